@@ -1,0 +1,1 @@
+"""Moves events: watch, route, queue, run, record, replay; it knows no domain rule."""

@@ -1,0 +1,1 @@
+"""The command line `olmf`: each verb calls one documented function."""

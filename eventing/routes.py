@@ -1,0 +1,197 @@
+"""The whole flow on one page: which event wakes which step, under which key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from eventing import events
+from eventing.events import Event
+from shared import kinds, names
+from shared.kinds import Kind, Ref
+
+Lane: TypeAlias = Literal["direct", "bulk"]
+Predicate: TypeAlias = Callable[[Event], bool]
+Key: TypeAlias = Callable[[Event], tuple[Ref, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One wake-up: which step looks at which object."""
+
+    step: str
+    """`<group>/<step>`: the file `functions/<group>/<step>.py`."""
+    ref: Ref
+    lane: Lane = "direct"
+
+    @property
+    def group(self) -> str:
+        """The folder of the step: its queue, its Knative Service, its ServiceAccount."""
+        return self.step.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """When an event of `on` satisfies `when`, `step` runs for each ref of `key`."""
+
+    on: Kind | str
+    step: str
+    key: Key
+    when: Predicate
+    lane: Lane = "direct"
+
+
+def itself(event: Event) -> tuple[Ref, ...]:
+    """The object of the event."""
+    return (event.ref,)
+
+
+def its_namespace(event: Event) -> tuple[Ref, ...]:
+    """The Namespace that holds the object."""
+    return (kinds.NAMESPACE.ref(event.ref.namespace),)
+
+
+def its_owner(kind: Kind) -> Key:
+    """The owners of that kind which the event names; none when it does not say."""
+
+    def key(event: Event) -> tuple[Ref, ...]:
+        found = []
+        for owner in filter(None, event.hints.get(events.OWNERS, "").split(",")):
+            owner_kind, *place, name = owner.split("/")
+            if owner_kind == kind.kind:
+                found.append(kind.ref(name, place[0] if place else event.ref.namespace))
+        return tuple(found)
+
+    return key
+
+
+def always(_: Event) -> bool:
+    """Any event."""
+    return True
+
+
+def gone(event: Event) -> bool:
+    """The object was deleted."""
+    return event.type.endswith(".delete")
+
+
+def present(event: Event) -> bool:
+    """The object was added or changed."""
+    return not gone(event)
+
+
+def came_or_went(event: Event) -> bool:
+    """The object was added or deleted."""
+    return not event.type.endswith(".update")
+
+
+def hint(name: str, *values: str) -> Predicate:
+    """The hint has one of the values, or is absent."""
+    return lambda event: event.hints.get(name, values[0]) in values
+
+
+def unsaid(name: str) -> Predicate:
+    """The event does not carry the hint: somebody has to look."""
+    return lambda event: name not in event.hints
+
+
+def both(*predicates: Predicate) -> Predicate:
+    """All predicates hold."""
+    return lambda event: all(predicate(event) for predicate in predicates)
+
+
+def phase(*values: str) -> Predicate:
+    """A present, original (not copied) CSV in one of the phases."""
+    return both(present, original, hint(events.PHASE, *values))
+
+
+original = hint(events.COPIED, "false")
+a_copy = both(lambda event: events.COPIED in event.hints, hint(events.COPIED, "true"))
+unpacks = hint(events.UNPACK, "true")
+
+CSV = kinds.CLUSTER_SERVICE_VERSION
+OWNED_BY_CSV = (
+    kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE,
+    kinds.CLUSTER_ROLE_BINDING,
+)  # fmt: skip
+"""Kinds whose change may concern the CSV that owns them."""
+
+ROUTES: tuple[Route, ...] = (
+    # catalogs
+    Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present),
+    Route(kinds.CATALOG_SOURCE, "catalog_source/report_catalog", itself, came_or_went, "bulk"),
+    Route(names.CATALOG_SNAPSHOTTED, "catalog_source/report_catalog", itself, always, "bulk"),
+    # subscriptions: resolve, unpack, plan
+    Route(names.CATALOG_REPORTED, "subscription/resolve_subscriptions", itself, always),
+    Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, present),
+    Route(kinds.SUBSCRIPTION, "subscription/resolve_subscriptions", its_namespace, always),
+    Route(kinds.OPERATOR_GROUP, "subscription/resolve_subscriptions", its_namespace, always),
+    Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, original)),
+    Route(names.RESOLUTION_COMPUTED, "bundle/unpack_bundle", itself, always),
+    Route(kinds.JOB, "bundle/collect_bundle", itself, unpacks),
+    Route(names.BUNDLE_COLLECTED, "bundle/unpack_bundle", itself, always),
+    Route(names.BUNDLES_UNPACKED, "subscription/write_install_plan", itself, always),
+    Route(kinds.INSTALL_PLAN, "install_plan/execute_install_plan", itself, present),
+    Route(kinds.INSTALL_PLAN, "subscription/track_subscription", its_owner(kinds.SUBSCRIPTION), always),
+    # the phase machine of a ClusterServiceVersion
+    Route(CSV, "cluster_service_version/check_requirements", itself, phase("", "Pending", "Failed")),
+    Route(CSV, "cluster_service_version/install_operator", itself, phase("InstallReady")),
+    Route(CSV, "cluster_service_version/probe_operator", itself, phase("Installing", "Succeeded", "Failed")),
+    Route(CSV, "cluster_service_version/replace_operator", itself, original),
+    Route(CSV, "cluster_service_version/sync_operator_condition", itself, both(present, original)),
+    Route(CSV, "cluster_service_version/copy_csvs", itself, original, "bulk"),
+    Route(CSV, "cluster_service_version/copy_csv", itself, a_copy, "bulk"),
+    Route(names.COPY_DUE, "cluster_service_version/copy_csvs", itself, always, "bulk"),
+    Route(names.REQUIREMENT_CHANGED, "cluster_service_version/check_requirements", itself, always),
+    Route(names.REQUIREMENT_CHANGED, "cluster_service_version/probe_operator", itself, always),
+    Route(names.REQUIREMENT_CHANGED, "cluster_service_version/replace_operator", itself, always),
+    *(Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), always) for kind in OWNED_BY_CSV),
+    *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in OWNED_BY_CSV[1:]),
+    Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), always),
+    # operator groups
+    Route(kinds.OPERATOR_GROUP, "operator_group/select_namespaces", itself, always),
+    Route(kinds.OPERATOR_GROUP, "operator_group/grant_access", itself, always),
+    Route(kinds.OPERATOR_GROUP, "operator_group/update_provided_apis", its_namespace, always),
+    Route(CSV, "operator_group/update_provided_apis", its_namespace, original),
+    Route(names.GROUP_CHANGED, "operator_group/select_namespaces", itself, always),
+    Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
+    # look-ups: who is concerned?
+    *(
+        Route(kind, "platform/ring_dependents", itself, always, "bulk")
+        for kind in (kinds.NAMESPACE, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.OLM_CONFIG)
+    ),
+    *(
+        Route(kind, "platform/ring_dependents", itself, unsaid(events.OWNERS), "bulk")
+        for kind in (*OWNED_BY_CSV, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
+    ),
+    Route(names.AUDIT_RANG, "platform/audit_cluster", itself, always, "bulk"),
+    Route(names.AUDIT_RANG, "platform/collect_garbage", itself, always, "bulk"),
+)
+
+RINGS = (names.DEPENDENT_RANG, names.POKE)
+"""Events of ours that stand for a change of the object at their ref, nothing being known about it."""
+
+WATCHED: tuple[Kind, ...] = tuple(dict.fromkeys(route.on for route in ROUTES if isinstance(route.on, Kind)))
+"""The kinds that need a watch."""
+
+STEPS: tuple[str, ...] = tuple(dict.fromkeys(route.step for route in ROUTES))
+"""Every step that an event can reach."""
+
+
+def _concerns(route: Route, event: Event) -> bool:
+    if isinstance(route.on, str):
+        return route.on == event.type
+    is_change = event.type.startswith((names.RESOURCE_EVENT, names.REF_EVENT)) or event.type in RINGS
+    return is_change and (route.on.api_version, route.on.kind) == (event.ref.api_version, event.ref.kind)
+
+
+def jobs_for(event: Event, routes: Iterable[Route] = ROUTES) -> tuple[Job, ...]:
+    """The jobs that an event rings, each once, in the order of the routes."""
+    rung = (
+        Job(route.step, ref, route.lane)
+        for route in routes
+        if _concerns(route, event) and route.when(event)
+        for ref in route.key(event)
+    )
+    return tuple(dict.fromkeys(rung))

@@ -1,0 +1,1 @@
+"""What both sides use: values, ports, API models, pure domain rules and adapters."""

@@ -1,0 +1,1 @@
+"""Models of every custom resource this project speaks."""

@@ -1,0 +1,47 @@
+"""The raw form of a Kubernetes object, as it came from JSON or YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+Manifest: TypeAlias = dict[str, Any]  # why: JSON is dynamic; this alias is the one place that says so
+"""A decoded JSON object. Past a parser only typed values travel."""
+
+ReadOnly: TypeAlias = Mapping[str, Any]
+"""A manifest that the holder promises not to change."""
+
+
+def metadata(manifest: ReadOnly) -> ReadOnly:
+    """`metadata` of an object, empty when absent."""
+    return manifest.get("metadata") or {}
+
+
+def name_of(manifest: ReadOnly) -> str:
+    """`metadata.name`, empty when absent."""
+    return str(metadata(manifest).get("name") or "")
+
+
+def namespace_of(manifest: ReadOnly) -> str:
+    """`metadata.namespace`, empty for a cluster-scoped object."""
+    return str(metadata(manifest).get("namespace") or "")
+
+
+def uid_of(manifest: ReadOnly) -> str:
+    """`metadata.uid`, empty before the object was stored."""
+    return str(metadata(manifest).get("uid") or "")
+
+
+def version_of(manifest: ReadOnly) -> str:
+    """`metadata.resourceVersion`, empty before the object was stored."""
+    return str(metadata(manifest).get("resourceVersion") or "")
+
+
+def labels_of(manifest: ReadOnly) -> dict[str, str]:
+    """`metadata.labels` as a new dict."""
+    return dict(metadata(manifest).get("labels") or {})
+
+
+def annotations_of(manifest: ReadOnly) -> dict[str, str]:
+    """`metadata.annotations` as a new dict."""
+    return dict(metadata(manifest).get("annotations") or {})

@@ -1,0 +1,1 @@
+"""File-based catalogs: their documents, model and update graph."""

@@ -1,0 +1,55 @@
+"""The catalog as the resolver sees it: packages, channels, entries and bundles, as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A typed statement of a bundle, e.g. `olm.gvk`, `olm.package`, `olm.gvk.required`."""
+
+    type: str
+    value: Any  # why: any JSON value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One node of a channel's update graph."""
+
+    name: str
+    replaces: str = ""
+    skips: tuple[str, ...] = ()
+    skip_range: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel: its entries in document order."""
+
+    name: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """One installable version of a package."""
+
+    name: str
+    version: str
+    image: str
+    properties: tuple[Property, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package with all its channels and bundles (each bundle once, by name)."""
+
+    name: str
+    default_channel: str
+    channels: tuple[Channel, ...]
+    bundles: Mapping[str, Bundle]
+    deprecations: Mapping[str, str] = field(default_factory=dict)
+    """`package`, `channel/<name>` or `bundle/<name>` to the message."""

@@ -1,0 +1,1 @@
+"""Fakes and builders that the tests share."""

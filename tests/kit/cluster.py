@@ -1,0 +1,50 @@
+"""An in-memory `Cluster`, `Discovery` and `Clock` for step tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from shared.api.manifest import Manifest, labels_of, name_of, namespace_of
+from shared.kinds import BY_IDENTITY, Kind, Ref
+
+
+class FakeCluster:
+    """Answers from a fixed set of objects; implements `Cluster` and `Discovery`."""
+
+    def __init__(
+        self, objects: Iterable[Manifest] = (), *, version: str = "v1.35.4", kinds: Iterable[Kind] = ()
+    ) -> None:
+        self.objects = {Ref.of(manifest): manifest for manifest in objects}
+        self._version = version
+        self._kinds = {**BY_IDENTITY, **{(kind.api_version, kind.kind): kind for kind in kinds}}
+
+    def get(self, ref: Ref) -> Manifest | None:
+        return self.objects.get(ref)
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        wanted = (labels or {}).items()
+        found = (
+            manifest
+            for ref, manifest in self.objects.items()
+            if (ref.api_version, ref.kind) == (kind.api_version, kind.kind)
+            and namespace in ("", ref.namespace)
+            and wanted <= labels_of(manifest).items()
+        )
+        return tuple(sorted(found, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
+
+    def version(self) -> str:
+        return self._version
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        return self._kinds.get((api_version, kind))
+
+
+class FixedClock:
+    """A clock that shows one instant."""
+
+    def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        return self._now
