@@ -1,0 +1,27 @@
+"""What one run of a step leaves behind: the runner makes it, the work queue stores it in the call that ends the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from eventing.routes import Job
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended and what it rings."""
+
+    run_id: str
+    """Names the run in the journal; the cause of the jobs below."""
+    record: bytes
+    """The journal entry of the run."""
+    jobs: tuple[Job, ...] = ()
+    """Rung by the events that the Outcome emitted."""
+    again_in: timedelta | None = None
+    """Run the same (step, ref) again after this delay."""
+    failure: Literal["", "retry", "bug", "lost"] = ""
+    """`retry`: never parked; `bug`: parked after N in a row; `lost`: the lease is gone, nothing may be stored."""
+    message: str = ""
+    """Why it failed, one sentence."""
