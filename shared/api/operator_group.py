@@ -1,0 +1,77 @@
+"""OperatorGroup: which namespaces the operators of a namespace watch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from shared.api.resource import (
+    Condition,
+    Definition,
+    Embedded,
+    Model,
+    ObjectReference,
+    Open,
+    Resource,
+    Time,
+    Version,
+    defaults_to,
+    keyed_by,
+)
+
+AS_SET: dict[str, Any] = {"x-kubernetes-list-type": "set"}
+
+
+class TargetSelection(Model):
+    """Which namespaces; neither a list nor a selector means all of them."""
+
+    selector: Embedded | None = None
+    """A label selector over namespaces; unused where `targetNamespaces` is given."""
+    target_namespaces: Sequence[str] = Field((), json_schema_extra=AS_SET)
+    """Exactly these namespaces."""
+    service_account_name: str = ""
+    """Whose rights an installation is limited to."""
+    static_provided_apis: bool = Field(False, alias="staticProvidedAPIs")
+    """The annotation `olm.providedAPIs` is the administrator's."""
+
+
+class OperatorGroupSpec(TargetSelection):
+    """Which namespaces, and how upgrades go."""
+
+    upgrade_strategy: Literal["Default", "TechPreviewUnsafeFailForward"] = Field(
+        "Default", json_schema_extra=defaults_to("Default")
+    )
+
+
+class OperatorGroupStatus(Open):
+    """The namespaces that were selected."""
+
+    last_updated: Time
+    namespaces: Sequence[str] = Field((), json_schema_extra=AS_SET)
+    """One empty name means all namespaces."""
+    service_account_ref: ObjectReference | None = None
+    conditions: Sequence[Condition] = Field((), json_schema_extra=keyed_by("type"))
+
+
+class OperatorGroup(Resource):
+    """Gives the operators of its namespace a set of namespaces to watch."""
+
+    spec: OperatorGroupSpec | None = Field(None, json_schema_extra=defaults_to({"upgradeStrategy": "Default"}))
+    status: OperatorGroupStatus | None = None
+
+
+class OperatorGroupV1alpha2(Resource):
+    """The older version, still served."""
+
+    spec: TargetSelection | None = None
+    status: OperatorGroupStatus | None = None
+
+
+DEFINITION = Definition(
+    kind="OperatorGroup",
+    plural="operatorgroups",
+    versions=(Version("v1", OperatorGroup), Version("v1alpha2", OperatorGroupV1alpha2)),
+    short_names=("og",),
+)
