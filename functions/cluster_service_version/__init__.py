@@ -1,0 +1,1 @@
+"""Steps about one ClusterServiceVersion: its phases, its copies, its condition."""
