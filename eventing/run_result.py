@@ -25,3 +25,5 @@ class RunResult:
     """`retry`: never parked; `bug`: parked after N in a row; `lost`: the lease is gone, nothing may be stored."""
     message: str = ""
     """Why it failed, one sentence."""
+    wrote: tuple[str, ...] = ()
+    """Ids of the events that its writes ring: they never shorten the delay before this (step, ref) runs again."""

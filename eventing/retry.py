@@ -1,0 +1,22 @@
+"""How long a failed run waits before the next: exponential, bounded, with jitter."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+FIRST = timedelta(milliseconds=250)
+"""After the first failure, when the step does not say how long."""
+LONGEST = timedelta(minutes=5)
+"""No wait grows beyond it; a step may ask for more."""
+
+
+def backoff(failures: int, dice: float, *, first: timedelta = FIRST) -> timedelta:
+    """The wait after that many failures in a row (1, 2, …); `dice` in [0, 1) spreads it over the upper half.
+
+    A step that asks for `first` never waits less than that: its jitter is added, not taken away.
+    """
+    if first >= LONGEST:
+        return first * (1 + dice / 10)
+    # The exponent is bounded because 2**1024 is no float; the wait is at its bound long before.
+    grown = min(first * int(2 ** min(max(failures, 1) - 1, 30)), LONGEST)
+    return max(grown * (0.5 + dice / 2), first * (1 + dice / 10))

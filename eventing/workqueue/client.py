@@ -1,0 +1,23 @@
+"""Connections to Redis, set up so that a short absence of the server goes unnoticed."""
+
+from __future__ import annotations
+
+from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from redis.retry import Retry
+
+LONGEST_BLOCK_SECONDS = 10
+"""No command may block longer; the socket gives up later than that."""
+
+
+def connect(url: str) -> Redis:
+    """A client for `redis://…`, `rediss://…` or `unix://…` that gives bytes and tries again for about a second."""
+    return Redis.from_url(
+        url,
+        socket_timeout=2 * LONGEST_BLOCK_SECONDS,
+        socket_connect_timeout=2,
+        retry=Retry(ExponentialBackoff(cap=0.3, base=0.01), 7),
+        retry_on_error=[RedisConnectionError, RedisTimeoutError],
+    )

@@ -1,0 +1,77 @@
+-- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
+--       journal key, journal length, record, run id, own events (one a line), then entry and lane of each job to add.
+-- Returns false when the lease is lost, else whether the job was parked, and the dead letters that were released.
+local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
+local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
+local journal, journal_length, record, run_id, wrote = unpack(ARGV, 8, 12)
+local job, _, ref = job_key(entry), parts(entry)
+local own = run_id .. '\n' .. wrote
+
+local held = call('HGET', HELD, ref)
+if not held or string.sub(held, 1, #token + 1) ~= token .. '|' then return false end
+if only_expired == '1' and tonumber(call('ZSCORE', LEASES, ref) or 0) > now then return false end
+if record ~= '' then call('XADD', journal, 'MAXLEN', '~', journal_length, '*', 'run', record) end
+
+-- Whether an event from outside came while the step ran: it is answered by one more run, at once.
+local function is_rung_from_outside()
+  local seq, causes, count = unpack(call('HMGET', job, 'seq', 'causes', 'causes_count'))
+  local names = lines(causes)
+  if not seq or #names < tonumber(count or 0) then return seq end
+  for _, cause in ipairs(names) do
+    if not has_line(own, cause) then return true end
+  end
+  return false
+end
+
+local function count_failure()
+  if failure == '' then
+    call('HDEL', job, 'attempts', 'bugs', 'error')
+    return false
+  end
+  call('HINCRBY', job, 'attempts', 1)
+  call('HSET', job, 'error', message)
+  if failure == 'retry' then
+    call('HDEL', job, 'bugs')
+    return false
+  end
+  return call('HINCRBY', job, 'bugs', 1) >= max_bugs
+end
+
+local function park()
+  forget_delay(entry)
+  call('HSET', job, 'parked', 1)
+  call('ZADD', DEAD, now, entry)
+  call('SADD', parked_key(ref), entry)
+end
+
+local released = {}
+for i = 13, #ARGV, 2 do
+  local _, target = parts(ARGV[i])
+  for _, letter in ipairs(release(target, run_id)) do released[#released + 1] = letter end
+  add(ARGV[i], ARGV[i + 1], run_id, 0)
+end
+
+local is_rung, is_worn_out = is_rung_from_outside(), count_failure()
+if record == '' then -- nothing tells of this run: the next one inherits its causes
+  local running, count = unpack(call('HMGET', job, 'running', 'running_count'))
+  note_causes(job, lines(running), count or 0, 'causes')
+end
+call('HDEL', job, 'running', 'running_count')
+
+if is_rung then
+  if is_worn_out then call('HDEL', job, 'bugs', 'attempts') end
+elseif is_worn_out or delay >= 0 then
+  call('SREM', blocked_key(ref), entry)
+  call('HDEL', job, 'seq', 'since')
+  call('HSET', job, 'wrote', own)
+  if run_id ~= '' then note_causes(job, {run_id}, 1, 'causes') end
+  if is_worn_out then park() else delay_until(entry, now + delay) end
+end
+
+call('HDEL', HELD, ref)
+call('ZREM', LEASES, ref)
+for _, waiting in ipairs(call('SMEMBERS', blocked_key(ref))) do line_up(waiting, now) end
+call('DEL', blocked_key(ref))
+local seq, due, parked = unpack(call('HMGET', job, 'seq', 'due', 'parked'))
+if not (seq or due or parked) then call('DEL', job) end
+return {parked and 1 or 0, released}

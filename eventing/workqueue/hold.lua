@@ -1,0 +1,7 @@
+-- ARGV: ref, token, new lease in ms (0: only ask). Whether the token still holds the ref.
+local ref, token, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local held = call('HGET', HELD, ref)
+if not held or string.sub(held, 1, #token + 1) ~= token .. '|' then return 0 end
+if tonumber(call('ZSCORE', LEASES, ref) or 0) <= now then return 0 end
+if lease > 0 then call('ZADD', LEASES, now + lease, ref) end
+return 1

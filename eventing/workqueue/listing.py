@@ -1,0 +1,45 @@
+"""Reads for people: what waits, runs, is delayed or dead, each list one consistent picture."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from redis import Redis
+
+from eventing.workqueue.scripts import run
+from eventing.workqueue.values import Depth, Listed, State, job_of
+
+
+def ls(client: Redis, limit: int, *states: State) -> tuple[Listed, ...]:
+    """The jobs in these states, at most `limit` of each; one that runs and is rung again is listed twice."""
+    rows = run(client, "list", limit, *states)
+    return tuple(_listed([value.decode() if isinstance(value, bytes) else value for value in row]) for row in rows)
+
+
+def depth(client: Redis) -> Depth:
+    """How much there is."""
+    running, delayed, dead, refused, *ready = run(client, "count")
+    by_group = {group.decode(): count for group, count in zip(ready[::2], ready[1::2], strict=True)}
+    return Depth(dict(sorted(by_group.items())), running, delayed, dead, refused)
+
+
+def _listed(row: list[Any]) -> Listed:
+    entry, state, when, worker, lane, since, attempts, error, causes = row
+    job = job_of(entry, "bulk" if lane == "bulk" else "direct")
+    return Listed(
+        step=job.step,
+        ref=job.ref,
+        lane=job.lane,
+        state=state,
+        attempts=int(attempts),
+        error=error,
+        since=_instant(when if state == "dead" else since),
+        due=None if state == "dead" else _instant(when),
+        worker=worker,
+        causes=tuple(causes.split("\n")) if causes else (),
+    )
+
+
+def _instant(ms: str) -> datetime | None:
+    return datetime.fromtimestamp(float(ms) / 1000, UTC) if ms else None

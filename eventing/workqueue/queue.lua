@@ -1,0 +1,123 @@
+-- What every script of the queue shares; it is put in front of each of them. The keys are described in __init__.py.
+local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 'olmf:dead'
+local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
+local MAX_CAUSES = 32
+
+local call = redis.call
+local clock = call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local function job_key(entry) return 'olmf:job:' .. entry end
+local function blocked_key(ref) return 'olmf:blocked:' .. ref end
+local function parked_key(ref) return 'olmf:parked:' .. ref end
+local function ready_key(group, lane) return 'olmf:ready:' .. group .. ':' .. lane end
+
+-- '<group>/<step>|<ref>' -> group, ref
+local function parts(entry) return entry:match('^([^/|]*)[^|]*|(.*)$') end
+
+local function lines(text)
+  local found = {}
+  for line in string.gmatch(text or '', '[^\n]+') do found[#found + 1] = line end
+  return found
+end
+
+local function has_line(text, line) return text and string.find('\n' .. text .. '\n', '\n' .. line .. '\n', 1, true) end
+
+-- Lets one lingering drainer look at the group.
+local function ring(group)
+  if call('LLEN', 'olmf:bell:' .. group) == 0 then call('RPUSH', 'olmf:bell:' .. group, 1) end
+end
+
+-- Lets one sweeper look at the delays again.
+local function ring_alarm()
+  if call('LLEN', ALARM) == 0 then call('RPUSH', ALARM, 1) end
+end
+
+-- Merges a cause into fields of a job: every cause counts, the first MAX_CAUSES are kept by name.
+local function note_causes(job, given, given_count, field)
+  local kept, count = unpack(call('HMGET', job, field, field .. '_count'))
+  local names = lines(kept)
+  local added = tonumber(given_count)
+  for _, cause in ipairs(given) do
+    if has_line(kept, cause) then added = added - 1
+    elseif #names < MAX_CAUSES then names[#names + 1] = cause end
+  end
+  if added > 0 then
+    call('HSET', job, field, table.concat(names, '\n'), field .. '_count', (tonumber(count) or 0) + added)
+  end
+end
+
+-- Puts a job that must run in line, at the place it has or at the end: behind its ref while that is held.
+local function line_up(entry, since)
+  local job, group, ref = job_key(entry), parts(entry)
+  local seq, lane = unpack(call('HMGET', job, 'seq', 'lane'))
+  if not seq then
+    seq = call('INCR', SEQUENCE)
+    call('HSET', job, 'seq', seq, 'since', since)
+  end
+  if call('HEXISTS', HELD, ref) == 1 then
+    call('SADD', blocked_key(ref), entry)
+  else
+    call('ZADD', ready_key(group, lane), seq, entry)
+    call('SADD', GROUPS, group)
+    ring(group)
+  end
+end
+
+local function delay_until(entry, due)
+  local job = job_key(entry)
+  local present = tonumber(call('HGET', job, 'due'))
+  if present and present <= due then return end
+  call('HSET', job, 'due', string.format('%.0f', due))
+  call('ZADD', DELAYED, due, entry)
+  if call('ZRANK', DELAYED, entry) == 0 then ring_alarm() end
+end
+
+local function forget_delay(entry)
+  call('ZREM', DELAYED, entry)
+  call('HDEL', job_key(entry), 'due')
+end
+
+local function unpark(entry)
+  local _, ref = parts(entry)
+  call('ZREM', DEAD, entry)
+  call('SREM', parked_key(ref), entry)
+  call('HDEL', job_key(entry), 'parked', 'bugs', 'attempts', 'wrote')
+end
+
+-- Releases what is parked at a ref, but not for an event that the parked run wrote itself.
+local function release(ref, cause)
+  local released = {}
+  for _, entry in ipairs(call('SMEMBERS', parked_key(ref))) do
+    if not has_line(call('HGET', job_key(entry), 'wrote'), cause) then
+      unpark(entry)
+      note_causes(job_key(entry), {cause}, 1, 'causes')
+      line_up(entry, now)
+      released[#released + 1] = entry
+    end
+  end
+  return released
+end
+
+-- An event wants a job to run. True when the job was not waiting yet.
+local function add(entry, lane, cause, delay)
+  local job, group, ref = job_key(entry), parts(entry)
+  local seq, due, old_lane, wrote, parked = unpack(call('HMGET', job, 'seq', 'due', 'lane', 'wrote', 'parked'))
+  note_causes(job, {cause}, 1, 'causes')
+  if seq then
+    if lane == 'direct' and old_lane == 'bulk' then
+      call('HSET', job, 'lane', lane)
+      if call('ZREM', ready_key(group, old_lane), entry) == 1 then line_up(entry, now) end
+    end
+    return false
+  end
+  if parked or (due and has_line(wrote, cause)) then return false end -- the event of its own write shortens nothing
+  call('HSET', job, 'lane', lane)
+  if delay > 0 then
+    delay_until(entry, now + delay)
+  else
+    if due then forget_delay(entry) end
+    line_up(entry, now)
+  end
+  return true
+end

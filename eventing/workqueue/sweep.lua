@@ -1,0 +1,35 @@
+-- ARGV: a worker known to be lost (or ''). Lines up what is due and rings where something is ready.
+-- Returns the ms until the next delay or lease is over (-1: none), then entry, token, attempts of each lost run.
+local lost_worker, limit = ARGV[1], 500
+for _, entry in ipairs(call('ZRANGEBYSCORE', DELAYED, '-inf', now, 'LIMIT', 0, limit)) do
+  local due = call('HGET', job_key(entry), 'due')
+  forget_delay(entry)
+  line_up(entry, due or now)
+end
+for _, group in ipairs(call('SMEMBERS', GROUPS)) do
+  if call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0 then ring(group) end
+end
+
+local found = {}
+local function lose(held)
+  local token, worker, entry = held:match('^(%d+)|([^|]*)|(.*)$')
+  if lost_worker ~= '' and worker ~= lost_worker then return end
+  found[#found + 1] = {entry, token, tonumber(call('HGET', job_key(entry), 'attempts')) or 0}
+end
+if lost_worker ~= '' then
+  for _, held in ipairs(call('HVALS', HELD)) do lose(held) end
+else
+  for _, ref in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, limit)) do
+    lose(call('HGET', HELD, ref))
+  end
+end
+
+local nearest = -1
+for _, key in ipairs({DELAYED, LEASES}) do
+  local head = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  if head[2] then
+    local left = math.max(0, tonumber(head[2]) - now)
+    if nearest < 0 or left < nearest then nearest = left end
+  end
+end
+return {nearest, found}

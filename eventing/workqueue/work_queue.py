@@ -1,0 +1,177 @@
+"""The queue as Python sees it: each act is one call of one Lua script."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from redis import Redis
+
+from eventing.retry import backoff
+from eventing.routes import Job, Lane
+from eventing.run_result import RunResult
+from eventing.workqueue import listing, rq_mirror
+from eventing.workqueue.client import LONGEST_BLOCK_SECONDS
+from eventing.workqueue.scripts import run
+from eventing.workqueue.values import Added, Claim, Depth, Listed, entry_of, job_of
+from shared.config import Settings
+
+JOURNAL = "olmf:journal"
+"""The stream of journal entries."""
+RECORD = "run"
+"""The field of a stream entry that holds the record of a run."""
+JOURNAL_LENGTH = 100_000
+"""Bound of the stream in entries; `eventing/journal` bounds it in bytes."""
+_BATCH = 500
+
+
+class WorkQueue:
+    """One queue per group on one Redis; see the package for keys, timeline, invariants and sharp edges."""
+
+    def __init__(self, client: Redis, settings: Settings, *, worker: str = "") -> None:
+        self.client = client
+        self.worker = worker or f"anonymous-{secrets.token_hex(4)}"
+        self._settings = settings
+        self._dice = secrets.SystemRandom().random
+
+    def add(self, jobs: Iterable[Job], cause: str, *, delay: timedelta | None = None) -> Added:
+        """Ring jobs; each waits at most once.
+
+        `cause` is the id of the event. An event that the job's own last run wrote (`RunResult.wrote`) is recognised by
+        it: it merges, but shortens no delay and releases no dead letter.
+        """
+        arguments = [text for job in jobs for text in (entry_of(job), job.lane)]
+        fresh, unserved = 0, dict[str, None]()
+        for start in range(0, len(arguments), 2 * _BATCH):
+            batch = arguments[start : start + 2 * _BATCH]
+            new, lonely, released = run(self.client, "add", cause, _ms(delay), *batch)
+            fresh += new
+            unserved.update(dict.fromkeys(group.decode() for group in lonely))
+            self._forget_letters(released)
+        return Added(fresh, tuple(unserved))
+
+    def claim(self, groups: Sequence[str]) -> Claim | None:
+        """The job that is next in line in one of the groups, direct lane first; None when nothing can run."""
+        if not groups:
+            raise ValueError("claim() needs at least one group")
+        answer = run(self.client, "claim", self.worker, self._settings.lease_seconds * 1000, *groups)
+        if not answer:
+            return None
+        entry, token, lane, causes, count, attempt, waited = answer
+        job = job_of(entry.decode(), _lane(lane))
+        return Claim(
+            step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
+            causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
+        )  # fmt: skip
+
+    def is_held(self, claim: Claim) -> bool:
+        """Whether the lease still lasts; asked before every write."""
+        return bool(run(self.client, "hold", str(claim.ref), claim.token, 0))
+
+    def extend(self, claim: Claim) -> bool:
+        """A full lease from now; False when it is lost."""
+        return bool(run(self.client, "hold", str(claim.ref), claim.token, self._settings.lease_seconds * 1000))
+
+    def finish(self, claim: Claim, result: RunResult) -> bool:
+        """End the run, journal it, ring what it emitted, and decide when it runs again: one call. False: lease lost."""
+        if result.failure == "lost":
+            return False
+        entry = entry_of(Job(claim.step, claim.ref))
+        delay = self._delay(result, claim.attempt)
+        return self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
+
+    def wait(self, groups: Sequence[str], seconds: float) -> None:
+        """Sleep until a group is rung, at most that long."""
+        bells = [f"olmf:bell:{group}" for group in groups]
+        self.client.blpop(bells, timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
+
+    def wait_for_alarm(self, seconds: float) -> None:
+        """Sleep until a new delay is the nearest of all, at most that long."""
+        self.client.blpop(["olmf:alarm"], timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
+
+    def sweep(self, *, lost_worker: str = "", message: str = "") -> float:
+        """Line up what is due, take back leases that are over; seconds until the next sweep is due, at most one.
+
+        With `lost_worker` every run of that worker is taken back at once; `message` says what became of it.
+        """
+        nearest, lost = run(self.client, "sweep", lost_worker)
+        said = message or f"no answer within {self._settings.lease_seconds} s: its worker is lost"
+        for entry, token, attempts in lost:
+            result = RunResult(run_id="", record=b"", message=said)
+            delay = backoff(attempts + 1, self._dice())
+            self._finish(
+                entry.decode(), int(token), result, failure="timeout", delay=delay, only_expired=not lost_worker
+            )
+        return 1.0 if nearest < 0 else min(nearest / 1000, 1.0)
+
+    def start_draining(self, groups: Sequence[str], seconds: float) -> None:
+        """Tell adders that these groups are served for so long."""
+        run(self.client, "drain", self.worker, int(seconds * 1000), *groups)
+
+    def retire(self, groups: Sequence[str]) -> bool:
+        """Stop serving the groups, only if nothing is ready there; False: drain on."""
+        return bool(run(self.client, "drain", self.worker, 0, *groups))
+
+    def ls(self, limit: int = 1000) -> tuple[Listed, ...]:
+        """Every job there is, the running ones first; at most `limit` of each state."""
+        return listing.ls(self.client, limit, "running", "ready", "blocked", "delayed")
+
+    def dead(self, limit: int = 1000) -> tuple[Listed, ...]:
+        """The dead letters, oldest first."""
+        return listing.ls(self.client, limit, "dead")
+
+    def depth(self) -> Depth:
+        """Counts only: cheap."""
+        return listing.depth(self.client)
+
+    def retry_dead(self, jobs: Iterable[Job] | None = None, *, cause: str = "retry") -> int:
+        """Release these dead letters (all of them when not said); how many there were."""
+        entries = (
+            [entry_of(job) for job in jobs]
+            if jobs is not None
+            else [entry_of(Job(letter.step, letter.ref)) for letter in self.dead(10_000)]
+        )
+        released = run(self.client, "release", cause, *entries) if entries else []
+        self._forget_letters(released)
+        return len(released)
+
+    def is_turn(self, what: str, every: timedelta) -> bool:
+        """True once per period, whoever asks; so several schedulers ring the audit once."""
+        return bool(self.client.set(f"olmf:turn:{what}", 1, nx=True, px=max(_ms(every), 1)))
+
+    def _delay(self, result: RunResult, attempt: int) -> timedelta | None:
+        if result.failure == "retry" and result.again_in is not None:
+            return backoff(attempt, self._dice(), first=result.again_in)
+        return backoff(attempt, self._dice()) if result.failure else result.again_in
+
+    def _finish(
+        self, entry: str, token: int, result: RunResult, *, failure: str, delay: timedelta | None,
+        only_expired: bool = False,
+    ) -> bool:  # fmt: skip
+        answer = run(
+            self.client, "finish", entry, token, int(only_expired), failure, result.message,
+            -1 if delay is None else _ms(delay), self._settings.max_failures, JOURNAL, JOURNAL_LENGTH, result.record,
+            result.run_id, "\n".join(result.wrote),
+            *(text for job in result.jobs for text in (entry_of(job), job.lane)),
+        )  # fmt: skip
+        if not answer:
+            return False
+        is_parked, released = answer
+        if is_parked:
+            rq_mirror.show(self.client, entry, result.message)
+        self._forget_letters(released)
+        return True
+
+    def _forget_letters(self, entries: Sequence[bytes]) -> None:
+        for entry in entries:
+            rq_mirror.hide(self.client, entry.decode())
+
+
+def _ms(delay: timedelta | None) -> int:
+    return 0 if delay is None else max(0, int(delay / timedelta(milliseconds=1)))
+
+
+def _lane(raw: Any) -> Lane:
+    return "bulk" if raw == b"bulk" else "direct"

@@ -1,0 +1,39 @@
+"""What any test may ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eventing import redis_server
+from eventing.redis_server import RedisServer
+from eventing.workqueue import connect
+
+for _name in [name for name in os.environ if name.startswith("OLMF_") and name != "OLMF_CRASHES"]:
+    del os.environ[_name]
+
+
+@pytest.fixture(scope="session")
+def _redis_server() -> Iterator[RedisServer]:
+    server = redis_server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def redis_url(_redis_server: RedisServer) -> str:
+    """A real, empty Redis, one per test process."""
+    with connect(_redis_server.url) as client:
+        client.flushall()
+    return _redis_server.url
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis of this test alone, which keeps its data: it may be killed."""
+    server = redis_server.start(tmp_path / "redis")
+    yield server
+    server.stop()
