@@ -1,0 +1,120 @@
+"""One OperatorGroup, and the set of namespaces that its members live in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shared import names
+from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of, namespace_of, uid_of
+from shared.domain.groups.install_modes import ALL_NAMESPACES
+
+NamespaceSet = frozenset[str]
+"""Namespaces; one that holds the empty name means all of them."""
+
+ALL: NamespaceSet = frozenset((ALL_NAMESPACES,))
+
+
+def meet(left: NamespaceSet, right: NamespaceSet) -> NamespaceSet:
+    """The namespaces in both sets."""
+    if ALL_NAMESPACES in left:
+        return right
+    return left if ALL_NAMESPACES in right else left & right
+
+
+def join(left: NamespaceSet, right: NamespaceSet) -> NamespaceSet:
+    """The namespaces in either set."""
+    return ALL if ALL_NAMESPACES in left | right else left | right
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Api:
+    """One provided API."""
+
+    group: str
+    version: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.version}.{self.group}"
+
+    @classmethod
+    def parse(cls, text: str) -> Api | None:
+        """The inverse of `str`; None when a part is missing."""
+        match text.split(".", 2):
+            case [kind, version, group]:
+                return cls(group, version, kind)
+        return None
+
+
+def parse_apis(annotation: str) -> frozenset[Api]:
+    """The APIs in the annotation `olm.providedAPIs`; malformed items are passed over."""
+    parts = annotation.replace(" ", "").split(",")
+    return frozenset(api for api in map(Api.parse, parts) if api)
+
+
+def render_apis(apis: Iterable[Api]) -> str:
+    """The annotation `olm.providedAPIs` for a set of APIs."""
+    return ",".join(sorted(map(str, apis)))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What the rules need to know of an OperatorGroup."""
+
+    namespace: str
+    name: str
+    targets: tuple[str, ...] | None = None
+    """`status.namespaces`, sorted; None when nothing was selected yet, or the group is refused."""
+    provided: str = ""
+    """The annotation `olm.providedAPIs` as it is written."""
+    is_static: bool = False
+    created: str = ""
+    """The creation time stamp: the older of two groups keeps an API that both provide."""
+    uid: str = ""
+
+    @classmethod
+    def of(cls, manifest: ReadOnly) -> Group:
+        """The group that an OperatorGroup object describes."""
+        namespaces = (manifest.get("status") or {}).get("namespaces")
+        return cls(
+            namespace=namespace_of(manifest),
+            name=name_of(manifest),
+            targets=None if namespaces is None else tuple(sorted(namespaces)),
+            provided=annotations_of(manifest).get(names.PROVIDED_APIS, ""),
+            is_static=bool((manifest.get("spec") or {}).get("staticProvidedAPIs")),
+            created=str(metadata(manifest).get("creationTimestamp") or ""),
+            uid=uid_of(manifest),
+        )
+
+    @property
+    def apis(self) -> frozenset[Api]:
+        """The APIs that the group tells of."""
+        return parse_apis(self.provided)
+
+    @property
+    def is_global(self) -> bool:
+        """Whether the group selects all namespaces."""
+        return bool(self.targets) and ALL_NAMESPACES in (self.targets or ())
+
+    @property
+    def namespaces(self) -> NamespaceSet:
+        """The targets and the group's own namespace; empty when nothing is selected."""
+        if not self.targets:
+            return frozenset()
+        return ALL if self.is_global else frozenset((*self.targets, self.namespace))
+
+    @property
+    def annotation(self) -> str:
+        """The text of `olm.targetNamespaces` on members."""
+        return ",".join(self.targets or ())
+
+    def meets(self, other: Group) -> bool:
+        """Whether some namespace belongs to both groups; a group never meets itself."""
+        if (self.namespace, self.name) == (other.namespace, other.name):
+            return False
+        return bool(meet(self.namespaces, other.namespaces))
+
+    def outranks(self, other: Group) -> bool:
+        """Whether this group is the older one; names decide between twins."""
+        return (self.created, self.namespace, self.name) < (other.created, other.namespace, other.name)

@@ -1,0 +1,56 @@
+"""Whether an operator can watch the namespaces that its group selects (csv.md §3.2, §3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shared.api.manifest import ReadOnly
+
+ALL_NAMESPACES = ""
+_WATCHED = {"OwnNamespace": "own namespace", "SingleNamespace": "one namespace", "AllNamespaces": "all namespaces"}
+_ALL_AND_MORE = "operatorgroup has invalid selected namespaces, NamespaceAll found when |selected namespaces| > 1"
+_NOTHING = "operatorgroup has invalid selected namespaces, cannot configure to watch zero namespaces"
+
+
+def modes_of(csv: ReadOnly) -> tuple[ReadOnly, ...]:
+    """`spec.installModes` of a ClusterServiceVersion."""
+    return tuple((csv.get("spec") or {}).get("installModes") or ())
+
+
+def duplicates(modes: Sequence[ReadOnly]) -> str | None:
+    """Why the list is not a set of modes, or None."""
+    types = [mode.get("type") for mode in modes]
+    if len(types) == len(set(types)):
+        return None
+    listed = " ".join(f"{{{mode.get('type')} {str(bool(mode.get('supported'))).lower()}}}" for mode in modes)
+    return f"InstallMode list contains duplicates, cannot make set: [{listed}]"
+
+
+def supports(modes: Sequence[ReadOnly], own: str, targets: Sequence[str]) -> str | None:
+    """Why an operator in the namespace `own` cannot watch the targets, or None; a mode not listed is not supported."""
+    supported = {str(mode.get("type")): bool(mode.get("supported")) for mode in modes}
+    match tuple(targets):
+        case ():
+            return _NOTHING
+        case (only,):
+            mode = {own: "OwnNamespace", ALL_NAMESPACES: "AllNamespaces"}.get(only, "SingleNamespace")
+            return _refusal(supported, mode, _WATCHED[mode])
+        case several:
+            watched = f"{len(several)} namespaces"
+            refusal = _refusal(supported, "MultiNamespace", watched)
+            if refusal is None and own in several:
+                refusal = _refusal(supported, "OwnNamespace", _WATCHED["OwnNamespace"])
+            if refusal is None and ALL_NAMESPACES in several:
+                refusal = _ALL_AND_MORE
+            return refusal
+
+
+def _refusal(supported: Mapping[str, bool], mode: str, watched: str) -> str | None:
+    if supported.get(mode):
+        return None
+    return f"{mode} InstallModeType not supported, cannot configure to watch {watched}"
+
+
+def targets_of(annotation: str) -> tuple[str, ...]:
+    """The namespaces in the annotation `olm.targetNamespaces`; the empty text means all of them."""
+    return tuple(annotation.split(","))

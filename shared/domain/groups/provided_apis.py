@@ -1,0 +1,102 @@
+"""Who may provide an API where groups share namespaces (csv.md §9).
+
+`intersection` answers for one ClusterServiceVersion: go on (`Agreed`), fail (`Refused`), or wait until
+`operator_group/update_provided_apis` has written the annotation (`Announce`, `Withdraw`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from shared.api.manifest import ReadOnly
+from shared.domain.groups.group import Api, Group, render_apis
+
+STATIC_REASON = "CannotModifyStaticOperatorGroupProvidedAPIs"
+STATIC_MESSAGE = "static provided api operatorgroup cannot be modified by these apis"
+CONFLICT_REASON = "InterOperatorGroupOwnerConflict"
+CONFLICT_MESSAGE = "intersecting operatorgroups provide the same apis"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The group already tells of every API, and nobody else provides one of them: go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Nobody else provides the APIs: the group's annotation gets this text first."""
+
+    provided: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """An older group tells of an API, too: this group's annotation gets this text, then the version fails."""
+
+    provided: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The version must fail with this reason and message, and its Deployments go."""
+
+    reason: str
+    message: str
+
+
+Verdict: TypeAlias = Agreed | Announce | Withdraw | Refused
+
+_STATIC = Refused(STATIC_REASON, STATIC_MESSAGE)
+_CONFLICT = Refused(CONFLICT_REASON, CONFLICT_MESSAGE)
+
+
+def apis_of(csv: ReadOnly) -> frozenset[Api]:
+    """What a ClusterServiceVersion provides: owned CustomResourceDefinitions and aggregated APIs."""
+    spec = csv.get("spec") or {}
+    definitions = (spec.get("customresourcedefinitions") or {}).get("owned") or ()
+    services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
+    by_service = {(entry.get("version"), entry.get("group")): entry for entry in services}
+    return frozenset(
+        (
+            *(Api(_crd_group(entry), str(entry.get("version")), str(entry.get("kind"))) for entry in definitions),
+            *(Api(str(group), str(version), str(entry.get("kind"))) for (version, group), entry in by_service.items()),
+        )
+    )
+
+
+def _crd_group(entry: ReadOnly) -> str:
+    return str(entry.get("name") or "").partition(".")[2]
+
+
+def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Verdict:
+    """What the provided APIs of one version mean for its group and the version itself.
+
+    Of two groups that both tell of an API already, the older one keeps it, whoever asks first.
+    """
+    rivals = [other for other in others if own.meets(other) and provided & other.apis]
+    if not provided <= own.apis:
+        if rivals:
+            return _CONFLICT
+        return _STATIC if own.is_static else Announce(render_apis(own.apis | provided))
+    if any(rival.outranks(own) for rival in rivals):
+        return _STATIC if own.is_static else Withdraw(render_apis(own.apis - provided))
+    return Agreed()
+
+
+def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api]], *, kept: frozenset[Api]) -> str:
+    """The annotation after every member has had its say, less the APIs that nobody owns any more.
+
+    `members` are the APIs of the versions that may announce, in the order in which they came; `kept` is everything
+    that some version of the namespace owns.
+    """
+    if own.is_static:
+        return own.provided
+    for provided in members:
+        match intersection(provided, own, others):
+            case Announce(text) | Withdraw(text):
+                own = replace(own, provided=text)
+            case Agreed() | Refused():
+                pass
+    return render_apis(own.apis & kept) if own.apis - kept else own.provided

@@ -1,0 +1,112 @@
+"""Which namespaces an OperatorGroup selects (csv.md §8.1–8.3, §8.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of
+from shared.domain.groups.group import Group
+from shared.domain.groups.install_modes import ALL_NAMESPACES
+from shared.domain.groups.selectors import matches
+
+MULTIPLE = "MultipleOperatorGroup"
+SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
+INVALID = "InvalidTargetNamespaces"
+
+
+def refusal(group: ReadOnly) -> str | None:
+    """Why the group must not be served, or None.
+
+    A service account limits what an installation may do. That is not built yet, and to ignore the limit would give away
+    rights, so such a group selects nothing.
+    """
+    account = (group.get("spec") or {}).get("serviceAccountName")
+    if not account:
+        return None
+    return (
+        f"spec.serviceAccountName {account!r} is refused: installing with the rights of a ServiceAccount is not"
+        " supported yet. Remove the field to install with the rights of the operator lifecycle manager"
+    )
+
+
+def invalid_targets(group: ReadOnly) -> str | None:
+    """Why the list of target namespaces is wrong, or None."""
+    targets = (group.get("spec") or {}).get("targetNamespaces") or ()
+    if ALL_NAMESPACES in targets:
+        return f"TargetNamespaces cannot contain NamespaceAll: [{' '.join(targets)}]"
+    return None
+
+
+def needs_namespaces(group: ReadOnly) -> bool:
+    """Whether the targets depend on which namespaces there are."""
+    spec = group.get("spec") or {}
+    return not spec.get("targetNamespaces") and bool(spec.get("selector"))
+
+
+def resolve(group: ReadOnly, namespaces: Iterable[ReadOnly] = ()) -> tuple[str, ...]:
+    """The target namespaces, sorted; one empty name means all of them."""
+    spec = group.get("spec") or {}
+    if targets := spec.get("targetNamespaces"):
+        return tuple(sorted(set(targets)))
+    selector = spec.get("selector")
+    if not selector:
+        return (ALL_NAMESPACES,)
+    return tuple(sorted(name_of(item) for item in namespaces if matches(selector, labels_of(item))))
+
+
+def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool, now: datetime) -> Manifest:
+    """The status the group should have, equal to what it has when nothing changed; no targets: it is refused."""
+    present = group.get("status") or {}
+    wanted = {
+        key: value for key, value in present.items() if key not in {"namespaces", "conditions", "serviceAccountRef"}
+    }
+    if targets is not None and (targets or present.get("namespaces")):
+        wanted["namespaces"] = list(targets)
+        if set(targets) == set(present.get("namespaces") or ()):
+            wanted["namespaces"] = present["namespaces"]
+    if conditions := _conditions(group, has_siblings=has_siblings, now=now):
+        wanted["conditions"] = conditions
+    if {**wanted, "lastUpdated": ""} != {**present, "lastUpdated": ""}:
+        wanted["lastUpdated"] = _stamp(now)
+    return wanted
+
+
+def _conditions(group: ReadOnly, *, has_siblings: bool, now: datetime) -> list[ReadOnly]:
+    texts: dict[str, tuple[str, str]] = {}
+    if has_siblings:
+        texts[MULTIPLE] = ("MultipleOperatorGroupsFound", "Multiple OperatorGroup found in the same namespace")
+    if message := refusal(group):
+        texts[SERVICE_ACCOUNT] = ("ScopedExecutionNotSupported", message)
+    if message := invalid_targets(group):
+        texts[INVALID] = ("NamespaceAllFound", message)
+    present = (group.get("status") or {}).get("conditions") or ()
+    by_type = {condition.get("type"): condition for condition in present}
+    ours = [_condition(by_type.get(kind), kind, *text, now=now) for kind, text in texts.items()]
+    foreign = [item for item in present if item.get("type") not in {MULTIPLE, SERVICE_ACCOUNT, INVALID}]
+    return [*foreign, *ours]
+
+
+def _condition(present: ReadOnly | None, kind: str, reason: str, message: str, *, now: datetime) -> ReadOnly:
+    wanted = {"type": kind, "status": "True", "reason": reason, "message": message}
+    if present and {**present, **wanted} == present:
+        return present
+    return {**wanted, "lastTransitionTime": _stamp(now)}
+
+
+def _stamp(now: datetime) -> str:
+    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def label_of(uid: str) -> str:
+    """The label that marks a namespace as target of the group with that uid."""
+    return f"{names.OPERATOR_GROUP_UID_PREFIX}{uid}"
+
+
+def label_patch(namespace: ReadOnly, groups: Iterable[Group]) -> Mapping[str, str | None]:
+    """What to change in the labels of a namespace (None: remove), so that they name the groups that target it."""
+    name = name_of(namespace)
+    wanted = {label_of(group.uid) for group in groups if not group.is_global and name in (group.targets or ())}
+    present = {key for key in labels_of(namespace) if key.startswith(names.OPERATOR_GROUP_UID_PREFIX)}
+    return {**dict.fromkeys(sorted(wanted - present), ""), **dict.fromkeys(sorted(present - wanted), None)}
