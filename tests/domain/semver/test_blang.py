@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from shared.domain.semver import InvalidRange, in_range, parse_range
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        pytest.param(">=1.0.0 <2.0.0", "1.0.0 1.9.9 2.0.0-0", "0.9.0 2.0.0 1.0.0-rc1", id="fbc.md 5.4: and"),
+        pytest.param("<1.0.0 || >=2.0.0", "0.1.0 2.0.0", "1.0.0 1.5.0", id="fbc.md 5.4: or"),
+        pytest.param("< 0.6.0", "0.5.9", "0.6.0", id="fbc.md 5.4: space after <"),
+        pytest.param(">=  1.0.0", "1.0.0", "0.9.0", id="fbc.md 5.4: spaces after >="),
+        pytest.param("1.2.x", "1.2.0 1.2.9", "1.1.9 1.3.0", id="fbc.md 5.4: minor wildcard"),
+        pytest.param("1.x", "1.0.0 1.9.9", "0.9.9 2.0.0", id="fbc.md 5.4: major wildcard"),
+        pytest.param(">1.x", "2.0.0", "1.9.9", id="fbc.md 5.4: above a wildcard"),
+        pytest.param(">=1.x", "1.0.0", "0.9.9", id="fbc.md 5.4: from a wildcard"),
+        pytest.param("<1.x", "0.9.9", "1.0.0", id="fbc.md 5.4: below a wildcard"),
+        pytest.param("<=1.x", "1.9.9", "2.0.0", id="fbc.md 5.4: up to a wildcard"),
+        pytest.param("!=1.x", "0.9.9 2.0.0", "1.0.0 1.5.0", id="fbc.md 5.4: not a wildcard, mended"),
+        pytest.param("1.x.x", "1.0.0 1.5.0", "2.0.0", id="fbc.md 5.4: two wildcards, mended"),
+        pytest.param("! 1.0.0", "1.0.1", "1.0.0", id="fbc.md 5.4: lone not, mended"),
+        pytest.param("!1.0.0", "1.0.1", "1.0.0", id="fbc.md 5.4: not"),
+        pytest.param("1.0.0 - 2.0.0", "", "1.0.0 1.5.0 2.0.0", id="fbc.md 5.4: hyphen is dropped"),
+        pytest.param("<=1.0.0-next", "1.0.0-alpha 1.0.0-next", "1.0.0", id="fbc.md 5.4: x in a prerelease, mended"),
+        pytest.param("==1.0.0", "1.0.0 1.0.0+build", "1.0.1", id="fbc.md 5.4: build metadata is ignored"),
+        pytest.param(">=1.0.0 !=1.2.x || 3.0.0", "1.1.0 1.3.0 3.0.0", "1.2.4 0.1.0", id="fbc.md 5.4: all together"),
+    ],
+)
+def test_a_range_holds_some_versions_and_not_others(text: str, inside: str, outside: str) -> None:
+    assert [v for v in inside.split() if not in_range(v, text)] == []
+    assert [v for v in outside.split() if in_range(v, text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(" ", "Last element in range is '||'", id="fbc.md 5.4: blank"),
+        pytest.param("*", "Last element in range is '||'", id="fbc.md 5.4: star"),
+        pytest.param("x", "Last element in range is '||'", id="fbc.md 5.4: x"),
+        pytest.param("1.0.0 ||", "Last element in range is '||'", id="fbc.md 5.4: or at the end"),
+        pytest.param("|| 1.0.0", "First element in range is '||'", id="fbc.md 5.4: or at the start"),
+        pytest.param(
+            "1.0.0 || || 2.0.0",
+            "Could not parse Range \"1.0.0 || || 2.0.0\": an alternative between two '||' is empty",
+            id="fbc.md 5.4: doubled or, mended",
+        ),
+        pytest.param(
+            "1.0.0||2.0.0",
+            'Could not parse Range "1.0.0||2.0.0": Could not parse version "1.0.0||2.0.0" in "1.0.0||2.0.0": '
+            'Invalid character(s) found in patch number "0||2.0.0"',
+            id="fbc.md 5.4: or without spaces",
+        ),
+        pytest.param(
+            ">v0.1.0",
+            'Could not parse Range ">v0.1.0": Could not parse comparator ">v" in ">v0.1.0"',
+            id="fbc.md 5.4: leading v",
+        ),
+        pytest.param(
+            "~1.0.0",
+            'Could not parse Range "~1.0.0": Could not parse comparator "~" in "~1.0.0"',
+            id="fbc.md 5.4: tilde",
+        ),
+        pytest.param(
+            ">1.00.1",
+            'Could not parse Range ">1.00.1": Could not parse version "1.00.1" in ">1.00.1": '
+            'Minor number must not contain leading zeroes "00"',
+            id="fbc.md 5.4: leading zeroes",
+        ),
+        pytest.param(
+            "<1.0",
+            'Could not parse Range "<1.0": Could not parse version "1.0" in "<1.0": '
+            "No Major.Minor.Patch elements found",
+            id="fbc.md 5.4: missing part",
+        ),
+        pytest.param("1.0.0 ab", 'Could not get version from string: "ab"', id="fbc.md 5.4: a word"),
+    ],
+)
+def test_what_is_not_a_range_says_which_part_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(InvalidRange) as caught:
+        parse_range(text)
+    assert str(caught.value) == message

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.semver import InvalidVersion, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", "Version string empty", id="fbc.md 5.1: empty"),
+        pytest.param("1.0", "No Major.Minor.Patch elements found", id="fbc.md 5.1: missing part"),
+        pytest.param("v1.0.0", 'Invalid character(s) found in major number "v1"', id="fbc.md 5.1: leading v"),
+        pytest.param("0.1.0.1", 'Invalid character(s) found in patch number "0.1"', id="fbc.md 5.1: four parts"),
+        pytest.param("01.0.0", 'Major number must not contain leading zeroes "01"', id="fbc.md 5.1: major zeroes"),
+        pytest.param("1.00.0", 'Minor number must not contain leading zeroes "00"', id="fbc.md 5.1: minor zeroes"),
+        pytest.param("1.0.0-", "Prerelease is empty", id="fbc.md 5.1: empty prerelease"),
+        pytest.param("1.0.0-a_b", 'Invalid character(s) found in prerelease "a_b"', id="fbc.md 5.1: prerelease"),
+        pytest.param(
+            "1.0.0-01",
+            'Numeric PreRelease version must not contain leading zeroes "01"',
+            id="fbc.md 5.1: prerelease zeroes",
+        ),
+        pytest.param("1.0.0+", "Build meta data is empty", id="fbc.md 5.1: empty build"),
+        pytest.param("1.0.0+a_b", 'Invalid character(s) found in build meta data "a_b"', id="fbc.md 5.1: build"),
+        pytest.param("1.0.18446744073709551616", '"18446744073709551616": value out of range', id="fbc.md 5.4: 2^64"),
+    ],
+)
+def test_what_is_not_a_version_says_which_part_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(InvalidVersion) as caught:
+        parse(text)
+    assert str(caught.value) == message
+
+
+def test_versions_sort_by_precedence() -> None:
+    texts = ["1.0.0-1", "1.0.0-2", "1.0.0-10", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta", "1.0.0", "1.0.1", "1.10.0"]
+    assert [str(version) for version in sorted(map(parse, reversed(texts)))] == texts
+
+
+def test_build_metadata_does_not_count() -> None:
+    assert parse("1.0.0+a") == parse("1.0.0+b.2")
+    assert str(parse("1.0.0+a")) == "1.0.0+a"
+
+
+_numbers = st.integers(0, 2**64 - 1)
+
+
+@given(_numbers, _numbers, _numbers)
+def test_three_numbers_are_a_version_ordered_as_a_tuple(major: int, minor: int, patch: int) -> None:
+    version = parse(f"{major}.{minor}.{patch}")
+    assert (version.major, version.minor, version.patch) == (major, minor, patch)
+    assert version > parse(f"{major}.{minor}.{patch}-0")
