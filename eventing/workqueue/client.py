@@ -8,6 +8,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
+UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
+"""What any call raises when Redis stays away for longer than the client is patient."""
 LONGEST_BLOCK_SECONDS = 10
 """No command may block longer; the socket gives up later than that."""
 

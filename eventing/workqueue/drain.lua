@@ -1,4 +1,5 @@
--- ARGV: drainer, ms it may take (0: retire), groups. A drainer retires only from empty groups; returns whether it did.
+-- ARGV: drainer, ms it may take (0: retire from empty groups, -1: from any), groups.
+-- Returns 0 when there is work to do before it may retire.
 local drainer, lasts = ARGV[1], tonumber(ARGV[2])
 if lasts == 0 then
   for i = 3, #ARGV do

@@ -12,7 +12,7 @@ from redis import Redis
 from eventing.retry import backoff
 from eventing.routes import Job, Lane
 from eventing.run_result import RunResult
-from eventing.workqueue import listing, rq_mirror
+from eventing.workqueue import listing
 from eventing.workqueue.client import LONGEST_BLOCK_SECONDS
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Added, Claim, Depth, Listed, entry_of, job_of
@@ -110,9 +110,9 @@ class WorkQueue:
         """Tell adders that these groups are served for so long."""
         run(self.client, "drain", self.worker, int(seconds * 1000), *groups)
 
-    def retire(self, groups: Sequence[str]) -> bool:
-        """Stop serving the groups, only if nothing is ready there; False: drain on."""
-        return bool(run(self.client, "drain", self.worker, 0, *groups))
+    def retire(self, groups: Sequence[str], *, by_force: bool = False) -> bool:
+        """Stop serving the groups, only if nothing is ready there (or by force); False: drain on."""
+        return bool(run(self.client, "drain", self.worker, -1 if by_force else 0, *groups))
 
     def ls(self, limit: int = 1000) -> tuple[Listed, ...]:
         """Every job there is, the running ones first; at most `limit` of each state."""
@@ -160,13 +160,18 @@ class WorkQueue:
             return False
         is_parked, released = answer
         if is_parked:
-            rq_mirror.show(self.client, entry, result.message)
+            from eventing.workqueue import rq_jobs  # RQ takes 100 ms to import, and most processes never park
+
+            rq_jobs.show(self.client, entry, result.message)
         self._forget_letters(released)
         return True
 
     def _forget_letters(self, entries: Sequence[bytes]) -> None:
-        for entry in entries:
-            rq_mirror.hide(self.client, entry.decode())
+        if entries:
+            from eventing.workqueue import rq_jobs
+
+            for entry in entries:
+                rq_jobs.hide(self.client, entry.decode())
 
 
 def _ms(delay: timedelta | None) -> int:

@@ -1,0 +1,246 @@
+"""The worker: a parent that watches the time, and a child that drains the queue through RQ.
+
+The child is crash-only. Whatever it cannot handle (Redis away, a run beyond its time, a kill) ends it; the parent
+starts another one, which first takes back what its predecessor held. A step never meets a half-stopped process.
+
+Turned down: letting adders enqueue RQ jobs when no drainer is awake. It costs 2 ms for each wake-up, every adder would
+import RQ, and a FLUSHALL would put all workers to sleep. Here the RQ job lingers on a bell that the queue itself rings.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import NoReturn, TypeAlias
+
+import structlog
+
+from eventing.routes import STEPS, Job
+from eventing.run_result import RunResult
+from eventing.stopwatch import Stopwatch
+from eventing.workqueue import UNREACHABLE, Claim, WorkQueue, connect
+from shared.config import Settings
+from shared.kinds import Ref
+
+Run: TypeAlias = Callable[[Claim], RunResult]
+"""Runs one step; it finishes nothing and raises nothing."""
+Factory: TypeAlias = Callable[[WorkQueue], Run]
+"""Makes a `Run` inside the child; what it imports, the parent never loads."""
+
+GROUPS = tuple(dict.fromkeys(step.partition("/")[0] for step in STEPS))
+DRAIN_SECONDS = 60
+DRAIN_KEYS = 20_000
+_GRACE_SECONDS = 10
+_LOOK_SECONDS = 1
+_QUICK_DEATH_SECONDS = 5
+
+log = structlog.get_logger()
+
+
+class _Stop(Exception):
+    """Raised by a signal, only while the drainer waits for a ring."""
+
+
+@dataclass(slots=True)
+class Drainer:
+    """Runs the jobs of some groups, one after the other."""
+
+    queue: WorkQueue
+    groups: Sequence[str]
+    run: Run
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    is_stopping: bool = False
+    _is_waiting: bool = False
+
+    def drain(self, *, keys: int = DRAIN_KEYS, seconds: float = DRAIN_SECONDS, linger: float = DRAIN_SECONDS) -> int:
+        """Run jobs until there are none for `linger` seconds, or until number or time is used up; how many ran."""
+        now = time.monotonic()
+        deadline, patient_until, ran = now + seconds, now + linger, 0
+        self.queue.start_draining(self.groups, seconds)
+        try:
+            while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
+                if claim := self.queue.claim(self.groups):
+                    self._run(claim)
+                    ran, patient_until = ran + 1, time.monotonic() + linger
+                elif now < patient_until:
+                    self._wait(min(patient_until, deadline) - now)
+                elif self.queue.retire(self.groups):
+                    return ran
+        finally:
+            self.queue.retire(self.groups, by_force=True)
+        return ran
+
+    def stop(self, *_: object) -> None:
+        """End after the present run; a signal handler."""
+        self.is_stopping = True
+        if self._is_waiting:
+            raise _Stop
+
+    def _wait(self, seconds: float) -> None:
+        try:
+            self._is_waiting = True
+            if not self.is_stopping:
+                self.queue.wait(self.groups, seconds)
+        except _Stop:
+            return
+        finally:
+            self._is_waiting = False
+
+    def _run(self, claim: Claim) -> None:
+        self.stopwatch.start()
+        try:
+            result = self.run(claim)
+        except UNREACHABLE:
+            raise
+        except Exception as error:  # a runner that raises is a bug like that of a step
+            log.exception("runner_failed", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+            result = RunResult(run_id="", record=b"", failure="bug", message=f"{type(error).__name__}: {error}")
+        finally:
+            self.stopwatch.stop()
+        if not self.queue.finish(claim, result):
+            log.warning("lease_lost", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+
+
+def work(settings: Settings, factory: Factory, on_ready: Callable[[], None] = lambda: None) -> int:
+    """`olmf run worker`: run until SIGTERM or SIGINT; the exit code. Call it before the process has threads."""
+    return _Parent(settings, factory, on_ready).run()
+
+
+def schedule(settings: Settings, ring_audit: Callable[[WorkQueue], None]) -> NoReturn:
+    """`olmf run scheduler`: line up what is due, take back lost leases, ring the audit."""
+    queue = WorkQueue(connect(settings.redis_url), settings, worker=_name())
+    every = timedelta(seconds=settings.audit_seconds)
+    _sweep(queue, lambda: ring_audit(queue) if queue.is_turn("audit", every) else None)
+
+
+@dataclass(slots=True)
+class _Parent:
+    settings: Settings
+    factory: Factory
+    on_ready: Callable[[], None]
+    name: str = field(default_factory=lambda: _name())
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    child: int = 0
+    stop_by: float = 0.0
+
+    def run(self) -> int:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._stop)
+        lost, quick_deaths = "", 0
+        while not self.stop_by:
+            started = time.monotonic()
+            lost = self._one_child(lost)
+            if self.stop_by:
+                break
+            quick_deaths = quick_deaths + 1 if time.monotonic() - started < _QUICK_DEATH_SECONDS else 0
+            log.warning("worker_restarts", reason=lost, quick_deaths=quick_deaths)
+            time.sleep(min(0.05 * 2**quick_deaths, 5) if quick_deaths > 1 else 0)
+        return 0
+
+    def _stop(self, *_: object) -> None:
+        self.stop_by = self.stop_by or time.monotonic() + _GRACE_SECONDS
+        if self.child:
+            os.kill(self.child, signal.SIGTERM)
+
+    def _one_child(self, lost: str) -> str:
+        """Start a child and see it through; why it ended."""
+        ours, theirs = socket.socketpair()
+        self.stopwatch.stop()
+        self.child = os.fork()
+        if not self.child:
+            ours.close()
+            _be_child(self, theirs, lost)
+        theirs.close()
+        if self.stop_by:
+            os.kill(self.child, signal.SIGTERM)
+        with ours:
+            reason = self._watch(ours)
+        _, status = os.waitpid(self.child, 0)
+        self.child = 0
+        code = os.waitstatus_to_exitcode(status)
+        return reason or (
+            f"its worker died of {signal.Signals(-code).name}" if code < 0 else f"its worker exited ({code})"
+        )
+
+    def _watch(self, child: socket.socket) -> str:
+        """Wait for the end of the child, or bring it about; the reason if it was us."""
+        limit = self.settings.run_seconds
+        while True:
+            if select.select([child], [], [], max(0.0, min(self.stopwatch.left(limit), _LOOK_SECONDS)))[0]:
+                if not child.recv(1):
+                    return ""
+                self.on_ready()
+            if self.stopwatch.left(limit) <= 0:
+                os.kill(self.child, signal.SIGKILL)
+                return f"ended after {limit} s: its time limit"
+            if self.stop_by and time.monotonic() > self.stop_by:
+                os.kill(self.child, signal.SIGKILL)
+                return "ended: the worker had to stop"
+
+
+def _be_child(parent: _Parent, lifeline: socket.socket, lost: str) -> NoReturn:
+    code = 1
+    try:
+        threading.Thread(target=_die_with, args=(lifeline,), daemon=True).start()
+        _serve(parent, lifeline, lost)
+        code = 0
+    except UNREACHABLE as error:
+        log.warning("redis_unreachable", error=str(error))
+    except Exception:  # nothing may return into the parent's code
+        log.exception("worker_failed")
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _die_with(lifeline: socket.socket) -> None:
+    lifeline.recv(1)  # returns when the parent is gone
+    os._exit(1)
+
+
+def _serve(parent: _Parent, lifeline: socket.socket, lost: str) -> None:
+    from eventing.workqueue.rq_jobs import DRAIN, RETRY, Act, DrainWorker
+
+    started = time.monotonic()
+    settings, name = parent.settings, parent.name
+    queue = WorkQueue(connect(settings.redis_url), settings, worker=name)
+    queue.sweep(lost_worker=name, message=lost or "its worker was started again")
+    drainer = Drainer(queue, settings.steps or GROUPS, parent.factory(queue), parent.stopwatch)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, drainer.stop)
+    if parent.stop_by:
+        return
+    threading.Thread(target=_sweep, args=(queue,), daemon=True).start()
+    acts: dict[str, Act] = {
+        DRAIN: drainer.drain,
+        RETRY: lambda step, ref: queue.retry_dead([Job(step, Ref.parse(ref))]),
+    }
+    client = connect(settings.redis_url)
+    log.info("worker_ready", worker=name, groups=list(drainer.groups), took_ms=int((time.monotonic() - started) * 1000))
+    lifeline.send(b"r")
+    while not drainer.is_stopping:
+        DrainWorker(client, f"{name}-{os.getpid()}", acts).drain()
+
+
+def _sweep(queue: WorkQueue, also: Callable[[], object] = lambda: None) -> NoReturn:
+    while True:
+        try:
+            seconds = queue.sweep()
+            also()
+            queue.wait_for_alarm(seconds)
+        except UNREACHABLE:
+            time.sleep(1)  # whoever drains notices and says so
+
+
+def _name() -> str:
+    # Neither host nor pid is enough: the containers of a pod share the one and may all have the pid 1.
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"

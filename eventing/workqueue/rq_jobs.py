@@ -1,0 +1,133 @@
+"""What we use RQ for: worker processes that people can see, and dead letters among its failed jobs.
+
+Two acts exist, `drain` and `retry`. An RQ job names its act; anything else that somebody puts on the queue (a pickle, a
+function to import, a callback) is refused, counted and listed as failed, and never executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from redis import Redis
+from rq import Queue, SimpleWorker
+from rq.job import Job as RqJob
+from rq.job import JobStatus
+from rq.registry import FailedJobRegistry
+
+from eventing.workqueue.values import job_of
+
+Act: TypeAlias = Callable[..., object]
+
+RQ_QUEUE = "olmf"
+"""The one RQ queue of all workers; which groups one serves is its own affair."""
+DRAIN = "drain"
+RETRY = "retry"
+_VERSION = 1
+_FAILURE_SECONDS = 600
+_WORKER_SECONDS = 90  # RQ forgets a worker that was killed after about so long
+_REFUSED: Any = ("", None, (), {})
+
+
+class Payload:
+    """Serializer: JSON in an envelope with a version, so that jobs survive our upgrades; other bytes are no job."""
+
+    @staticmethod
+    def dumps(value: object) -> bytes:
+        """The envelope."""
+        return json.dumps({"version": _VERSION, "value": value}).encode()
+
+    @staticmethod
+    def loads(data: bytes) -> Any:
+        """What is in the envelope; for anything else a job that names no act."""
+        try:
+            envelope = json.loads(data)
+        except ValueError:
+            return _REFUSED
+        is_ours = isinstance(envelope, dict) and envelope.get("version") == _VERSION
+        return envelope.get("value") if is_ours else _REFUSED
+
+
+class _ActJob(RqJob):  # type: ignore[misc]  # RQ is not typed for us
+    """An RQ job that calls an act of its worker, and imports nothing."""
+
+    act: Act
+
+    def _execute(self) -> None:
+        self.act(**self.kwargs)
+
+
+class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
+    """An RQ worker that does not fork and performs only acts."""
+
+    job_class = _ActJob
+
+    def __init__(self, client: Redis, name: str, acts: Mapping[str, Act]) -> None:
+        queue = Queue(RQ_QUEUE, connection=client, serializer=Payload, job_class=_ActJob)
+        super().__init__([queue], name=name, connection=client, serializer=Payload, worker_ttl=_WORKER_SECONDS)
+        self._acts = acts
+
+    def drain(self) -> None:
+        """Enqueue one drain and perform what is on the queue, until it is empty."""
+        self.queues[0].enqueue_call(DRAIN, timeout=-1, result_ttl=0, failure_ttl=_FAILURE_SECONDS)
+        self.work(burst=True, logging_level="WARNING")
+
+    def execute_job(self, job: Any, queue: Any) -> None:
+        """Perform an act, refuse anything else."""
+        has_callbacks = job._success_callback_name or job._failure_callback_name or job.webhooks  # noqa: SLF001
+        act = None if has_callbacks or job.instance else self._acts.get(job.func_name)
+        if act is None:
+            _refuse(self.connection, job, queue)
+            return
+        job.act = act
+        super().execute_job(job, queue)
+
+    def subscribe(self) -> None:
+        """Listen to no commands over Redis: the parent process decides when a worker ends."""
+
+    def _install_signal_handlers(self) -> None:
+        """Leave signals to the process that owns this worker."""
+
+
+def show(client: Redis, entry: str, message: str) -> None:
+    """List a dead letter among the failed jobs; `rq requeue` releases it."""
+    job = job_of(entry)
+    letter = RqJob.create(
+        RETRY,
+        kwargs={"step": job.step, "ref": str(job.ref)},
+        id=_letter_id(entry),
+        origin=RQ_QUEUE,
+        description=f"{job.step} {job.ref}",
+        status=JobStatus.FAILED,
+        failure_ttl=-1,
+        result_ttl=0,
+        connection=client,
+        serializer=Payload,
+    )
+    letter.save()
+    _failed(client).add(letter, ttl=-1, exc_string=message)
+
+
+def hide(client: Redis, entry: str) -> None:
+    """Take a released letter off the failed jobs."""
+    name = _letter_id(entry)
+    client.zrem(_failed(client).key, name)
+    client.delete(RqJob.key_for(name))
+
+
+def _refuse(client: Redis, job: Any, queue: Any) -> None:
+    client.incr("olmf:refused")
+    client.lrem(queue.intermediate_queue_key, 1, job.id)
+    job.set_status(JobStatus.FAILED)
+    _failed(client).add(job, ttl=_FAILURE_SECONDS, exc_string="refused: it is not a job of ours")
+
+
+def _failed(client: Redis) -> Any:
+    return FailedJobRegistry(RQ_QUEUE, connection=client, serializer=Payload)
+
+
+def _letter_id(entry: str) -> str:
+    # RQ accepts only letters, digits, - and _ in ids.
+    return "dead-" + hashlib.sha256(entry.encode()).hexdigest()[:32]
