@@ -1,0 +1,9 @@
+"""Performs the writes of an Outcome: the only part of the system that changes the cluster."""
+
+from __future__ import annotations
+
+from eventing.effects.api import Api
+from eventing.effects.failures import kind_of
+from eventing.effects.perform import SLICE, Effects, Performed, Written
+
+__all__ = ["SLICE", "Api", "Effects", "Performed", "Written", "kind_of"]

@@ -1,0 +1,45 @@
+"""What effects need of a Kubernetes client."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from shared.api.manifest import Manifest
+from shared.kinds import Kind, Ref
+
+
+# why: more than five methods, because each is one verb of the Kubernetes API and one client serves them all.
+class Api(Protocol):
+    """The verbs of the Kubernetes API; every refusal is an `ApiError`."""
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None when it does not exist."""
+        ...
+
+    def create(self, manifest: Manifest) -> Manifest:
+        """POST."""
+        ...
+
+    def apply(self, manifest: Manifest, *, field_manager: str, force: bool = True) -> Manifest:
+        """Server-side apply."""
+        ...
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        """PUT."""
+        ...
+
+    def replace_status(self, manifest: Manifest) -> Manifest:
+        """PUT of the status subresource."""
+        ...
+
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
+        """JSON merge patch."""
+        ...
+
+    def delete(self, ref: Ref, *, uid: str = "", propagation: str = "Background") -> None:
+        """DELETE, with the uid as precondition when given."""
+        ...
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        """The served kind, or None."""
+        ...

@@ -1,0 +1,34 @@
+"""What a refusal of the API server means to a step: five kinds, by HTTP status."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from shared.adapters.kube import ApiError
+
+FailureKind: TypeAlias = Literal["conflict", "forbidden", "invalid", "gone", "unavailable"]
+
+ALREADY_EXISTS = "AlreadyExists"
+
+_BY_STATUS: dict[int, FailureKind] = {
+    400: "invalid",
+    401: "forbidden",
+    403: "forbidden",
+    404: "gone",
+    405: "invalid",
+    409: "conflict",
+    410: "gone",
+    413: "invalid",
+    415: "invalid",
+    422: "invalid",
+}
+
+
+def kind_of(error: ApiError) -> FailureKind:
+    """The kind of a refusal; what is not in the table (no answer, 429, 5xx) may improve by itself."""
+    return _BY_STATUS.get(error.status, "unavailable")
+
+
+def already_exists(error: ApiError) -> bool:
+    """A Create met an object of its name."""
+    return error.status == 409 and error.reason == ALREADY_EXISTS

@@ -1,0 +1,57 @@
+"""A Record becomes a Kubernetes Event of a name derived from its content: an equal one is counted, not repeated."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+from eventing.effects.api import Api
+from shared.api.manifest import Manifest, uid_of
+from shared.kinds import EVENT, Ref
+from shared.step import Record
+
+SOURCE = "olm-functions"
+WINDOW = timedelta(hours=1)
+
+
+def note(api: Api, record: Record, about: Manifest | None, now: datetime) -> Manifest:
+    """Write the Event, or count it when an equal one is younger than an hour; the stored Event."""
+    ref = event_ref(record)
+    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    present = api.get(ref)
+    if present is None:
+        return api.create(_event(record, ref, uid_of(about or {}), stamp))
+    if now - _last(present, now) <= WINDOW:
+        return api.merge(ref, {"count": int(present.get("count") or 1) + 1, "lastTimestamp": stamp})
+    return api.merge(ref, {"count": 1, "firstTimestamp": stamp, "lastTimestamp": stamp})
+
+
+def event_ref(record: Record) -> Ref:
+    """Where the Event of a Record is kept."""
+    content = "\0".join((str(record.ref), record.reason, record.message))
+    digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
+    return EVENT.ref(f"{record.ref.name[:230]}.{digest}", record.ref.namespace or "default")
+
+
+def _event(record: Record, ref: Ref, uid: str, stamp: str) -> Manifest:
+    about = record.ref
+    involved = {"apiVersion": about.api_version, "kind": about.kind, "name": about.name, "namespace": about.namespace}
+    return {
+        "apiVersion": ref.api_version,
+        "kind": ref.kind,
+        "metadata": {"name": ref.name, "namespace": ref.namespace},
+        "involvedObject": {key: value for key, value in {**involved, "uid": uid}.items() if value},
+        "type": record.type,
+        "reason": record.reason,
+        "message": record.message[:1024],
+        "source": {"component": SOURCE},
+        "reportingComponent": SOURCE,
+        "count": 1,
+        "firstTimestamp": stamp,
+        "lastTimestamp": stamp,
+    }
+
+
+def _last(event: Manifest, now: datetime) -> datetime:
+    text = event.get("lastTimestamp")
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) if text else now

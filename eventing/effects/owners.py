@@ -1,0 +1,39 @@
+"""Owner uids are looked up when the write is made: no step needs the result of another's write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eventing.effects.api import Api
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest, metadata, namespace_of, uid_of
+from shared.kinds import Ref
+
+
+class Owners:
+    """Fills in the owner references of one run, looking each owner up at most once."""
+
+    def __init__(self, api: Api, reads: Mapping[Ref, Manifest | None]) -> None:
+        self._api = api
+        self._uids = {ref: uid_of(manifest) for ref, manifest in reads.items() if manifest}
+
+    def fill(self, manifest: Manifest, *, namespace: str = "") -> Manifest:
+        """The manifest with a uid in every owner reference. ApiError 404 when an owner does not exist."""
+        owners = metadata(manifest).get("ownerReferences") or ()
+        if all(owner.get("uid") for owner in owners):
+            return manifest
+        where = namespace or namespace_of(manifest)
+        filled = [owner if owner.get("uid") else {**owner, "uid": self._uid(owner, where)} for owner in owners]
+        return {**manifest, "metadata": {**metadata(manifest), "ownerReferences": filled}}
+
+    def _uid(self, owner: Manifest, namespace: str) -> str:
+        kind = self._api.find(owner["apiVersion"], owner["kind"])
+        if kind is None:
+            raise ApiError(404, "NotFound", f"the owner's kind {owner['apiVersion']} {owner['kind']} is not served")
+        ref = kind.ref(owner["name"], namespace)
+        if not self._uids.get(ref):
+            found = self._api.get(ref)
+            if found is None:
+                raise ApiError(404, "NotFound", f"the owner {ref} does not exist")
+            self._uids[ref] = uid_of(found)
+        return self._uids[ref]

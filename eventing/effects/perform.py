@@ -1,0 +1,184 @@
+"""Perform writes in order, stop at the first failure, and say what the API server answered to each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from eventing.effects import equality
+from eventing.effects.api import Api
+from eventing.effects.failures import already_exists, kind_of
+from eventing.effects.notes import note
+from eventing.effects.owners import Owners
+from eventing.effects.targets import target
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest, metadata, uid_of, version_of
+from shared.names import FIELD_MANAGER
+from shared.ports import Clock, WriteFailure
+from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, Write
+
+SLICE = 50
+"""Writes sent in one run; the next run goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of one write."""
+
+    did: Literal["sent", "same", "exists", "absent", "refused"]
+    """`same`: dropped, nothing would change; `exists`, `absent`: the server had it so already."""
+    uid: str = ""
+    resource_version: str = ""
+    status: int = 0
+    """The HTTP status of a refusal."""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What became of the writes of one decision: an answer for each that was tried."""
+
+    written: tuple[Written, ...] = ()
+    failure: WriteFailure | None = None
+    is_lost: bool = False
+    """The lease was gone before a write: nothing more may be written."""
+    is_partial: bool = False
+    """A slice was sent; the step must run again for the rest."""
+
+
+class Effects:
+    """Performs the writes of decisions."""
+
+    def __init__(self, api: Api, clock: Clock) -> None:
+        self._api = api
+        self._clock = clock
+
+    def perform(
+        self, writes: Sequence[Write], reads: Mapping[Ref, Manifest | None], held: Callable[[], bool]
+    ) -> Performed:
+        """Perform the writes; `reads` is what the step has read, `held` tells before each whether the lease lives."""
+        run = _Performance(self._api, self._clock, reads, looks_first=len(writes) > SLICE)
+        written: list[Written] = []
+        sent = 0
+        for index, write in enumerate(writes):
+            if not held():
+                return Performed(tuple(written), is_lost=True)
+            if sent == SLICE:
+                return Performed(tuple(written), is_partial=True)
+            try:
+                answer = run.write(write)
+            except ApiError as error:
+                written.append(Written("refused", status=error.status, message=error.message))
+                if isinstance(write, Record):
+                    continue  # why: an Event is a courtesy to people, what follows may not depend on it
+                failure = WriteFailure(kind_of(error), error.message, index, target(write))
+                return Performed(tuple(written), failure)
+            written.append(answer)
+            sent += answer.did == "sent"
+        return Performed(tuple(written))
+
+
+class _Performance:
+    """The writes of one decision: knows what was read, and what its own writes made of it."""
+
+    def __init__(self, api: Api, clock: Clock, reads: Mapping[Ref, Manifest | None], *, looks_first: bool) -> None:
+        self._api = api
+        self._clock = clock
+        self._known = dict(reads)
+        self._moved: dict[tuple[Ref, str], Manifest] = {}
+        self._owners = Owners(api, reads)
+        self._looks_first = looks_first
+
+    def write(self, write: Write) -> Written:
+        """Send one write, unless nothing would change."""
+        match write:
+            case Create(manifest):
+                return self._create(manifest)
+            case Apply(manifest):
+                return self._apply(manifest)
+            case Replace(manifest):
+                return self._replace(manifest)
+            case Merge():
+                return self._merge(write)
+            case SetStatus():
+                return self._set_status(write)
+            case Delete():
+                return self._delete(write)
+            case Record():
+                return self._sent(None, note(self._api, write, self._known.get(write.ref), self._clock.now()))
+
+    def _create(self, manifest: Manifest) -> Written:
+        ref = Ref.of(manifest)
+        if present := self._known.get(ref):
+            return _same(present)
+        try:
+            return self._sent(ref, self._api.create(self._owners.fill(manifest)))
+        except ApiError as error:
+            if not already_exists(error):
+                raise
+            return Written("exists")
+
+    def _apply(self, manifest: Manifest) -> Written:
+        ref, manifest = Ref.of(manifest), self._owners.fill(manifest)
+        if self._looks_first and ref not in self._known:
+            # why: a slice must not spend its writes on what earlier slices did
+            self._known[ref] = self._api.get(ref)
+        present = self._known.get(ref)
+        if present and equality.applied(manifest, present):
+            return _same(present)
+        return self._sent(ref, self._api.apply(manifest, field_manager=FIELD_MANAGER, force=True))
+
+    def _replace(self, manifest: Manifest) -> Written:
+        ref, manifest = Ref.of(manifest), self._owners.fill(manifest)
+        present = self._known.get(ref)
+        if present and equality.replaced(manifest, present):
+            return _same(present)
+        return self._sent(ref, self._api.replace(manifest), locked_at=version_of(manifest))
+
+    def _merge(self, write: Merge) -> Written:
+        present = self._known.get(write.ref)
+        patch = self._owners.fill(write.patch, namespace=write.ref.namespace)
+        if present and equality.merged(present, patch) == present:
+            return _same(present)
+        if write.resource_version:
+            patch = {**patch, "metadata": {**metadata(patch), "resourceVersion": write.resource_version}}
+        return self._sent(write.ref, self._api.merge(write.ref, patch), locked_at=write.resource_version)
+
+    def _set_status(self, write: SetStatus) -> Written:
+        present = self._known.get(write.ref)
+        if present and (present.get("status") or {}) == write.status:
+            return _same(present)
+        if not write.resource_version:
+            return self._sent(write.ref, self._api.merge(write.ref, {"status": write.status}, subresource="status"))
+        base = self._moved.get((write.ref, write.resource_version)) or present or self._api.get(write.ref)
+        if base is None:
+            raise ApiError(404, "NotFound", f"{write.ref}: the object whose status was to be set does not exist")
+        version = version_of(base) if (write.ref, write.resource_version) in self._moved else write.resource_version
+        meta = {**metadata(base), "resourceVersion": version}
+        body = {**base, "metadata": meta, "status": write.status}
+        return self._sent(write.ref, self._api.replace_status(body), locked_at=write.resource_version)
+
+    def _delete(self, write: Delete) -> Written:
+        if write.ref in self._known and self._known[write.ref] is None:
+            return Written("absent")
+        try:
+            self._api.delete(write.ref, uid=write.uid, propagation=write.propagation)
+        except ApiError as error:
+            if error.status == 404 or (error.status == 409 and write.uid):
+                return Written("absent")
+            raise
+        self._known.pop(write.ref, None)
+        return Written("sent")
+
+    def _sent(self, ref: Ref | None, answer: Manifest, *, locked_at: str = "") -> Written:
+        if ref is not None:
+            self._known[ref] = answer
+            if locked_at:
+                # why: nobody wrote in between, so a later write that names the old version may follow ours
+                self._moved[ref, locked_at] = answer
+        return Written("sent", uid_of(answer), version_of(answer))
+
+
+def _same(present: Manifest) -> Written:
+    return Written("same", uid_of(present), version_of(present))

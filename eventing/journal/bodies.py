@@ -1,0 +1,91 @@
+"""Bodies by content digest: each process stores a body once, and again after a while."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+from eventing.journal.redact import Redactor, may_hold_secret
+from shared.api.manifest import ReadOnly, metadata
+
+MAX_BODY = 1024 * 1024
+"""A longer body is named by its digest and not kept."""
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+_REMEMBERED = 20_000
+_RENEWED_AFTER_MS = 30_000
+
+encode = msgspec.json.Encoder(enc_hook=lambda value: dict(value)).encode
+"""JSON of any answer: manifests, dataclasses, datetimes, durations."""
+
+
+class Bodies:
+    """What this process stored lately; makes the bodies that one record must carry.
+
+    A record names bodies by digest, and carries those that no record of this process carried in the last half minute:
+    the stream is trimmed from its old end, so a body must come again before the record that brought it is gone.
+    """
+
+    def __init__(self, redactor: Redactor, now_ms: Callable[[], int]) -> None:
+        self._redactor = redactor
+        self._now_ms = now_ms
+        self._stored: OrderedDict[str, int] = OrderedDict()
+        self._versions: OrderedDict[tuple[str, str, int], str] = OrderedDict()
+
+    def raw(self, value: Any, *, is_secret: bool = False) -> bytes:
+        """The JSON of a value, without Secret data."""
+        text: bytes = encode(value)
+        if is_secret or may_hold_secret(text):
+            return encode(self._redactor.clean(msgspec.json.decode(text), is_secret=is_secret))
+        return text
+
+    def keep(
+        self, value: Any, fresh: dict[str, msgspec.Raw], *, is_secret: bool = False, is_answer: bool = False
+    ) -> str:
+        """The digest of a body, which is put into `fresh` when the record must carry it.
+
+        `is_answer` says that a port gave it: then its resourceVersion names its content.
+        """
+        key = _version(value) if is_answer else None
+        known = self._versions.get(key) if key else None
+        if known and self._is_stored(known):
+            return known
+        text = self.raw(value, is_secret=is_secret)
+        digest = hashlib.blake2b(text, digest_size=12).hexdigest()
+        if key:
+            _remember(self._versions, key, digest)
+        if not self._is_stored(digest):
+            _remember(self._stored, digest, self._now_ms())
+            if len(text) <= MAX_BODY:
+                fresh[digest] = msgspec.Raw(text)
+        return digest
+
+    def forget(self, digests: dict[str, msgspec.Raw]) -> None:
+        """A record was not stored: its bodies must come again."""
+        for digest in digests:
+            self._stored.pop(digest, None)
+
+    def _is_stored(self, digest: str) -> bool:
+        since = self._stored.get(digest)
+        return since is not None and self._now_ms() - since < _RENEWED_AFTER_MS
+
+
+def _version(value: Any) -> tuple[str, str, int] | None:
+    """Names the content of an object that the API server stored, without looking at it."""
+    if not isinstance(value, dict):
+        return None
+    meta: ReadOnly = metadata(value)
+    uid, version = meta.get("uid"), meta.get("resourceVersion")
+    # why: the size of the object tells a whole object from one that a reader has pruned
+    return (uid, version, len(value)) if uid and version else None
+
+
+def _remember(table: OrderedDict[Key, Value], key: Key, value: Value) -> None:
+    table[key] = value
+    table.move_to_end(key)
+    if len(table) > _REMEMBERED:
+        table.popitem(last=False)

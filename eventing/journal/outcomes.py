@@ -1,0 +1,82 @@
+"""Outcomes as JSON values: what the journal stores and what a replay compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+from eventing.effects.targets import target
+from shared.api.manifest import Manifest
+from shared.errors import RetryLater, StepError, Terminal
+from shared.step import Apply, Create, Delete, Emit, Merge, Outcome, Record, Replace, SetStatus, Wait, Write
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """How one call of a step ended."""
+
+    end: Literal["outcome", "retry", "terminal", "bug"]
+    writes: tuple[Write, ...] = ()
+    emits: tuple[Emit, ...] = ()
+    again_in: timedelta | None = None
+    verdict: str = ""
+    wait: Wait | None = None
+    reason: str = ""
+    """Of a Terminal; of a bug its class."""
+    error: BaseException | None = None
+    """Of a bug."""
+
+    @classmethod
+    def of(cls, answer: object) -> Decided:
+        """What a step returned or raised. TypeError when it is no Outcome."""
+        match answer:
+            case Outcome():
+                return cls("outcome", answer.writes, answer.emits, answer.again_in, answer.verdict, answer.wait)
+            case RetryLater():
+                return cls("retry", answer.writes, (), answer.after, answer.message, answer.wait)
+            case Terminal():
+                return cls("terminal", answer.writes, (), None, answer.message, answer.wait, answer.reason)
+            case StepError():
+                return cls("retry", verdict=str(answer))
+            case BaseException():
+                return cls(
+                    "bug", verdict=f"{type(answer).__name__}: {answer}", reason=type(answer).__name__, error=answer
+                )
+        raise TypeError(f"a step returns an Outcome, not {type(answer).__name__}")
+
+    def rest(self) -> Manifest:
+        """Everything but the writes, as JSON."""
+        rest = {
+            "end": self.end,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "again_in": None if self.again_in is None else self.again_in.total_seconds(),
+            "wait": wait_json(self.wait),
+            "emits": [{"type": emit.type, "ref": str(emit.ref)} for emit in self.emits],
+        }
+        return {key: value for key, value in rest.items() if value not in (None, "", [])}
+
+
+def wait_json(wait: Wait | None) -> Manifest | None:
+    """A Wait as JSON."""
+    if wait is None:
+        return None
+    next_try = wait.next_try.isoformat() if wait.next_try else None
+    return {"what": wait.what, "since": wait.since.isoformat(), "next_try": next_try}
+
+
+def write_json(write: Write) -> Manifest:
+    """A write as JSON: its name in `op`, its ref, and its fields."""
+    op: dict[str, Any] = {"op": type(write).__name__, "ref": str(target(write))}
+    match write:
+        case Create(manifest) | Apply(manifest) | Replace(manifest):
+            return {**op, "manifest": manifest}
+        case Merge(_, patch, version):
+            return {**op, "patch": patch, "resourceVersion": version}
+        case SetStatus(_, status, version):
+            return {**op, "status": status, "resourceVersion": version}
+        case Delete(_, uid, propagation):
+            return {**op, "uid": uid, "propagation": propagation}
+        case Record(_, kind, reason, message):
+            return {**op, "type": kind, "reason": reason, "message": message}

@@ -1,0 +1,72 @@
+"""Makes the record of a run from its tapes, its decisions and what became of their writes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import zip_longest
+from typing import Any
+
+import msgspec
+
+from eventing.effects.perform import Performed, Written
+from eventing.effects.targets import target
+from eventing.journal.bodies import Bodies
+from eventing.journal.outcomes import Decided, wait_json, write_json
+from eventing.journal.records import Decision, Recorded, Run, Write, pack
+from eventing.journal.redact import Redactor
+from eventing.journal.tape import Tape
+from shared import step
+from shared.kinds import SECRET
+
+MAX_RECORD = 4 * 1024 * 1024
+"""A longer record keeps what was decided and loses its bodies."""
+WITHHELD = "(withheld: the object is a Secret)"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Recorder:
+    """Records runs; `key` makes the stand-ins of Secret values. One recorder serves one thread."""
+
+    def __init__(self, key: bytes, now_ms: Callable[[], int] = _now_ms) -> None:
+        self._bodies = Bodies(Redactor(key), now_ms)
+
+    def tape(self, fresh: dict[str, msgspec.Raw]) -> Tape:
+        """A tape for one decision; `fresh` gathers the bodies of the run's record."""
+        return Tape(self._bodies, fresh)
+
+    def decision(self, tape: Tape, decided: Decided, performed: Performed) -> Decision:
+        """What one call of the step was told, what it decided, and what became of it."""
+        pairs = zip_longest(decided.writes, performed.written)
+        return Decision(
+            answers=tape.answers,
+            end=decided.end,
+            writes=[self._write(tape, write, written) for write, written in pairs],
+            outcome=msgspec.Raw(self._bodies.raw(decided.rest())),
+            verdict=decided.verdict,
+            wait=wait_json(decided.wait),
+            failure=performed.failure.kind if performed.failure else "",
+        )
+
+    def record(self, run: Run, fresh: dict[str, msgspec.Raw]) -> bytes:
+        """The bytes of the journal entry."""
+        if run.failure == "lost" or sum(map(len, map(bytes, fresh.values()))) > MAX_RECORD:
+            self._bodies.forget(fresh)
+            fresh = {}
+        return pack(Recorded(run, fresh))
+
+    def _write(self, tape: Tape, write: step.Write, written: Written | None) -> Write:
+        ref = target(write)
+        secret = ref.kind == SECRET.kind
+        body = self._bodies.keep(write_json(write), tape.fresh, is_secret=secret)
+        entry: dict[str, Any] = {"op": type(write).__name__, "ref": str(ref), "body": body}
+        if written is None:
+            return Write(**entry)
+        message = WITHHELD if secret and written.message else written.message
+        return Write(
+            **entry, did=written.did, uid=written.uid, version=written.resource_version, status=written.status,
+            message=message,
+        )  # fmt: skip

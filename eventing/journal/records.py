@@ -1,0 +1,147 @@
+"""The shapes of journal entries: one for each event, one for each run."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import msgspec
+
+from eventing.events import Event
+from shared.kinds import Ref
+
+STREAM = "olmf:journal"
+"""The Redis stream that holds the journal."""
+RUN = "run"
+"""The field of a stream entry that tells of a run; the work queue writes it in the call that ends the run."""
+EVENT = "event"
+"""The field of a stream entry that tells of an event."""
+
+_DEFLATE_FROM = 4096
+_NOTHING = msgspec.Raw(b"null")
+
+
+class Saw(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An event that came in."""
+
+    id: str
+    type: str
+    ref: str
+    at: int
+    """Milliseconds since the epoch."""
+    source: str = ""
+    hints: dict[str, str] = {}
+    trace: str = ""
+
+    @classmethod
+    def of(cls, event: Event, at: int) -> Saw:
+        """The entry of an event."""
+        return cls(event.id, event.type, str(event.ref), at, event.source, dict(event.hints), event.traceparent)
+
+    def event(self) -> Event:
+        """The event again."""
+        return Event(self.id, self.type, self.source, Ref.parse(self.ref), self.hints, self.trace)
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a port said: inline, or by the digest of a body, or of one body per item."""
+
+    port: str
+    method: str
+    args: msgspec.Raw = _NOTHING
+    kwargs: msgspec.Raw = _NOTHING
+    type: str = ""
+    """The class of an answer that is a dataclass."""
+    value: msgspec.Raw = _NOTHING
+    body: str = ""
+    bodies: list[str] | None = None
+    error: list[str] | None = None
+    """Class and sentence of what the port raised instead."""
+
+
+class Write(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One write of an Outcome and what the API server answered."""
+
+    op: str
+    ref: str
+    body: str = ""
+    """Digest of the whole write as JSON."""
+    did: str = ""
+    """`sent`, `same`, `exists`, `absent`, `refused`; empty: not tried."""
+    uid: str = ""
+    version: str = ""
+    status: int = 0
+    message: str = ""
+
+
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One call of the step: what it was told, what it decided, what became of it."""
+
+    answers: list[Answer]
+    end: str
+    """`outcome`, `retry`, `terminal` or `bug`."""
+    writes: list[Write] = []
+    outcome: msgspec.Raw = _NOTHING
+    """Everything else that was decided, as JSON: verdict, wait, emits, delay, reason."""
+    verdict: str = ""
+    """One sentence."""
+    wait: dict[str, Any] | None = None
+    failure: str = ""
+    """Which kind of refusal stopped the writes."""
+
+
+class Run(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One run of a step."""
+
+    id: str
+    step: str
+    ref: str
+    at: int
+    """When it started, milliseconds since the epoch."""
+    took_ms: float
+    code: str
+    """The version of the code that ran."""
+    attempt: int = 1
+    causes: list[str] = []
+    waited_ms: int = 0
+    decisions: list[Decision] = []
+    failure: str = ""
+    message: str = ""
+    traceback: str = ""
+    again_in: float | None = None
+    """Seconds until the same step looks again."""
+    jobs: list[list[str]] = []
+    """Step and ref of what the emitted events rang."""
+    trace: str = ""
+
+
+class Recorded(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A stored run: the run, and the bodies that this process had not stored lately."""
+
+    run: Run
+    bodies: dict[str, msgspec.Raw] = {}
+
+
+_encoder = msgspec.json.Encoder()
+_runs = msgspec.json.Decoder(Recorded)
+_events = msgspec.json.Decoder(Saw)
+
+
+def pack(entry: Recorded | Saw) -> bytes:
+    """The bytes of an entry; long ones are deflated."""
+    data = _encoder.encode(entry)
+    return data if len(data) < _DEFLATE_FROM else zlib.compress(data, 1)
+
+
+def unpack_run(data: bytes) -> Recorded:
+    """The inverse of `pack` for a run. ValueError when it is something else."""
+    return _runs.decode(_inflated(data))
+
+
+def unpack_event(data: bytes) -> Saw:
+    """The inverse of `pack` for an event. ValueError when it is something else."""
+    return _events.decode(_inflated(data))
+
+
+def _inflated(data: bytes) -> bytes:
+    return data if data.startswith(b"{") else zlib.decompress(data)

@@ -1,0 +1,98 @@
+"""The tape of one decision: every port that a step asks writes down what it was asked and what it said."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from eventing.journal.bodies import Bodies
+from eventing.journal.records import Answer
+from shared.api.manifest import Manifest
+from shared.kinds import SECRET, Kind, Ref
+
+_INLINE = 256
+"""Answers up to this many bytes stand in the record itself."""
+
+
+class Tape:
+    """Answers of ports in the order they were given, and what of the cluster they showed."""
+
+    def __init__(self, bodies: Bodies, fresh: dict[str, msgspec.Raw]) -> None:
+        self._bodies = bodies
+        self.fresh = fresh
+        self.answers: list[Answer] = []
+        self.reads: dict[Ref, Manifest | None] = {}
+
+    def port(self, port: type, target: object) -> Any:
+        """The port, recorded."""
+        return _Recorded(self, port.__name__, target)
+
+    def value(self, port: type, value: object) -> None:
+        """A value that the step was given (`Policy`, `Attempt`)."""
+        self.answers.append(self._answer(port.__name__, "", (), {}, value))
+
+    def note(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Any) -> None:
+        """Write down one answer."""
+        self.answers.append(self._answer(port, method, args, kwargs, answer))
+        if port == "Cluster":
+            self._note_reads(args, answer)
+
+    def refused(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
+        """Write down that a port raised."""
+        self.answers.append(
+            Answer(port, method, self._raw(args), self._raw(kwargs), error=[type(error).__name__, str(error)])
+        )
+
+    def _note_reads(self, args: tuple[Any, ...], answer: Any) -> None:
+        if isinstance(answer, tuple):
+            self.reads.update((Ref.of(manifest), manifest) for manifest in answer)
+        elif args and isinstance(args[0], Ref):
+            self.reads[args[0]] = answer
+
+    def _answer(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any) -> Answer:
+        asked = (port, method, self._raw(args), self._raw(kwargs))
+        secret = any(isinstance(arg, Ref | Kind) and arg.kind == SECRET.kind for arg in (*args, *kwargs.values()))
+        if isinstance(value, tuple) and value and all(isinstance(item, dict) for item in value):
+            return Answer(*asked, bodies=[self._keep(item, secret) for item in value])
+        if isinstance(value, dict):
+            return Answer(*asked, body=self._keep(value, secret))
+        kind = type(value).__name__ if dataclasses.is_dataclass(value) else ""
+        text = self._bodies.raw(value, is_secret=secret)
+        if len(text) <= _INLINE:
+            return Answer(*asked, type=kind, value=msgspec.Raw(text))
+        return Answer(*asked, type=kind, body=self._keep(value, secret))
+
+    def _keep(self, value: Any, secret: bool) -> str:
+        return self._bodies.keep(value, self.fresh, is_secret=secret, is_answer=True)
+
+    def _raw(self, value: Any) -> msgspec.Raw:
+        return msgspec.Raw(self._bodies.raw(value)) if value else msgspec.Raw(b"null")
+
+
+class _Recorded:
+    """Stands before a port: passes every question on, and notes the answer."""
+
+    __slots__ = ("_name", "_tape", "_target")
+
+    def __init__(self, tape: Tape, name: str, target: object) -> None:
+        self._tape = tape
+        self._name = name
+        self._target = target
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        ask = getattr(self._target, method)
+        tape, name = self._tape, self._name
+
+        def asked(*args: Any, **kwargs: Any) -> Any:
+            try:
+                answer = ask(*args, **kwargs)
+            except Exception as error:
+                tape.refused(name, method, args, kwargs, error)
+                raise
+            tape.note(name, method, args, kwargs, answer)
+            return answer
+
+        return asked

@@ -1,0 +1,1 @@
+"""Runs recorded decisions again, with the code of today."""

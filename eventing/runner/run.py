@@ -1,0 +1,213 @@
+"""Run a step for a claim: decide, perform, decide again where the refusal says so, and record it all."""
+
+from __future__ import annotations
+
+import secrets
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import structlog
+
+from eventing.effects import Api, Effects, Performed
+from eventing.effects.failures import kind_of
+from eventing.events import Event
+from eventing.journal.outcomes import Decided
+from eventing.journal.recorder import Recorder
+from eventing.journal.records import Decision, Run
+from eventing.journal.tape import Tape
+from eventing.routes import ROUTES, Job, Route, jobs_for
+from eventing.run_result import RunResult
+from eventing.runner.steps import Step, Steps, UnknownStep, arguments
+from shared.adapters.kube import ApiError
+from shared.kinds import Ref
+from shared.ports import Attempt, Clock, Policy, WriteFailure
+
+if TYPE_CHECKING:  # why: the queue brings the Redis client, which a replay does without
+    from eventing.workqueue import Claim
+
+RERUNS = 3
+"""Times that a run decides again at once after a conflict; then it backs off."""
+AT_ONCE = timedelta(0)
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What a run has come to so far."""
+
+    run_id: str
+    at: int
+    traceparent: str
+    decisions: list[Decision] = field(default_factory=list)
+    fresh: dict[str, msgspec.Raw] = field(default_factory=dict)
+    jobs: tuple[Job, ...] = ()
+    wrote: list[str] = field(default_factory=list)
+    writes: int = 0
+    again_in: timedelta | None = None
+    failure: Literal["", "retry", "bug", "lost"] = ""
+    message: str = ""
+    verdict: str = ""
+    traceback: str = ""
+    code: str = ""
+
+
+class Runner:
+    """Runs steps. One runner serves one thread."""
+
+    def __init__(
+        self,
+        ports: Mapping[type, object],
+        api: Api,
+        clock: Clock,
+        *,
+        routes: Iterable[Route] = ROUTES,
+        steps: Steps | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self._ports: dict[type, object] = {Policy: Policy(), **ports, Clock: clock}
+        self._effects = Effects(api, clock)
+        self._routes = tuple(routes)
+        self._steps = steps or Steps()
+        self._recorder = recorder or Recorder(secrets.token_bytes(16))
+
+    def run(self, claim: Claim, held: Callable[[], bool], *, traceparent: str = "") -> RunResult:
+        """Run the claimed step; `held` tells whether the lease still lives. Never raises what a step raised."""
+        started = time.perf_counter()
+        progress = _Progress(_new_id(), time.time_ns() // 1_000_000, traceparent)
+        try:
+            step = self._steps[claim.step]
+            progress.code = step.code
+            self._decide_and_perform(step, claim, held, progress)
+        except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
+            self._fail(progress, error)
+        return self._finish(claim, progress, (time.perf_counter() - started) * 1000)
+
+    def _decide_and_perform(self, step: Step, claim: Claim, held: Callable[[], bool], progress: _Progress) -> None:
+        attempt = Attempt(claim.attempt)
+        for rerun in range(RERUNS + 1):
+            tape = self._recorder.tape(progress.fresh)
+            decided = self._decide(step, claim.ref, attempt, tape)
+            performed = self._effects.perform(decided.writes, tape.reads, held)
+            progress.decisions.append(self._recorder.decision(tape, decided, performed))
+            self._note_writes(progress, performed)
+            refusal = performed.failure
+            if refusal is None or performed.is_lost or rerun == RERUNS:
+                break
+            if refusal.kind == "conflict" or (refusal.kind == "gone" and not step.names(Attempt)):
+                continue
+            if refusal.kind == "unavailable" or attempt.failure or not step.names(Attempt):
+                break
+            attempt = Attempt(claim.attempt, refusal)
+        self._conclude(progress, decided, performed)
+
+    def _decide(self, step: Step, ref: Ref, attempt: Attempt, tape: Tape) -> Decided:
+        def value(port: type) -> Any:
+            given = attempt if port is Attempt else self._ports.get(port)
+            if given is None:
+                raise UnknownStep(f"step {step.name!r} asks for {port.__name__}, which this process does not have")
+            if port in (Attempt, Policy):
+                tape.value(port, given)
+                return given
+            return tape.port(port, given)
+
+        try:
+            return Decided.of(step.call(ref, **arguments(step, value)))
+        except Exception as error:  # noqa: BLE001  # why: what a step raised is its answer, and is recorded as such
+            return Decided.of(error)
+
+    def _conclude(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
+        progress.verdict, progress.message = decided.verdict, ""
+        if performed.is_lost:
+            progress.failure, progress.message = "lost", "the lease was gone before a write"
+        elif performed.failure:
+            progress.failure, progress.message = "retry", _sentence(performed.failure)
+        elif performed.is_partial:
+            progress.again_in = AT_ONCE
+        elif decided.end == "bug" and decided.error is not None:
+            self._fail(progress, decided.error)
+        elif decided.end == "retry":
+            progress.failure, progress.message, progress.again_in = "retry", decided.verdict, decided.again_in
+        else:
+            progress.again_in = decided.again_in
+            progress.jobs = self._rung(progress, decided)
+
+    def _rung(self, progress: _Progress, decided: Decided) -> tuple[Job, ...]:
+        trace = progress.traceparent
+        events = (
+            Event(f"{progress.run_id}.{index}", emit.type, "olmf", emit.ref, traceparent=trace)
+            for index, emit in enumerate(decided.emits)
+        )
+        return tuple(dict.fromkeys(job for event in events for job in jobs_for(event, self._routes)))
+
+    def _fail(self, progress: _Progress, error: BaseException) -> None:
+        progress.message = f"{type(error).__name__}: {error}"
+        if isinstance(error, ApiError) and kind_of(error) == "unavailable":
+            progress.failure = "retry"
+            return
+        progress.failure = "bug"
+        progress.traceback = "".join(traceback.format_exception(error))
+
+    def _note_writes(self, progress: _Progress, performed: Performed) -> None:
+        sent = [written for written in performed.written if written.did == "sent"]
+        progress.writes += len(sent)
+
+    def _finish(self, claim: Claim, progress: _Progress, took_ms: float) -> RunResult:
+        run = Run(
+            id=progress.run_id,
+            step=claim.step,
+            ref=str(claim.ref),
+            at=progress.at,
+            took_ms=round(took_ms, 3),
+            code=progress.code,
+            attempt=claim.attempt,
+            causes=list(claim.causes),
+            waited_ms=claim.waited_ms,
+            decisions=progress.decisions,
+            failure=progress.failure,
+            message=progress.message,
+            traceback=progress.traceback,
+            again_in=None if progress.again_in is None else progress.again_in.total_seconds(),
+            jobs=[[job.step, str(job.ref)] for job in progress.jobs],
+            trace=progress.traceparent,
+        )
+        record = self._recorder.record(run, progress.fresh)
+        self._log(run, progress)
+        return RunResult(
+            progress.run_id, record, progress.jobs, progress.again_in, progress.failure, progress.message,
+            tuple(progress.wrote),
+        )  # fmt: skip
+
+    def _log(self, run: Run, progress: _Progress) -> None:
+        level = log.error if run.failure == "bug" else log.info
+        extra = {
+            "failure": run.failure, "message": run.message, "again_in": run.again_in, "traceparent": run.trace,
+            "traceback": run.traceback,
+        }  # fmt: skip
+        level(
+            "step_done",
+            run=run.id,
+            step=run.step,
+            ref=run.ref,
+            attempt=run.attempt,
+            writes=progress.writes,
+            verdict=progress.verdict,
+            took_ms=run.took_ms,
+            waited_ms=run.waited_ms,
+            causes=run.causes,
+            **{key: value for key, value in extra.items() if value not in ("", None)},
+        )
+
+
+def _sentence(failure: WriteFailure) -> str:
+    return f"write {failure.index} ({failure.ref}) was refused, {failure.kind}: {failure.message}"
+
+
+def _new_id() -> str:
+    """Sorts by time, and is unique without asking anybody."""
+    return f"{time.time_ns() // 1_000_000:012x}-{secrets.token_hex(5)}"

@@ -1,0 +1,101 @@
+"""An API server in memory, which keeps resourceVersions; implements `Api` and `Cluster`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+
+from eventing.effects.equality import merged
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest, uid_of, version_of
+from shared.kinds import Kind, Ref
+from tests.kit.cluster import FakeCluster
+
+
+class FakeApi:
+    """Objects by ref; every call is noted in `calls` as verb and name."""
+
+    def __init__(self, objects: Iterable[Manifest] = ()) -> None:
+        self.objects: dict[Ref, Manifest] = {}
+        self.calls: list[str] = []
+        self.refusals: dict[tuple[str, str], ApiError] = {}
+        self._version = 100
+        for manifest in objects:
+            self._store(manifest)
+
+    def refuse(self, verb: str, name: str, error: ApiError) -> None:
+        """The next call of that verb on that name answers with the error."""
+        self.refusals[verb, name] = error
+
+    def get(self, ref: Ref) -> Manifest | None:
+        self._called("get", ref)
+        return self.objects.get(ref)
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        self.calls.append(f"list {kind.kind}")
+        return FakeCluster(self.objects.values()).list(kind, namespace, labels=labels)
+
+    def create(self, manifest: Manifest) -> Manifest:
+        ref = self._called("create", Ref.of(manifest))
+        if ref in self.objects:
+            raise ApiError(409, "AlreadyExists", f"{ref.name} already exists")
+        return self._store(manifest)
+
+    def apply(self, manifest: Manifest, *, field_manager: str, force: bool = True) -> Manifest:
+        ref = self._called("apply", Ref.of(manifest))
+        return self._store(merged(self.objects.get(ref, {}), manifest))
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        ref = self._called("replace", Ref.of(manifest))
+        present = self._present(ref)
+        self._check(present, version_of(manifest))
+        return self._store({**manifest, "metadata": {**manifest["metadata"], "uid": uid_of(present)}})
+
+    def replace_status(self, manifest: Manifest) -> Manifest:
+        ref = self._called("replace_status", Ref.of(manifest))
+        present = self._present(ref)
+        self._check(present, version_of(manifest))
+        return self._store({**present, "status": manifest["status"]})
+
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
+        self._called(f"merge {subresource}".strip(), ref)
+        present = self._present(ref)
+        self._check(present, (patch.get("metadata") or {}).get("resourceVersion", ""))
+        return self._store(merged(present, patch))
+
+    def delete(self, ref: Ref, *, uid: str = "", propagation: str = "Background") -> None:
+        self._called("delete", ref)
+        present = self._present(ref)
+        if uid and uid != uid_of(present):
+            raise ApiError(409, "Conflict", f"uid of {ref.name} is {uid_of(present)}, not {uid}")
+        del self.objects[ref]
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        return FakeCluster().find(api_version, kind)
+
+    def version(self) -> str:
+        return "v1.35.4"
+
+    def _called(self, verb: str, ref: Ref) -> Ref:
+        self.calls.append(f"{verb} {ref.name}")
+        if error := self.refusals.pop((verb, ref.name), None):
+            raise error
+        return ref
+
+    def _present(self, ref: Ref) -> Manifest:
+        if ref not in self.objects:
+            raise ApiError(404, "NotFound", f"{ref.name} not found")
+        return self.objects[ref]
+
+    def _check(self, present: Manifest, wanted: str) -> None:
+        if wanted and wanted != version_of(present):
+            raise ApiError(409, "Conflict", f"resourceVersion is {version_of(present)}, not {wanted}")
+
+    def _store(self, manifest: Manifest) -> Manifest:
+        self._version += 1
+        ref = Ref.of(manifest)
+        stored = deepcopy(manifest)
+        uid = uid_of(manifest) or uid_of(self.objects.get(ref, {})) or f"uid-{self._version}"
+        stored["metadata"] = {**stored["metadata"], "uid": uid, "resourceVersion": str(self._version)}
+        self.objects[ref] = stored
+        return stored

@@ -1,0 +1,241 @@
+"""Writes are performed in order, the first failure stops them, and what would change nothing is not sent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import count
+
+import pytest
+
+from eventing.effects import SLICE, Effects, Performed
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest
+from shared.kinds import CONFIG_MAP, EVENT, SUBSCRIPTION, Ref
+from shared.step import Apply, Create, Delete, Merge, Record, Replace, SetStatus, Write
+from tests.eventing.effects.fake_api import FakeApi
+from tests.kit.cluster import FixedClock
+
+SUB = SUBSCRIPTION.ref("etcd", "olm")
+
+
+def a_map(name: str = "one", **data: str) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "olm"},
+        "data": data or {"key": "value"},
+    }
+
+
+def a_subscription(**status: str) -> Manifest:
+    sub = {
+        "apiVersion": SUB.api_version,
+        "kind": SUB.kind,
+        "metadata": {"name": "etcd", "namespace": "olm"},
+        "spec": {"name": "etcd"},
+    }
+    return {**sub, "status": status} if status else sub
+
+
+def perform(api: FakeApi, *writes: Write, read: tuple[Ref, ...] = ()) -> Performed:
+    reads = {ref: api.get(ref) for ref in read}
+    api.calls.clear()
+    return Effects(api, FixedClock()).perform(writes, reads, lambda: True)
+
+
+def version(api: FakeApi, ref: Ref) -> str:
+    return str(api.objects[ref]["metadata"]["resourceVersion"])
+
+
+MAP = Ref.of(a_map())
+
+
+def test_writes_go_out_in_order_and_the_answers_are_kept() -> None:
+    api = FakeApi()
+    done = perform(api, Create(a_map("one")), Create(a_map("two")))
+    assert api.calls == ["create one", "create two"]
+    assert [(written.did, written.resource_version) for written in done.written] == [("sent", "101"), ("sent", "102")]
+
+
+def test_the_first_failure_stops_the_rest() -> None:
+    api = FakeApi()
+    api.refuse("create", "two", ApiError(403, "Forbidden", "no"))
+    done = perform(api, *(Create(a_map(name)) for name in ("one", "two", "three")))
+    assert done.failure is not None
+    assert (done.failure.kind, done.failure.index, done.failure.ref.name) == ("forbidden", 1, "two")
+    assert api.calls == ["create one", "create two"]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (0, "unavailable"),
+        (400, "invalid"),
+        (401, "forbidden"),
+        (403, "forbidden"),
+        (404, "gone"),
+        (409, "conflict"),
+        (410, "gone"),
+        (422, "invalid"),
+        (429, "unavailable"),
+        (500, "unavailable"),
+        (503, "unavailable"),
+        (504, "unavailable"),
+    ],
+)
+def test_refusals_are_typed_by_their_status(status: int, kind: str) -> None:
+    api = FakeApi()
+    api.refuse("apply", "one", ApiError(status, "Any", "said so"))
+    failure = perform(api, Apply(a_map())).failure
+    assert failure is not None
+    assert (failure.kind, failure.message) == (kind, "said so")
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        pytest.param((Create(a_map()),), id="a Create of what was read as present"),
+        pytest.param((Apply(a_map()),), id="an Apply of what is there"),
+        pytest.param((Merge(MAP, {"data": {"key": "value", "absent": None}}),), id="a Merge that changes nothing"),
+        pytest.param((Replace(a_map()),), id="a Replace by the same"),
+        pytest.param((SetStatus(SUB, {"state": "AtLatestKnown"}, "102"),), id="the status that was read"),
+        pytest.param((Delete(CONFIG_MAP.ref("none", "olm")),), id="a Delete of what was read as absent"),
+    ],
+)
+def test_a_write_equal_to_what_was_read_is_not_sent(writes: tuple[Write, ...]) -> None:
+    api = FakeApi([a_map(), a_subscription(state="AtLatestKnown")])
+    if isinstance(writes[0], Replace):
+        writes = (Replace({**api.objects[MAP]}),)
+    done = perform(api, *writes, read=(MAP, SUB, CONFIG_MAP.ref("none", "olm")))
+    assert done.failure is None
+    assert api.calls == []
+
+
+@pytest.mark.parametrize(
+    ("write", "call"),
+    [
+        pytest.param(Apply(a_map(key="other")), "apply one", id="an Apply of another value"),
+        pytest.param(Merge(MAP, {"data": {"key": None}}), "merge one", id="a Merge that removes a key"),
+        pytest.param(SetStatus(SUB, {"state": "New"}, "102"), "replace_status etcd", id="another status"),
+        pytest.param(SetStatus(SUB, {}, "102"), "replace_status etcd", id="a status with a field less"),
+        pytest.param(Delete(MAP), "delete one", id="a Delete of what is there"),
+    ],
+)
+def test_a_write_that_changes_something_is_sent(write: Write, call: str) -> None:
+    api = FakeApi([a_map(), a_subscription(state="Old")])
+    assert perform(api, write, read=(MAP, SUB)).failure is None
+    assert api.calls == [call]
+
+
+def test_an_apply_is_sent_when_a_field_of_ours_is_given_up() -> None:
+    owned: Manifest = {"f:data": {"f:key": {}, "f:former": {}}}
+    entry = {"manager": "olmf", "operation": "Apply", "fieldsV1": owned}
+    there = a_map(key="value", former="still here")
+    there["metadata"]["managedFields"] = [entry]
+    api = FakeApi([there])
+    perform(api, Apply(a_map()), read=(MAP,))
+    assert api.calls == ["apply one"]
+
+
+def test_a_create_that_meets_an_object_of_its_name_is_done() -> None:
+    api = FakeApi([a_map(key="older")])
+    done = perform(api, Create(a_map()), Create(a_map("two")))
+    assert [written.did for written in done.written] == ["exists", "sent"]
+    assert api.objects[MAP]["data"] == {"key": "older"}
+
+
+@pytest.mark.parametrize("uid", ["", "uid-of-another"])
+def test_a_delete_of_what_is_not_there_is_done(uid: str) -> None:
+    api = FakeApi([a_map()] if uid else [])
+    done = perform(api, Delete(MAP, uid=uid))
+    assert [written.did for written in done.written] == ["absent"]
+    assert (MAP in api.objects) == bool(uid)
+
+
+def test_a_status_is_put_with_the_version_that_the_step_read() -> None:
+    api = FakeApi([a_subscription()])
+    stale = api.get(SUB)
+    api.merge(SUB, {"spec": {"channel": "alpha"}})
+    done = Effects(api, FixedClock()).perform([SetStatus(SUB, {"state": "x"}, "101")], {SUB: stale}, lambda: True)
+    assert done.failure is not None
+    assert done.failure.kind == "conflict"
+    assert "status" not in api.objects[SUB]
+
+
+def test_a_status_after_the_create_of_its_object_is_merged() -> None:
+    api = FakeApi()
+    perform(api, Create(a_subscription()), SetStatus(SUB, {"state": "New"}), read=(SUB,))
+    assert api.calls == ["create etcd", "merge status etcd"]
+    assert api.objects[SUB]["status"] == {"state": "New"}
+
+
+def test_a_status_follows_a_locked_write_of_the_same_run() -> None:
+    api = FakeApi([a_subscription()])
+    read = version(api, SUB)
+    locked = Merge(SUB, {"metadata": {"labels": {"a": "b"}}}, resource_version=read)
+    assert perform(api, locked, SetStatus(SUB, {"state": "New"}, read), read=(SUB,)).failure is None
+    assert api.objects[SUB]["status"] == {"state": "New"}
+    assert api.objects[SUB]["metadata"]["labels"] == {"a": "b"}
+
+
+def test_a_lost_lease_stops_before_the_next_write() -> None:
+    api = FakeApi()
+    answers = iter((True, False))
+    writes = (Create(a_map("one")), Create(a_map("two")))
+    done = Effects(api, FixedClock()).perform(writes, {}, lambda: next(answers))
+    assert done.is_lost
+    assert api.calls == ["create one"]
+
+
+def test_many_writes_go_in_slices_and_each_run_does_the_next() -> None:
+    api = FakeApi()
+    writes = [(Create if index % 2 else Apply)(a_map(f"map-{index}")) for index in range(2 * SLICE + 7)]
+    runs = count()
+    while next(runs) < 10 and perform(api, *writes).is_partial:
+        assert len([call for call in api.calls if call.startswith(("create", "apply"))]) <= 2 * SLICE + 7
+    assert len(api.objects) == 2 * SLICE + 7
+    assert next(runs) <= 4
+
+
+def test_an_owner_without_uid_is_looked_up_once() -> None:
+    api = FakeApi([a_subscription()])
+    owner = {"apiVersion": SUB.api_version, "kind": SUB.kind, "name": "etcd"}
+    owned = [{**a_map(name), "metadata": {**a_map(name)["metadata"], "ownerReferences": [owner]}} for name in "ab"]
+    assert perform(api, *map(Apply, owned)).failure is None
+    assert api.calls == ["get etcd", "apply a", "apply b"]
+    assert api.objects[CONFIG_MAP.ref("a", "olm")]["metadata"]["ownerReferences"] == [{**owner, "uid": "uid-101"}]
+    assert "uid" not in owner
+
+
+def test_an_owner_that_does_not_exist_refuses_the_write() -> None:
+    owned = a_map()
+    owned["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "none"}]
+    failure = perform(FakeApi(), Apply(owned)).failure
+    assert failure is not None
+    assert failure.kind == "gone"
+    assert "v1/ConfigMap/olm/none" in failure.message
+
+
+def test_equal_records_within_an_hour_are_counted() -> None:
+    api = FakeApi([a_subscription()])
+    record = Record(SUB, "Warning", "NoOperatorGroup", "there is no OperatorGroup in olm")
+    start = FixedClock().now()
+    for minutes in (0, 10, 59, 200):
+        Effects(api, FixedClock(start + timedelta(minutes=minutes))).perform([record], {}, lambda: True)
+    (event,) = [manifest for ref, manifest in api.objects.items() if ref.kind == EVENT.kind]
+    assert event["source"] == {"component": "olm-functions"}
+    assert event["involvedObject"]["name"] == "etcd"
+    assert (event["count"], event["lastTimestamp"]) == (1, "2026-01-01T03:20:00Z")
+    counts = [call.split()[0] for call in api.calls if call.startswith(("create", "merge"))]
+    assert counts == ["create", "merge", "merge", "merge"]
+
+
+def test_a_refused_record_stops_nothing() -> None:
+    api = FakeApi()
+    record = Record(SUB, "Normal", "Any", "any")
+    Effects(api, FixedClock()).perform([record], {}, lambda: True)
+    (event,) = api.objects
+    api.objects.clear()
+    api.refuse("create", event.name, ApiError(403, "Forbidden", "the namespace is being terminated"))
+    done = perform(api, record, Create(a_map()))
+    assert [written.did for written in done.written] == ["refused", "sent"]

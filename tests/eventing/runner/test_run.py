@@ -1,0 +1,185 @@
+"""A run binds ports, performs what was decided, decides again where a refusal says so, and says how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+import structlog
+
+from eventing.journal.records import Run, unpack_run
+from eventing.routes import Job, Route, always, itself
+from eventing.run_result import RunResult
+from eventing.runner import Runner, Steps
+from eventing.workqueue import Claim
+from shared import names
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest
+from shared.kinds import CONFIG_MAP, Ref
+from shared.ports import Cluster
+from tests.eventing.effects.fake_api import FakeApi
+from tests.kit.cluster import FixedClock
+
+ONE = CONFIG_MAP.ref("one", "olm")
+ROUTES = (Route(names.GROUP_CHANGED, "demo/do_nothing", itself, always),)
+
+
+def a_map(name: str = "one") -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "olm"}}
+
+
+def a_claim(step: str, ref: Ref = ONE, **given: object) -> Claim:
+    return Claim(f"demo/{step}", ref, "demo", "direct", 1, **given)  # type: ignore[arg-type]  # why: brevity
+
+
+def a_runner(api: FakeApi) -> Runner:
+    steps = Steps("tests.eventing.runner.tiny")
+    return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps)
+
+
+def run(api: FakeApi, claim: Claim, held: Callable[[], bool] = lambda: True) -> RunResult:
+    return a_runner(api).run(claim, held)
+
+
+def record_of(result: RunResult) -> Run:
+    return unpack_run(result.record).run
+
+
+def test_a_step_that_decides_nothing_leaves_nothing_to_do() -> None:
+    result = run(FakeApi(), a_claim("do_nothing"))
+    assert (result.jobs, result.again_in, result.failure, result.message) == ((), None, "", "")
+
+
+def test_ports_are_bound_by_annotation_and_the_outcome_is_performed() -> None:
+    api = FakeApi([a_map()])
+    result = run(api, a_claim("mark_map"))
+    assert api.objects[ONE]["data"] == {"seen": "2026-01-01T00:00:00+00:00"}
+    assert result.jobs == (Job("demo/do_nothing", ONE),)
+
+
+def test_the_record_tells_what_was_asked_decided_and_answered() -> None:
+    api = FakeApi([a_map()])
+    record = record_of(run(api, a_claim("mark_map", causes=("event-1",), waited_ms=3)))
+    (decision,) = record.decisions
+    assert (record.step, record.ref, record.causes, record.waited_ms) == ("demo/mark_map", str(ONE), ["event-1"], 3)
+    assert [(answer.port, answer.method) for answer in decision.answers] == [("Cluster", "get"), ("Clock", "now")]
+    assert (decision.end, decision.verdict) == ("outcome", "one was seen")
+    (write,) = decision.writes
+    assert (write.op, write.did, write.uid, write.version) == ("Merge", "sent", "uid-101", "102")
+
+
+def test_retry_later_performs_its_writes_and_waits() -> None:
+    ref = CONFIG_MAP.ref("retry", "olm")
+    api = FakeApi([a_map("retry")])
+    result = run(api, a_claim("raise_error", ref))
+    assert api.objects[ref]["status"] == {"state": "retry"}
+    assert (result.failure, result.again_in, result.message) == ("retry", timedelta(seconds=7), "no catalog yet")
+    assert record_of(result).decisions[0].wait == {
+        "what": "a catalog",
+        "since": "2026-01-01T00:00:00+00:00",
+        "next_try": None,
+    }
+
+
+def test_terminal_performs_its_writes_and_is_not_tried_again() -> None:
+    ref = CONFIG_MAP.ref("terminal", "olm")
+    api = FakeApi([a_map("terminal")])
+    result = run(api, a_claim("raise_error", ref))
+    assert api.objects[ref]["status"] == {"state": "terminal"}
+    assert (result.failure, result.again_in) == ("", None)
+    assert record_of(result).decisions[0].end == "terminal"
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        pytest.param("raise_error", "KeyError: 'one'", id="any other exception"),
+        pytest.param("want_unknown", "asks for Oracle", id="a port that this process does not have"),
+        pytest.param("no_such_step", "there is no module", id="a step that does not exist"),
+    ],
+)
+def test_a_bug_is_counted_with_its_traceback(step: str, message: str) -> None:
+    with structlog.testing.capture_logs() as lines:
+        result = run(FakeApi(), a_claim(step))
+    assert result.failure == "bug"
+    assert message in result.message
+    assert "Traceback" in record_of(result).traceback
+    assert [(line["event"], line["log_level"]) for line in lines] == [("step_done", "error")]
+
+
+def test_one_wide_line_tells_of_a_run() -> None:
+    with structlog.testing.capture_logs() as lines:
+        run(FakeApi([a_map()]), a_claim("mark_map", attempt=2, causes=("event-1",)))
+    (line,) = lines
+    assert {key: line[key] for key in ("event", "step", "ref", "attempt", "writes", "verdict", "causes")} == {
+        "event": "step_done",
+        "step": "demo/mark_map",
+        "ref": str(ONE),
+        "attempt": 2,
+        "writes": 1,
+        "verdict": "one was seen",
+        "causes": ["event-1"],
+    }
+
+
+def test_a_conflict_runs_the_step_again_at_once() -> None:
+    api = FakeApi([a_map()])
+    api.refuse("merge", "one", ApiError(409, "Conflict", "changed"))
+    result = run(api, a_claim("mark_map"))
+    assert result.failure == ""
+    assert api.calls == ["get one", "merge one", "get one", "merge one"]
+    assert [decision.failure for decision in record_of(result).decisions] == ["conflict", ""]
+
+
+def test_a_refusal_is_given_to_a_step_that_names_the_attempt() -> None:
+    api = FakeApi()
+    api.refuse("apply", "one", ApiError(422, "Invalid", "spec.x: not allowed"))
+    result = run(api, a_claim("explain_refusal"))
+    assert result.failure == ""
+    assert api.objects[CONFIG_MAP.ref("refused", "olm")]["data"] == {"said": "spec.x: not allowed"}
+
+
+def test_a_refusal_is_given_once_per_claim() -> None:
+    api = FakeApi()
+    for name in ("one", "refused"):
+        api.refuse("apply", name, ApiError(403, "Forbidden", "no"))
+    result = run(api, a_claim("explain_refusal"))
+    assert (result.failure, result.again_in) == ("retry", None)
+    assert api.calls == ["apply one", "apply refused"]
+
+
+@pytest.mark.parametrize(("status", "calls"), [(403, 2), (422, 2), (503, 2)])
+def test_a_refusal_backs_off_where_the_step_does_not_name_the_attempt(status: int, calls: int) -> None:
+    api = FakeApi([a_map()])
+    api.refuse("merge", "one", ApiError(status, "Any", "no"))
+    result = run(api, a_claim("mark_map"))
+    assert (result.failure, result.again_in, result.jobs) == ("retry", None, ())
+    assert len(api.calls) == calls
+    assert str(ONE) in result.message
+
+
+def test_a_port_that_is_away_is_no_bug() -> None:
+    api = FakeApi([a_map()])
+    api.refuse("get", "one", ApiError(503, "ServiceUnavailable", "starting"))
+    assert run(api, a_claim("mark_map")).failure == "retry"
+
+
+def test_a_lost_lease_writes_nothing_and_rings_nobody() -> None:
+    api = FakeApi([a_map()])
+    result = run(api, a_claim("mark_map"), lambda: False)
+    assert (result.failure, result.jobs) == ("lost", ())
+    assert api.calls == ["get one"]
+
+
+def test_a_slice_runs_again_at_once_and_rings_only_at_the_end() -> None:
+    api = FakeApi()
+    first, second = (run(api, a_claim("make_many")) for _ in range(2))
+    assert (first.again_in, first.jobs) == (timedelta(0), ())
+    assert (second.again_in, len(second.jobs), len(api.objects)) == (None, 1, 70)
+
+
+def test_a_traceparent_is_kept() -> None:
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    result = a_runner(FakeApi()).run(a_claim("do_nothing"), lambda: True, traceparent=trace)
+    assert record_of(result).trace == trace

@@ -1,0 +1,1 @@
+"""Steps of these tests: tiny, and nobody's else."""
