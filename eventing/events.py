@@ -27,3 +27,18 @@ class Event:
     (comma-joined owner references and owner labels: `Kind/name` in the same namespace, else `Kind/namespace/name`),
     `copied` (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job)."""
     traceparent: str = ""
+
+
+def change_id(uid: str, resource_version: str, verb: str) -> str:
+    """The id of a watch event: a re-delivery has the same, and a write knows the event that it will ring.
+
+    `verb` is `add`, `update` or `delete`.
+    """
+    return f"{uid}.{resource_version}.{verb}"
+
+
+def change_of(event_id: str) -> tuple[str, str] | None:
+    """Uid and resourceVersion that the id of a watch event states; None for an event of another origin."""
+    uid, _, rest = event_id.partition(".")
+    version, _, verb = rest.partition(".")
+    return (uid, version) if uid and version and verb in ("add", "update", "delete") else None
