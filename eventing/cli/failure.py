@@ -1,0 +1,16 @@
+"""How a verb ends when it cannot end well."""
+
+from __future__ import annotations
+
+NEGATIVE, USAGE, UNKNOWN = 1, 2, 3
+
+
+class CliError(Exception):
+    """What, where, why and the next command, in one sentence; `code` is the exit code.
+
+    `NEGATIVE` (1) the answer is no, `USAGE` (2) the command is wrong, `UNKNOWN` (3) it could not be found out.
+    """
+
+    def __init__(self, message: str, code: int = UNKNOWN) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,146 @@
+"""Local mode: `up`, `down`, `status`, `demo`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.output import document, table
+from eventing.cli.target import KubeconfigOption, OutputOption, StateOption
+from eventing.local.state import Addresses, StateDirectory
+
+if TYPE_CHECKING:
+    from eventing.local.installation import Plan
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs of local mode."""
+    for verb in (up, down, status, demo):
+        app.command()(verb)
+
+
+def _directory(state: Path | None) -> StateDirectory:
+    return StateDirectory(state.resolve()) if state else StateDirectory.default()
+
+
+def up(
+    *,
+    bundles: Annotated[list[Path] | None, typer.Option(help="Folder of bundles to serve as images.")] = None,
+    catalog: Annotated[list[str] | None, typer.Option(help="Folder or image of a file-based catalog.")] = None,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+    source: Annotated[str, typer.Option(help="watch, or endpoint: every event comes in over HTTP.")] = "watch",
+    take_over: Annotated[bool, typer.Option("--take-over", help="Run even where OLM itself is installed.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Return when everything is ready.")] = False,
+) -> None:
+    """Start everything on this machine: a sandbox API, or the functions for an existing cluster."""
+    from eventing.local.installation import Plan
+
+    directory = _directory(state)
+    if running := directory.read():
+        raise CliError(f"already running in {directory.root} (pid {running.supervisor}); stop it with `olmf down`", 1)
+    for folder in bundles or ():
+        if not folder.is_dir():
+            raise CliError(f"--bundles {folder}: no such folder", USAGE)
+    if source not in ("watch", "endpoint"):
+        raise CliError(f"--source {source}: wanted watch or endpoint", USAGE)
+    if kubeconfig and not kubeconfig.exists():
+        raise CliError(f"--kubeconfig {kubeconfig}: no such file", USAGE)
+    plan = Plan(
+        directory,
+        bundles=tuple(folder.resolve() for folder in bundles or ()),
+        catalogs=tuple(catalog or ()),
+        kubeconfig=kubeconfig.resolve() if kubeconfig else None,
+        source="endpoint" if source == "endpoint" else "watch",
+        take_over=take_over,
+    )
+    if detach:
+        _detach(directory)
+    else:
+        _stay(plan)
+
+
+def _detach(directory: StateDirectory) -> None:
+    from eventing.local.detach import start_detached
+    from eventing.local.supervisor import StartError
+
+    try:
+        start_detached(directory, [word for word in sys.argv[1:] if word != "--detach"])
+    except StartError as error:
+        raise CliError(f"could not start:\n{error}\nlogs are in {directory.logs}", UNKNOWN) from error
+    _say_where(directory)
+
+
+def _stay(plan: Plan) -> None:
+    import asyncio
+
+    from eventing.local.installation import TakeOverError, run
+    from eventing.local.supervisor import StartError
+    from shared.adapters.kube import ApiError
+
+    try:
+        asyncio.run(run(plan, lambda _: _say_where(plan.state)))
+    except TakeOverError as error:
+        raise CliError(str(error), NEGATIVE) from error
+    except (StartError, ApiError, OSError) as error:
+        raise CliError(f"could not start: {error}\nlogs are in {plan.state.logs}", UNKNOWN) from error
+
+
+def _say_where(directory: StateDirectory) -> None:
+    addresses = directory.read()
+    if addresses is None:
+        return
+    sys.stdout.write(
+        f"ready: {len(addresses.processes)} processes, state and logs in {addresses.state}\n"
+        f"  kubeconfig  {addresses.kubeconfig}\n"
+        f"  endpoint    {addresses.endpoint}\n"
+        f"  redis       {addresses.redis}\n"
+        + (f"  registry    {addresses.registry}\n" if addresses.registry else "")
+        + f"try: kubectl --kubeconfig {addresses.kubeconfig} get catsrc,sub,ip,csv,og -A\n"
+    )
+    sys.stdout.flush()
+
+
+def down(state: StateOption = None) -> None:
+    """Stop what `olmf up` started; what it stored stays in the state directory."""
+    from eventing.local.detach import stop
+
+    directory = _directory(state)
+    if not stop(directory):
+        raise CliError(f"nothing runs in {directory.root}", NEGATIVE)
+    sys.stdout.write(f"stopped; the state stays in {directory.root}\n")
+
+
+def status(state: StateOption = None, output: OutputOption = "table") -> None:
+    """Say where things are and whether each process is healthy; exit 1 when one is not."""
+    from eventing.local.health import report
+
+    directory = _directory(state)
+    addresses = directory.read()
+    if addresses is None:
+        raise CliError(f"nothing runs in {directory.root}; start it with `olmf up`", NEGATIVE)
+    answer = report(addresses)
+    if output == "table":
+        _print_status(addresses, answer)
+    else:
+        document(answer, output)
+    if not all(process["healthy"] for process in answer["processes"]):
+        raise typer.Exit(NEGATIVE)
+
+
+def _print_status(addresses: Addresses, answer: dict[str, list[dict[str, object]]]) -> None:
+    for name in ("state", "kubeconfig", "endpoint", "redis", "registry"):
+        sys.stdout.write(f"{name:<12}{getattr(addresses, name)}\n")
+    sys.stdout.write("\n")
+    table(answer["processes"], ("name", "pid", "healthy"))
+
+
+def demo() -> None:
+    """Install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened."""
+    from eventing.local.demo import play
+
+    raise typer.Exit(play())

@@ -1,0 +1,36 @@
+"""The command `olmf`: assembles the verbs; each verb module imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from eventing.cli import debug, local, manifests, packages, queue, run
+from eventing.cli.failure import CliError
+
+app = typer.Typer(
+    name="olmf",
+    help="Operator Lifecycle Manager as small functions: install operators, and explain every decision.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for module in (local, packages, debug, queue, manifests, run):
+    module.register(app)
+
+
+def main() -> None:
+    """Run one verb; errors become one sentence on stderr and the exit code 1, 2 or 3."""
+    try:
+        app()
+    except CliError as error:
+        sys.stderr.write(f"olmf: {error}\n")
+        sys.exit(error.code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The package manager's view: `install`, `uninstall`, `upgrade`, `approve`, `hold`, `list`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.output import show
+from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
+TimeoutOption = Annotated[int, typer.Option(help="Seconds to wait; 0 returns at once.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs of the package manager."""
+    for verb in (install, uninstall, upgrade, approve, hold):
+        app.command()(verb)
+    app.command("list")(list_packages)
+
+
+@contextmanager
+def _cluster(state: StateOption, kubeconfig: KubeconfigOption) -> Iterator[KubeClient]:
+    from eventing.packages import PackageError
+    from shared.adapters.kube import ApiError
+
+    try:
+        yield choose(state, kubeconfig).cluster()
+    except PackageError as error:
+        raise CliError(str(error), NEGATIVE) from error
+    except ApiError as error:
+        raise CliError(f"the API server answered: {error}") from error
+
+
+def _wait(cluster: KubeClient, namespace: str, package: str, timeout: int, *, until: str = "") -> None:
+    from eventing.packages import NotReadyError, follow
+
+    try:
+        for line in follow(cluster, namespace, package, timeout=timedelta(seconds=timeout), until=until):
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+    except NotReadyError as error:
+        raise CliError(str(error), NEGATIVE) from error
+
+
+def install(
+    package: PackageArgument,
+    namespace: NamespaceOption = "default",
+    channel: Annotated[str, typer.Option(help="Channel; empty: the default channel.")] = "",
+    source: Annotated[str, typer.Option(help="CatalogSource as NAMESPACE/NAME; empty: the one that has it.")] = "",
+    starting_csv: Annotated[str, typer.Option(help="First version to install, e.g. etcd.v0.9.4.")] = "",
+    *,
+    manual: Annotated[bool, typer.Option("--manual", help="Each plan waits for `olmf approve`.")] = False,
+    timeout: TimeoutOption = 120,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
+    from eventing.packages import Request, subscribe
+
+    request = Request(package, namespace, channel=channel, source=source, starting_csv=starting_csv, is_manual=manual)
+    with _cluster(state, kubeconfig) as cluster:
+        for line in subscribe(cluster, request):
+            sys.stdout.write(line + "\n")
+        if timeout:
+            _wait(cluster, namespace, package, timeout)
+
+
+def uninstall(
+    package: PackageArgument,
+    namespace: NamespaceOption = "default",
+    *,
+    timeout: TimeoutOption = 60,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Delete the Subscription and the ClusterServiceVersion of a package; definitions and their objects stay."""
+    from eventing.packages import remove
+
+    with _cluster(state, kubeconfig) as cluster:
+        for line in remove(cluster, namespace, package, timeout=timedelta(seconds=timeout)):
+            sys.stdout.write(line + "\n")
+
+
+def upgrade(
+    package: PackageArgument,
+    namespace: NamespaceOption = "default",
+    channel: Annotated[str, typer.Option(help="Switch to this channel first.")] = "",
+    *,
+    timeout: TimeoutOption = 120,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Approve what waits and follow the package to its newest version."""
+    from eventing.packages import approve_waiting, switch_channel
+
+    with _cluster(state, kubeconfig) as cluster:
+        if channel:
+            switch_channel(cluster, namespace, package, channel)
+        for name in approve_waiting(cluster, namespace, package):
+            sys.stdout.write(f"approved {name}\n")
+        _wait(cluster, namespace, package, timeout)
+
+
+def approve(
+    plan: Annotated[str, typer.Argument(help="Name of the InstallPlan.")],
+    namespace: NamespaceOption = "default",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Approve an InstallPlan that waits."""
+    from eventing.packages import approve_plan
+
+    with _cluster(state, kubeconfig) as cluster:
+        sys.stdout.write(approve_plan(cluster, namespace, plan) + "\n")
+
+
+def hold(
+    package: PackageArgument,
+    namespace: NamespaceOption = "default",
+    reason: Annotated[str, typer.Option(help="Why; shown wherever the package is reported.")] = "held by hand",
+    *,
+    release: Annotated[bool, typer.Option("--release", help="Let it go on.")] = False,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Keep the installed version of a package until it is released."""
+    from eventing.packages import set_hold
+
+    if not reason:
+        raise CliError("--reason: say why, in a few words", USAGE)
+    with _cluster(state, kubeconfig) as cluster:
+        sys.stdout.write(set_hold(cluster, namespace, package, "" if release else reason) + "\n")
+
+
+def list_packages(
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Only this namespace.")] = "",
+    *,
+    available: Annotated[bool, typer.Option("--available", help="What the catalogs offer.")] = False,
+    output: OutputOption = "table",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """List what is installed, or what the catalogs offer."""
+    from eventing.packages import installed, offered
+
+    with _cluster(state, kubeconfig) as cluster:
+        if available:
+            show(offered(cluster), output, columns=("package", "channel", "version", "catalog"))
+        else:
+            show(
+                installed(cluster, namespace),
+                output,
+                columns=("namespace", "package", "channel", "version", "phase", "approval", "says"),
+            )

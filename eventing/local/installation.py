@@ -1,0 +1,173 @@
+"""Brings one installation up: programs, CustomResourceDefinitions, namespaces and catalogs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from eventing.local.folders import ring_on_change
+from eventing.local.state import StateDirectory
+from eventing.local.supervisor import Program, Supervisor
+from shared.api.manifest import Manifest
+from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+LOCAL_CATALOG = "local"
+"""CatalogSource of the bundles given with `--bundles`."""
+
+
+class TakeOverError(RuntimeError):
+    """OLM itself runs on the cluster, and nobody said that we should take over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What `olmf up` was asked for."""
+
+    state: StateDirectory
+    bundles: tuple[Path, ...] = ()
+    catalogs: tuple[str, ...] = ()
+    """Folders or image references."""
+    kubeconfig: Path | None = None
+    """An existing cluster instead of the sandbox."""
+    source: Literal["watch", "endpoint"] = "watch"
+    namespace: str = "olm"
+    take_over: bool = False
+
+
+async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
+    """Start everything, call `on_ready`, and stay until SIGINT or SIGTERM; then stop everything.
+
+    Raises StartError, TakeOverError, or what the cluster answered.
+    """
+    plan.state.make()
+    supervisor = Supervisor(plan.state)
+    supervisor.publish()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        start = asyncio.create_task(_start(plan, supervisor))
+        ended = asyncio.create_task(stop.wait())
+        await asyncio.wait({start, ended}, return_when=asyncio.FIRST_COMPLETED)
+        if start.done():
+            start.result()
+            on_ready(supervisor)
+            watch = asyncio.create_task(ring_on_change(served_folders(plan), supervisor.addresses.endpoint))
+            await ended
+            watch.cancel()
+        else:
+            start.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await start
+    finally:
+        await supervisor.stop()
+
+
+def served_folders(plan: Plan) -> dict[Ref, tuple[Path, ...]]:
+    """The CatalogSources whose images are made from folders here, and those folders."""
+    named = {LOCAL_CATALOG: plan.bundles} if plan.bundles else {}
+    named |= {name: (folder,) for name, folder in _folders(plan.catalogs).items()}
+    return {CATALOG_SOURCE.ref(name, plan.namespace): folders for name, folders in named.items()}
+
+
+async def _start(plan: Plan, supervisor: Supervisor) -> None:
+    first = [Program("redis", ("redis", "--state", str(plan.state.root / "redis")))]
+    if plan.kubeconfig is None:
+        first.append(Program("api", ("api", "--state", str(plan.state.root))))
+    if folders := [*_words("--bundles", plan.bundles), *_words("--catalog", _folders(plan.catalogs).values())]:
+        first.append(Program("content", ("content", *folders)))
+    found = await supervisor.start(first)
+    kubeconfig = str(plan.kubeconfig or plan.state.kubeconfig)
+    supervisor.publish(kubeconfig=kubeconfig, redis=found["redis"], registry=found.get("content", ""))
+    has_nodes = await asyncio.to_thread(_prepare, plan, kubeconfig, found.get("content", ""))
+    environ = {
+        "OLMF_REDIS_URL": found["redis"],
+        "OLMF_KUBECONFIG": kubeconfig,
+        "OLMF_CONTENT": str(plan.state.root / "content"),
+        "OLMF_GLOBAL_NAMESPACE": plan.namespace,
+    }
+    names = ["worker", "endpoint", "scheduler"]
+    names += ["watch"] if plan.source == "watch" else []
+    names += [] if has_nodes else ["kubelet"]
+    second = await supervisor.start([Program(name, (name,), environ) for name in names])
+    supervisor.publish(endpoint=second["endpoint"], ready=True)
+
+
+def _prepare(plan: Plan, kubeconfig: str, registry: str) -> bool:
+    from shared.adapters.kube import KubeClient
+
+    cluster = KubeClient.from_kubeconfig(kubeconfig)
+    if plan.kubeconfig and not plan.take_over:
+        refuse_beside_olm(cluster)
+    apply_definitions(cluster)
+    wanted: list[Manifest] = [_namespace(plan.namespace)]
+    if plan.bundles:
+        wanted.append(_catalog(LOCAL_CATALOG, f"{registry}/catalogs/local:latest", plan.namespace))
+    folders = _folders(plan.catalogs)
+    wanted += [_catalog(name, f"{registry}/catalogs/{name}:latest", plan.namespace) for name in folders]
+    images = [catalog for catalog in plan.catalogs if not Path(catalog).is_dir()]
+    wanted += [_catalog(_name_of_image(image), image, plan.namespace) for image in images]
+    for manifest in wanted:
+        cluster.apply(manifest)
+    return bool(cluster.list(NODE))
+
+
+def apply_definitions(cluster: KubeClient) -> None:
+    """Apply our CustomResourceDefinitions (server-side apply: nothing changes where they are current)."""
+    from shared.api.definitions import DEFINITIONS
+    from shared.api.schema import custom_resource_definition
+
+    for definition in DEFINITIONS:
+        cluster.apply(custom_resource_definition(definition))
+
+
+def refuse_beside_olm(cluster: KubeClient) -> None:
+    """TakeOverError when OLM's own operators are deployed on the cluster."""
+    for deployment in cluster.list(DEPLOYMENT):
+        meta = deployment["metadata"]
+        if meta["name"] in ("olm-operator", "catalog-operator"):
+            raise TakeOverError(
+                f"OLM runs on this cluster (Deployment {meta['namespace']}/{meta['name']}): two managers of the same "
+                "objects would fight. Scale it to zero and say --take-over, or choose another cluster"
+            )
+
+
+def _words(option: str, paths: object) -> list[str]:
+    return [word for path in paths for word in (option, str(path))]  # type: ignore[attr-defined]  # any iterable of paths
+
+
+def _folders(catalogs: tuple[str, ...]) -> dict[str, Path]:
+    return {Path(catalog).resolve().name: Path(catalog) for catalog in catalogs if Path(catalog).is_dir()}
+
+
+def _name_of_image(image: str) -> str:
+    last = image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    return re.sub(r"[^a-z0-9-]+", "-", last.lower()).strip("-") or "catalog"
+
+
+def _namespace(name: str) -> Manifest:
+    return {"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": {"name": name}}
+
+
+def _catalog(name: str, image: str, namespace: str) -> Manifest:
+    return {
+        "apiVersion": CATALOG_SOURCE.api_version,
+        "kind": CATALOG_SOURCE.kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "sourceType": "grpc",
+            "image": image,
+            "displayName": name,
+            "publisher": "olmf up",
+        },
+    }

@@ -1,0 +1,102 @@
+"""The state directory: where one local installation keeps everything, and what it says about itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One program of an installation."""
+
+    name: str
+    pid: int
+    probe: str = ""
+    """URL that answers 2xx while the program works; empty: being alive is all that can be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where things are; the content of `olmf.json`."""
+
+    state: str
+    supervisor: int
+    kubeconfig: str = ""
+    endpoint: str = ""
+    redis: str = ""
+    registry: str = ""
+    processes: tuple[Process, ...] = field(default=())
+    ready: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StateDirectory:
+    """Paths inside one state directory."""
+
+    root: Path
+
+    @classmethod
+    def default(cls) -> StateDirectory:
+        """`$OLMF_STATE`, else `olmf` below `$XDG_STATE_HOME` (`~/.local/state`)."""
+        home = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+        return cls(Path(os.environ.get("OLMF_STATE") or Path(home) / "olmf"))
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The kubeconfig of the sandbox."""
+        return self.root / "kubeconfig"
+
+    @property
+    def logs(self) -> Path:
+        """One log file per program."""
+        return self.root / "logs"
+
+    @property
+    def addresses_file(self) -> Path:
+        """Where the supervisor writes `Addresses`."""
+        return self.root / "olmf.json"
+
+    def ready_file(self, program: str) -> Path:
+        """Written by a program when it is ready: JSON `{"pid", "address", "probe"}`."""
+        return self.root / "run" / f"{program}.json"
+
+    def make(self) -> None:
+        """Create the directories, readable by the owner only."""
+        for folder in (self.root, self.logs, self.root / "run"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def write(self, addresses: Addresses) -> None:
+        """Replace the addresses in one step."""
+        write_json(self.addresses_file, asdict(addresses))
+
+    def read(self) -> Addresses | None:
+        """The addresses of an installation whose supervisor lives, else None."""
+        try:
+            raw = json.loads(self.addresses_file.read_text())
+        except FileNotFoundError:
+            return None
+        processes = tuple(Process(**process) for process in raw.pop("processes"))
+        addresses = Addresses(**raw, processes=processes)
+        return addresses if is_alive(addresses.supervisor) else None
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write JSON aside and rename: a reader sees the old file or the new one."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text(json.dumps(value, indent=2) + "\n")
+    aside.replace(path)
+
+
+def is_alive(pid: int) -> bool:
+    """A process with this id exists and is not a zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"

@@ -1,0 +1,29 @@
+"""Packages as a person sees them: ask for one, follow it, list them; all of it through the Kubernetes API."""
+
+from eventing.packages.follow import NotReadyError, follow
+from eventing.packages.listing import installed, offered
+from eventing.packages.requests import (
+    PackageError,
+    Request,
+    approve_plan,
+    approve_waiting,
+    remove,
+    set_hold,
+    subscribe,
+    switch_channel,
+)
+
+__all__ = [
+    "NotReadyError",
+    "PackageError",
+    "Request",
+    "approve_plan",
+    "approve_waiting",
+    "follow",
+    "installed",
+    "offered",
+    "remove",
+    "set_hold",
+    "subscribe",
+    "switch_channel",
+]

@@ -1,0 +1,163 @@
+"""What a person asks for: each function writes the field that OLM has for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_SERVICE_VERSION,
+    INSTALL_PLAN,
+    NAMESPACE,
+    OPERATOR_GROUP,
+    SUBSCRIPTION,
+    Kind,
+)
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+LOOK_SECONDS = 0.2
+"""How often a verb that waits looks again."""
+
+
+class PackageError(Exception):
+    """What was asked for is not possible; the sentence says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A package that somebody wants in a namespace."""
+
+    package: str
+    namespace: str
+    channel: str = ""
+    source: str = ""
+    """`namespace/name` of the CatalogSource; empty: the only one, or the one that has the package."""
+    starting_csv: str = ""
+    is_manual: bool = False
+
+
+def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
+    """Make Namespace, OperatorGroup (for all namespaces) and Subscription where they are missing; says what it made."""
+    if subscription_of(cluster, request.namespace, request.package):
+        yield f"{request.package} is already subscribed in {request.namespace}"
+        return
+    source_namespace, source = _source(cluster, request)
+    if cluster.get(NAMESPACE.ref(request.namespace)) is None:
+        cluster.create(_object(NAMESPACE, request.namespace))
+        yield f"made Namespace {request.namespace}"
+    if not cluster.list(OPERATOR_GROUP, request.namespace):
+        cluster.create(_object(OPERATOR_GROUP, request.namespace, request.namespace, spec={}))
+        yield f"made OperatorGroup {request.namespace} for all namespaces"
+    spec = {
+        "name": request.package,
+        "source": source,
+        "sourceNamespace": source_namespace,
+        "installPlanApproval": "Manual" if request.is_manual else "Automatic",
+        **({"channel": request.channel} if request.channel else {}),
+        **({"startingCSV": request.starting_csv} if request.starting_csv else {}),
+    }
+    cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
+    yield f"made Subscription {request.package} to {source_namespace}/{source}"
+
+
+def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
+    if request.source:
+        namespace, _, name = request.source.rpartition("/")
+        return namespace or request.namespace, name
+    found = [(namespace_of(catalog), name_of(catalog)) for catalog in cluster.list(CATALOG_SOURCE)]
+    match found:
+        case []:
+            raise PackageError("the cluster has no CatalogSource; `olmf up --catalog` or `kubectl apply` one first")
+        case [only]:
+            return only
+    from eventing.packages.listing import offered
+
+    having = sorted({str(row["catalog"]) for row in offered(cluster) if row["package"] == request.package})
+    match having:
+        case [only_one]:
+            namespace, _, name = only_one.partition("/")
+            return namespace, name
+        case []:
+            raise PackageError(f"no catalog offers {request.package!r}; `olmf list --available` shows what there is")
+    raise PackageError(f"{', '.join(having)} all offer {request.package!r}; choose one with --source")
+
+
+def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta) -> Iterator[str]:
+    """Delete the Subscription and its installed CSV, and wait until the CSV is gone."""
+    subscription = _wanted_subscription(cluster, namespace, package)
+    installed = str((subscription.get("status") or {}).get("installedCSV") or "")
+    cluster.delete(SUBSCRIPTION.ref(name_of(subscription), namespace), uid=uid_of(subscription))
+    yield f"deleted Subscription {name_of(subscription)}"
+    if not installed:
+        return
+    ref = CLUSTER_SERVICE_VERSION.ref(installed, namespace)
+    cluster.delete(ref)
+    deadline = time.monotonic() + timeout.total_seconds()
+    while cluster.get(ref) is not None:
+        if time.monotonic() > deadline:
+            raise PackageError(f"{installed} is still being deleted; `olmf why ClusterServiceVersion/{installed}`")
+        time.sleep(LOOK_SECONDS)
+    yield f"deleted ClusterServiceVersion {installed}; its definitions and their objects stay"
+
+
+def approve_plan(cluster: KubeClient, namespace: str, plan: str) -> str:
+    """Set `spec.approved` of one InstallPlan."""
+    found = cluster.get(INSTALL_PLAN.ref(plan, namespace))
+    if found is None:
+        known = ", ".join(name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)) or "none"
+        raise PackageError(f"no InstallPlan {plan!r} in {namespace} (there: {known})")
+    if found["spec"].get("approved"):
+        return f"{plan} was approved before"
+    cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}})
+    return f"approved {plan}: {', '.join(found['spec'].get('clusterServiceVersionNames') or [])}"
+
+
+def approve_waiting(cluster: KubeClient, namespace: str, package: str) -> Iterator[str]:
+    """Approve the plan that the Subscription of a package points to, if it waits; its name."""
+    subscription = _wanted_subscription(cluster, namespace, package)
+    name = str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
+    plan = cluster.get(INSTALL_PLAN.ref(name, namespace)) if name else None
+    if plan and not plan["spec"].get("approved"):
+        approve_plan(cluster, namespace, name)
+        yield name
+
+
+def switch_channel(cluster: KubeClient, namespace: str, package: str, channel: str) -> None:
+    """Subscribe to another channel."""
+    subscription = _wanted_subscription(cluster, namespace, package)
+    cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), {"spec": {"channel": channel}})
+
+
+def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> str:
+    """Hold the package (or release it, when `reason` is empty); one sentence."""
+    subscription = _wanted_subscription(cluster, namespace, package)
+    patch = {"metadata": {"annotations": {names.HOLD: reason or None}}}
+    cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
+    installed = (subscription.get("status") or {}).get("installedCSV") or "nothing"
+    return f"{package} is held at {installed}: {reason}" if reason else f"{package} is released"
+
+
+def subscription_of(cluster: KubeClient, namespace: str, package: str) -> ReadOnly | None:
+    """The Subscription to a package, or of that name."""
+    found = cluster.list(SUBSCRIPTION, namespace)
+    return next((each for each in found if package in (each["spec"].get("name"), name_of(each))), None)
+
+
+def _wanted_subscription(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
+    found = subscription_of(cluster, namespace, package)
+    if found is None:
+        raise PackageError(f"nothing subscribes to {package!r} in {namespace}; `olmf list` shows where it is installed")
+    return found
+
+
+def _object(kind: Kind, name: str, namespace: str = "", **fields: object) -> Manifest:
+    place = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name, **place}, **fields}

@@ -1,0 +1,96 @@
+"""Puts the parts of one process together from its settings; the only place that reads the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eventing.events import Event
+from eventing.routes import jobs_for
+from shared import names, ports
+from shared.config import Settings
+from shared.kinds import NAMESPACE, SECRET
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eventing.run_result import RunResult
+    from eventing.workqueue import Claim, WorkQueue
+    from shared.adapters.content import ImageCatalogs
+    from shared.adapters.kube import KubeClient
+
+
+def settings() -> Settings:
+    """The settings of this process. SettingError stops it at the start."""
+    return Settings.read(os.environ)
+
+
+def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], RunResult]]:
+    """What makes the function that runs claims; called inside the worker's child process."""
+
+    def make(queue: WorkQueue) -> Callable[[Claim], RunResult]:
+        from eventing.journal import Recorder, RedisJournal
+        from eventing.runner import Runner
+        from shared.adapters.content import ImageBundles, ImageCatalogs
+        from shared.adapters.kube import KubeClient, SystemClock
+
+        cluster = KubeClient.from_kubeconfig(values.kubeconfig)
+        clock = SystemClock()
+        secret = _secret_reader(cluster)
+        journal = RedisJournal(queue.client)
+        given: dict[type, object] = {
+            ports.Cluster: cluster,
+            ports.Discovery: cluster,
+            ports.Clock: clock,
+            ports.Catalogs: ImageCatalogs(values.content, secret),
+            ports.Bundles: ImageBundles(values.content, secret),
+            ports.Policy: values.policy,
+            ports.Journal: journal,
+        }
+        runner = Runner(given, cluster, clock, recorder=Recorder(journal.secret()))
+        return lambda claim: runner.run(claim, lambda: queue.is_held(claim))
+
+    return make
+
+
+def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
+    """The catalogs of a cluster, for a verb of the command line."""
+    from eventing.local.state import StateDirectory
+    from shared.adapters.content import ImageCatalogs
+
+    addresses = StateDirectory.default().read()
+    root = Path(addresses.state) / "content" if addresses else Path.home() / ".cache" / "olmf"
+    return ImageCatalogs(root, _secret_reader(cluster))
+
+
+def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
+    """Where events go: into the journal, and as jobs into the queue; durable when it returns."""
+    from eventing.journal import RedisJournal
+    from eventing.workqueue import WorkQueue, connect
+
+    client = connect(values.redis_url)
+    queue, journal = WorkQueue(client, values), RedisJournal(client)
+
+    def accept(events: Sequence[Event]) -> None:
+        journal.saw(events)
+        for event in events:
+            queue.add(jobs_for(event), event.id)
+
+    return accept
+
+
+def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:
+    """Rings `io.olmf.audit.rang` about the namespace of the installation."""
+
+    def ring(queue: WorkQueue) -> None:
+        ref = NAMESPACE.ref(values.policy.global_namespace)
+        event = Event(id="audit", type=names.AUDIT_RANG, source="/olmf/scheduler", ref=ref)
+        queue.add(jobs_for(event), event.id)
+
+    return ring
+
+
+def _secret_reader(cluster: KubeClient) -> Callable[[str, str], ports.Manifest | None]:
+    return lambda namespace, name: cluster.get(SECRET.ref(name, namespace))

@@ -1,0 +1,48 @@
+"""Import contracts bite: a tree that breaks one is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def a_tree(root: Path, files: dict[str, str]) -> None:
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    (root / "pyproject.toml").write_text(pyproject[pyproject.index("[tool.importlinter]") :])
+    names = ("adapters", "telemetry", "config", "ports", "errors", "step", "domain", "kinds", "api", "names")
+    packages = ["functions", "functions/g", "eventing", "shared", *(f"shared/{name}" for name in names)]
+    for package in packages:
+        (root / package).mkdir(parents=True, exist_ok=True)
+        (root / package / "__init__.py").write_text("")
+    for name, text in files.items():
+        (root / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("files", "broken"),
+    [
+        pytest.param({}, "", id="a clean tree passes"),
+        pytest.param({"functions/g/a.py": "import eventing"}, "Entry packages", id="a step imports the event side"),
+        pytest.param(
+            {"functions/g/a.py": "import functions.g.b", "functions/g/b.py": ""}, "never imports another step",
+            id="a step imports a step",
+        ),
+        pytest.param({"shared/domain/a.py": "import socket"}, "The domain is pure", id="the domain opens a socket"),
+        pytest.param({"functions/g/a.py": "import redis"}, "Steps see ports", id="a step talks to Redis"),
+        pytest.param({"shared/kinds/a.py": "import shared.ports"}, "Inside shared", id="an import against the layers"),
+    ],
+)  # fmt: skip
+def test_a_broken_contract_is_named(tmp_path: Path, files: dict[str, str], broken: str) -> None:
+    a_tree(tmp_path, files)
+    lint = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([lint, "--no-cache"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    if broken:
+        assert done.returncode == 1
+        assert any(broken in line and "BROKEN" in line for line in done.stdout.splitlines())
+    else:
+        assert done.returncode == 0, done.stdout

@@ -1,0 +1,31 @@
+"""The domain is pure, and the check that says so bites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import shared.domain
+from tests.architecture.purity import impurities
+
+MODULES = sorted(Path(shared.domain.__file__).parent.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(MODULES[0].parent)))
+def test_a_domain_module_is_pure(path: Path) -> None:
+    assert impurities(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "want"),
+    [
+        pytest.param("import socket", ["line 1: imports socket"], id="an import outside the allow-list"),
+        pytest.param("from os import path", ["line 1: imports os"], id="a from-import outside the allow-list"),
+        pytest.param("x = datetime.now()", ["line 1: calls datetime.now()"], id="a look at the clock"),
+        pytest.param("import re\nopen('x')", ["line 2: calls open()"], id="a look at the disk"),
+        pytest.param("from shared.kinds import Ref\nimport json", [], id="values are fine"),
+    ],
+)
+def test_the_check_bites(source: str, want: list[str]) -> None:
+    assert impurities(source) == want

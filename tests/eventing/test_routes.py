@@ -1,0 +1,119 @@
+"""The flow page: every step is reachable, every route's step exists, and keys come from the event alone."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import functions
+from eventing import events
+from eventing.events import Event
+from eventing.flow_chart import mermaid
+from eventing.routes import ROUTES, STEPS, WATCHED, jobs_for
+from shared import kinds, names
+from shared.kinds import Ref
+
+CSV = kinds.CLUSTER_SERVICE_VERSION
+
+
+def an_event(ref: Ref, verb: str = "update", **hints: str) -> Event:
+    return Event(id="e1", type=f"{names.RESOURCE_EVENT}{verb}", source="test", ref=ref, hints=hints)
+
+
+def steps_rung_by(event: Event) -> set[str]:
+    return {job.step for job in jobs_for(event)}
+
+
+def step_files() -> set[str]:
+    root = Path(functions.__file__).parent
+    return {
+        f"{path.parent.name}/{path.stem}"
+        for path in root.glob("*/*.py")
+        if path.stem != "__init__" and not path.stem.startswith("_")
+    }
+
+
+def test_every_step_is_reachable_and_every_route_leads_to_a_step() -> None:
+    assert set(STEPS) == step_files()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_file_holds_the_function_of_its_name(step: str) -> None:
+    group, _, name = step.partition("/")
+    assert callable(getattr(importlib.import_module(f"functions.{group}.{name}"), name))
+
+
+@pytest.mark.parametrize(
+    ("phase", "want"),
+    [
+        pytest.param("Pending", {"check_requirements"}, id="Pending waits for requirements"),
+        pytest.param("InstallReady", {"install_operator"}, id="InstallReady installs"),
+        pytest.param("Installing", {"probe_operator"}, id="Installing is probed"),
+        pytest.param("Succeeded", {"probe_operator"}, id="Succeeded is probed"),
+    ],
+)
+def test_a_phase_wakes_its_own_step(phase: str, want: set[str]) -> None:
+    event = an_event(CSV.ref("a", "ns"), phase=phase, copied="false")
+    machine = {"check_requirements", "install_operator", "probe_operator"}
+    assert {step.partition("/")[2] for step in steps_rung_by(event)} & machine == want
+
+
+def test_a_missing_hint_wakes_every_step_of_the_phase_machine() -> None:
+    rung = steps_rung_by(an_event(CSV.ref("a", "ns")))
+    assert {f"cluster_service_version/{name}" for name in ("check_requirements", "install_operator")} <= rung
+
+
+def test_a_copy_wakes_no_step_of_the_original() -> None:
+    rung = steps_rung_by(an_event(CSV.ref("a", "ns"), phase="Succeeded", copied="true"))
+    assert rung == {"cluster_service_version/copy_csv"}
+
+
+def test_an_owned_deployment_rings_its_csv() -> None:
+    event = an_event(kinds.DEPLOYMENT.ref("d", "ns"), owners="ClusterServiceVersion/a")
+    assert {(job.step, job.ref) for job in jobs_for(event)} == {
+        ("cluster_service_version/probe_operator", CSV.ref("a", "ns"))
+    }
+
+
+def test_an_owned_object_whose_event_names_no_owner_is_looked_up() -> None:
+    assert steps_rung_by(an_event(kinds.DEPLOYMENT.ref("d", "ns"))) == {"platform/ring_dependents"}
+
+
+def test_a_poke_counts_as_a_change_of_its_object() -> None:
+    poke = Event(id="p", type=names.POKE, source="test", ref=kinds.CATALOG_SOURCE.ref("c", "ns"))
+    assert "catalog_source/snapshot_catalog" in steps_rung_by(poke)
+
+
+def test_a_reference_event_counts_as_a_resource_event() -> None:
+    ref = Event(id="r", type=f"{names.REF_EVENT}update", source="test", ref=kinds.SUBSCRIPTION.ref("s", "ns"))
+    assert steps_rung_by(ref) == {"subscription/track_subscription", "subscription/resolve_subscriptions"}
+
+
+def test_an_event_rings_each_job_once() -> None:
+    jobs = jobs_for(
+        an_event(kinds.SERVICE_ACCOUNT.ref("s", "ns"), owners="ClusterServiceVersion/a,ClusterServiceVersion/a")
+    )
+    assert len(jobs) == len(set(jobs))
+
+
+def test_a_kind_nobody_routes_rings_nothing() -> None:
+    assert jobs_for(an_event(kinds.POD.ref("p", "ns"))) == ()
+
+
+def test_every_emitted_event_that_rings_is_routed() -> None:
+    routed = {route.on for route in ROUTES if isinstance(route.on, str)}
+    ours = {value for name, value in vars(names).items() if name.isupper() and str(value).startswith("io.olmf.")}
+    told_to_people = {names.PLAN_WAITING, names.PLAN_COMPLETED}
+    assert ours - told_to_people - {names.DEPENDENT_RANG, names.POKE} == routed
+
+
+def test_the_chart_shows_every_step_and_every_watched_kind() -> None:
+    chart = mermaid()
+    assert all(step.partition("/")[2] in chart for step in STEPS)
+    assert all(kind.kind in chart for kind in WATCHED)
+
+
+def test_hints_are_spelled_once() -> None:
+    assert len({events.PHASE, events.OWNERS, events.COPIED, events.UNPACK}) == 4
