@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.goyaml import YamlError, load, load_all, load_value
+
+_CASES = Path(__file__).parents[3] / "shared" / "spec" / "yaml-fidelity-cases.jsonl"
+_STRICTER_PARSER = {"[]: x", "{}: x", "{a: x:}", "[x:]"}
+"""Texts that libyaml refuses and Go accepts; no manifest of a known catalog holds one."""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("a: y\nb: Off\nc: ~", {"a": True, "b": False, "c": None}, id="fbc.md 2.1: words"),
+        pytest.param("yes: 1\nno: 2", {"true": 1, "false": 2}, id="fbc.md 2.1: words as keys"),
+        pytest.param("a: 010\nb: 0o10\nc: 09", {"a": 8, "b": 8, "c": 9}, id="fbc.md 2.1: octal"),
+        pytest.param("[0x1F, 0b11, 1_000, 1e3, .5]", [31, 3, 1000, 1000, 0.5], id="fbc.md 2.1: numbers"),
+        pytest.param("a: 1:30\nb: 2001-01-01", {"a": "1:30", "b": "2001-01-01"}, id="fbc.md 2.1: no sexagesimals"),
+        pytest.param("1: a\n2.5: b\n1e20: c", {"1": "a", "2.5": "b", "1e+20": "c"}, id="fbc.md 2.1: number keys"),
+        pytest.param("a: !!str 5\nb: !!binary aGk=", {"a": "5", "b": "hi"}, id="fbc.md 2.1: tags"),
+        pytest.param("a: 1\na: 2", {"a": 2}, id="fbc.md 2.1: the last duplicate wins"),
+        pytest.param("a: &x {p: 1}\nb:\n  <<: *x\n  q: 2", {"a": {"p": 1}, "b": {"p": 1, "q": 2}}, id="merge"),
+        pytest.param("a: 18446744073709551616", {"a": 18446744073709552000}, id="a number beyond 64 bits is a float"),
+        pytest.param("a: 1\n---\nb: [", {"a": 1}, id="what follows the first document is not looked at"),
+        pytest.param(b'\xef\xbb\xbf{"a": 1}', {"a": 1}, id="a byte order mark is no content"),
+        pytest.param("", None, id="nothing"),
+    ],
+)
+def test_values_are_those_of_go(text: str | bytes, value: object) -> None:
+    assert load_value(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("a: .inf", "unsupported value: .inf", id="fbc.md 2.1: infinity"),
+        pytest.param("~: x", "unsupported map key: None", id="fbc.md 2.1: null key"),
+        pytest.param("a: &a [*a]", "anchor 'a' value contains itself", id="an anchor inside itself"),
+        pytest.param("a: *b", "unknown anchor 'b' referenced", id="an anchor that is not there"),
+        pytest.param("? [a]\n: b", "line 1: invalid map key", id="a list as a key"),
+        pytest.param('a: "\\/"', "line 1: found unknown escape character", id="an escape of JSON"),
+        pytest.param("%YAML 1.2\n---\na: 1", "found incompatible YAML document", id="another YAML"),
+        pytest.param("a: b: c", "line 1: mapping values are not allowed in this context", id="syntax, with its line"),
+        pytest.param(b"a: \xff", "not UTF-8 at byte 3", id="bytes that are no text"),
+        pytest.param("[" * 5000, "nested too deeply", id="depth"),
+        pytest.param(
+            "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+            + "".join(
+                f"{key}: &{key} [{','.join([f'*{below}'] * 10)}]\n"
+                for below, key in zip("abcdefg", "bcdefgh", strict=True)
+            ),
+            "document contains excessive aliasing",
+            id="an alias bomb",
+        ),
+    ],
+)
+def test_refusals_are_those_of_go(text: str | bytes, message: str) -> None:
+    with pytest.raises(YamlError) as caught:
+        load_value(text)
+    assert message in str(caught.value)
+
+
+def test_a_manifest_must_be_an_object() -> None:
+    with pytest.raises(YamlError, match="wanted an object, got list"):
+        load("[]")
+    with pytest.raises(YamlError, match="wanted an object, got nothing"):
+        load("# nothing")
+
+
+@pytest.mark.parametrize(
+    ("text", "documents", "error"),
+    [
+        pytest.param("", [], "", id="fbc.md 2.1: zero bytes"),
+        pytest.param("---\na: 1\n---", [{"a": 1}], "", id="fbc.md 2.1: separators at both ends"),
+        pytest.param("---\n---\na: 1", [None, {"a": 1}], "", id="fbc.md 2.1: nothing between two"),
+        pytest.param("a: 1\n--- # c\nb: 2", [{"a": 1}, {"b": 2}], "", id="fbc.md 2.1: comment on a separator"),
+        pytest.param("a: 1\n--- x\nb: 2", [], "invalid Yaml document separator: x", id="fbc.md 2.1: text on it"),
+        pytest.param('{"a":1}{"b":2}', [{"a": 1}, {"b": 2}], "", id="fbc.md 2.1: objects in a row"),
+        pytest.param('{"a":1}\n---\nb: 2', [{"a": 1}, {"b": 2}], "", id="fbc.md 2.1: YAML after one object"),
+        pytest.param('{"a":1}\n\n---\nb: 2', [{"a": 1}, None, {"b": 2}], "", id="fbc.md 2.1: a blank line before it"),
+        pytest.param('{"a":1}\n{"b":2}\n---\nc: 3', [{"a": 1}, {"b": 2}], "json: offset 16", id="YAML after two"),
+        pytest.param("a: 1\n---\nb: {", [{"a": 1}], "document at line 3", id="a broken document names its line"),
+        pytest.param("{schema: a}", [{"schema": "a"}], "", id="fbc.md 2.1: flow YAML"),
+    ],
+)
+def test_a_stream_yields_its_documents_up_to_the_first_broken_one(
+    text: str, documents: list[object], error: str
+) -> None:
+    seen, message = _read_stream(text)
+    assert seen == documents
+    assert error in message
+    assert bool(error) == bool(message)
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(st.characters(codec="ascii", categories=["L"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="ascii", categories=["L"])), inner),
+)
+
+
+@given(_json)
+def test_json_read_as_yaml_is_the_same_value(value: object) -> None:
+    assert load_value("# not JSON\n" + json.dumps(value)) == value
+
+
+def _cases() -> Iterator[dict[str, Any]]:
+    with _CASES.open(encoding="utf-8") as lines:
+        yield from (case for case in map(json.loads, lines) if case["case"] not in _STRICTER_PARSER)
+
+
+@pytest.mark.skipif(not _CASES.exists(), reason=f"{_CASES} is absent: only the selection above was checked")
+def test_every_recorded_answer_of_go_is_given() -> None:
+    wrong = [case["case"] for case in _cases() if _answer(case) != (case.get("document"), "error" in case)]
+    wrong += [case["case"] for case in _cases() if _stream(case) != (case["stream"], "stream_error" in case)]
+    assert wrong == []
+
+
+def _answer(case: dict[str, Any]) -> tuple[object, bool]:
+    try:
+        return load_value(case["case"]), False
+    except YamlError:
+        return None, True
+
+
+def _stream(case: dict[str, Any]) -> tuple[list[object], bool]:
+    seen, message = _read_stream(case["case"])
+    return seen, bool(message)
+
+
+def _read_stream(text: str) -> tuple[list[object], str]:
+    seen: list[object] = []
+    try:
+        seen.extend(load_all(text))
+    except YamlError as error:
+        return seen, str(error)
+    return seen, ""
