@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import socket
@@ -18,10 +19,17 @@ from redis.exceptions import RedisError
 MAX_SOCKET_PATH = 107
 """Longest path of a unix socket that Linux accepts, in bytes."""
 _START_SECONDS = 10
+_HAND_OVER_SECONDS = 2
 
-# The server outlives every signal to our process group (Ctrl-C ends workers first), but not us: the shell reads from a
+# The server outlives every signal to our process group (Ctrl-C ends workers first), but not us: a shell reads from a
 # pipe that only we hold, and whatever ends us ends that read.
-_LIFELINE = '"$@" </dev/null >&2 & echo $!; exec >&-; read -r _; kill $! 2>/dev/null; wait $!'
+_LIFELINE = """
+exec 3<&0
+"$@" </dev/null >&2 3<&- & server=$!
+echo $server; exec >&-
+(read -r _ <&3; kill $server 2>/dev/null) & reader=$!
+wait $server; kill $reader 2>/dev/null
+"""
 
 
 class RedisServerError(RuntimeError):
@@ -34,14 +42,14 @@ class RedisServer:
 
     url: str
     pid: int
-    _lifeline: subprocess.Popen[bytes] = field(repr=False)
+    lifeline: subprocess.Popen[bytes] = field(repr=False)
     _scratch: Path | None = field(default=None, repr=False)
 
     def stop(self) -> None:
         """End the server (it saves what it has to) and wait until it is gone; twice is fine."""
-        if self._lifeline.stdin and not self._lifeline.stdin.closed:
-            self._lifeline.stdin.close()
-        self._lifeline.wait()
+        if self.lifeline.stdin and not self.lifeline.stdin.closed:
+            self.lifeline.stdin.close()
+        self.lifeline.wait()
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -77,11 +85,13 @@ def start(state_dir: Path | None = None) -> RedisServer:
         port = _free_port()
         url, place = f"redis://127.0.0.1:{port}/0", ["--port", str(port), "--bind", "127.0.0.1"]
     keep = ["--appendonly", "yes" if state_dir else "no", "--save", "", "--dir", str(home)]
+    lock = _lock(home)
     log = ["--logfile", str(home / "redis.log"), "--daemonize", "no"]
     lifeline = subprocess.Popen(
         ["/bin/sh", "-c", _LIFELINE, "sh", str(find_binary()), *place, *keep, *log],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip
+    os.close(lock)  # the server has it now, for as long as it lives
     with lifeline.stdout or contextlib.nullcontext() as output:
         pid = int(output.readline()) if output else 0
     server = RedisServer(url, pid, lifeline, scratch)
@@ -99,19 +109,31 @@ def _await_ready(server: RedisServer, log: Path) -> None:
                     return
             except RedisError:
                 pass  # not there yet, or loading its file
-            if time.monotonic() > deadline or not _is_running(server.pid):
+            if time.monotonic() > deadline or server.lifeline.poll() is not None:
                 server.stop()
-                lines = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
-                raise RedisServerError(f"the Redis server at {server.url} did not come up: {' / '.join(lines)}")
+                raise RedisServerError(f"the Redis server at {server.url} did not come up: {_complaints(log)}")
             time.sleep(0.01)
 
 
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def _complaints(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return " / ".join([line for line in lines if " # " in line][-3:]) or f"nothing in {log}"
+
+
+def _lock(home: Path) -> int:
+    """The right to use this directory. A predecessor whose owner died may need a moment to save and go."""
+    lock = os.open(home / "redis.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    deadline = time.monotonic() + _HAND_OVER_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                os.close(lock)
+                raise RedisServerError(f"{home} is in use by another Redis server of ours") from error
+            time.sleep(0.02)
+        else:
+            return lock
 
 
 def _free_port() -> int:

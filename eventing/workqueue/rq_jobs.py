@@ -68,11 +68,19 @@ class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
         queue = Queue(RQ_QUEUE, connection=client, serializer=Payload, job_class=_ActJob)
         super().__init__([queue], name=name, connection=client, serializer=Payload, worker_ttl=_WORKER_SECONDS)
         self._acts = acts
+        self._failure: BaseException | None = None
 
     def drain(self) -> None:
-        """Enqueue one drain and perform what is on the queue, until it is empty."""
+        """Enqueue one drain and perform what is on the queue, until it is empty; raises what an act raised."""
         self.queues[0].enqueue_call(DRAIN, timeout=-1, result_ttl=0, failure_ttl=_FAILURE_SECONDS)
         self.work(burst=True, logging_level="WARNING")
+        if self._failure:
+            raise self._failure
+
+    def handle_exception(self, _: Any, *exc_info: Any) -> None:
+        """Keep what an act raised: RQ would go on as if nothing had happened, and fail again, and again."""
+        self._failure = exc_info[1]
+        self._stop_requested = True
 
     def execute_job(self, job: Any, queue: Any) -> None:
         """Perform an act, refuse anything else."""

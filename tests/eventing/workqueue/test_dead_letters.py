@@ -1,0 +1,158 @@
+"""Jobs that fail again and again are set aside, seen, and given another chance."""
+
+from __future__ import annotations
+
+import pytest
+from rq.job import Job as RqJob
+from rq.registry import FailedJobRegistry
+
+from eventing.workqueue import Claim
+from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
+from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
+
+
+def rq_failed(rig: Rig) -> list[str]:
+    """Descriptions of RQ's failed jobs, as `rq info` and dashboards read them."""
+    registry = FailedJobRegistry(RQ_QUEUE, connection=rig.client, serializer=Payload)
+    jobs = [RqJob.fetch(name, connection=rig.client, serializer=Payload) for name in registry.get_job_ids()]
+    return [job.description for job in jobs]
+
+
+def test_a_bug_that_repeats_is_parked_and_its_neighbours_go_on(rig: Rig) -> None:
+    rig.queue.add([a_job("bad")], "event")
+    rig.fail(3)
+    rig.queue.add([a_job("good")], "event")
+
+    assert rig.claim().ref.name == "good"
+    assert rig.queue.claim(GROUPS) is None
+    (letter,) = rig.queue.dead()
+    assert (letter.ref.name, letter.attempts, letter.error) == ("bad", 3, "boom")
+    assert letter.since
+
+
+def test_a_run_that_loses_its_worker_again_and_again_is_parked(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    for _ in range(3):
+        rig.claim()
+        rig.end_leases()
+        rig.queue.sweep()
+        rig.end_delays()
+
+    assert rig.states() == {"dead": ["one"]}
+
+
+def test_a_retry_is_never_parked(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(50, failure="retry")
+
+    assert rig.states() == {"ready": ["one"]}
+    assert rig.claim().attempt == 51
+
+
+def test_only_bugs_in_a_row_count(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(2)
+    rig.fail(1, failure="retry")
+    rig.fail(2)
+
+    assert rig.states() == {"ready": ["one"]}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param("subscription/look", id="an event for the step"),
+        pytest.param("bundle/look", id="an event for another step of the ref"),
+    ],
+)
+def test_the_next_outside_event_of_its_ref_releases_it(rig: Rig, step: str) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(3)
+
+    rig.queue.add([a_job(step=step)], "somebody edited it")
+
+    claims = list(iter(lambda: _claim_and_finish(rig), None))
+    assert {claim.step for claim in claims} == {"subscription/look", step}
+    assert all(claim.attempt == 1 and "somebody edited it" in claim.causes for claim in claims)
+    assert rig.states() == {}
+    assert rq_failed(rig) == []
+
+
+def _claim_and_finish(rig: Rig) -> Claim | None:
+    claim = rig.queue.claim(GROUPS)
+    return claim if claim and rig.queue.finish(claim, a_result()) else None
+
+
+def test_the_event_of_its_own_last_write_does_not_release_it(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(3, wrote=("own",))
+
+    rig.queue.add([a_job()], "own")
+
+    assert rig.states() == {"dead": ["one"]}
+
+
+def test_an_event_of_another_ref_does_not_release_it(rig: Rig) -> None:
+    rig.queue.add([a_job("one")], "event")
+    rig.fail(3)
+    rig.queue.add([a_job("two")], "event")
+
+    assert rig.states() == {"ready": ["two"], "dead": ["one"]}
+
+
+def test_an_outside_event_during_the_last_run_counts_as_a_release(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(2)
+    claim = rig.claim()
+    rig.queue.add([a_job()], "somebody edited it")
+    rig.queue.finish(claim, a_result(failure="bug", message="boom"))
+
+    assert rig.states() == {"ready": ["one"]}
+
+
+def test_a_released_job_has_all_its_chances_again(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(3)
+    rig.queue.add([a_job()], "edit")
+    rig.fail(2)
+
+    assert rig.states() == {"ready": ["one"]}
+    rig.fail(1)
+    assert rig.states() == {"dead": ["one"]}
+
+
+def test_dead_letters_are_failed_jobs_of_rq(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(3)
+
+    assert rq_failed(rig) == ["subscription/look v1/ConfigMap/ns/one"]
+
+
+@pytest.mark.parametrize(
+    ("which", "left"),
+    [
+        pytest.param(None, [], id="all of them"),
+        pytest.param([a_job("one")], ["two"], id="one of them"),
+        pytest.param([a_job("unknown")], ["one", "two"], id="one that is not dead"),
+    ],
+)
+def test_a_person_releases_dead_letters(rig: Rig, which: list[object] | None, left: list[str]) -> None:
+    for name in ("one", "two"):
+        rig.queue.add([a_job(name)], "event")
+        rig.fail(3)
+
+    assert rig.queue.retry_dead(which) == 2 - len(left)  # type: ignore[arg-type]  # cases above
+
+    assert rig.states().get("dead", []) == left
+    assert len(rig.states().get("ready", [])) == 2 - len(left)
+    assert len(rq_failed(rig)) == len(left)
+
+
+def test_what_an_emitting_run_rings_is_released_too(rig: Rig) -> None:
+    rig.queue.add([a_job("bad")], "event")
+    rig.fail(3)
+    rig.queue.add([a_job("other")], "event")
+    rig.queue.finish(rig.claim(), a_result(run_id="another run", jobs=(a_job("bad"),)))
+
+    assert rig.states() == {"ready": ["bad"]}
+    assert rq_failed(rig) == []

@@ -1,0 +1,164 @@
+"""When a job runs again, and what may change that."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from eventing.run_result import RunResult
+from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
+
+MINUTE = timedelta(minutes=1)
+
+
+def due_in(rig: Rig) -> float:
+    """Seconds until the one delayed job is due."""
+    (job,) = [job for job in rig.queue.ls() if job.state == "delayed"]
+    assert job.due
+    return (job.due - datetime.now(UTC)).total_seconds()
+
+
+def test_a_delayed_job_waits_for_its_time(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event", delay=MINUTE)
+
+    rig.queue.sweep()
+    assert rig.queue.claim(GROUPS) is None
+    rig.end_delays()
+
+    assert rig.claim().causes == ("event",)
+
+
+def test_an_event_from_outside_ends_a_delay(rig: Rig) -> None:
+    rig.queue.add([a_job()], "early", delay=MINUTE)
+    rig.queue.add([a_job()], "late")
+
+    assert rig.claim().causes == ("early", "late")
+    assert rig.states() == {"running": ["one"]}
+
+
+def test_the_shorter_of_two_delays_counts(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event-1", delay=2 * MINUTE)
+    rig.queue.add([a_job()], "event-2", delay=MINUTE)
+    rig.queue.add([a_job()], "event-3", delay=3 * MINUTE)
+
+    assert 50 < due_in(rig) <= 60
+
+
+def test_a_step_that_asks_for_it_runs_again_later_because_of_that_run(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.queue.finish(rig.claim(), a_result(run_id="run-1", again_in=MINUTE))
+
+    assert 50 < due_in(rig) <= 60
+    rig.end_delays()
+    assert rig.claim().causes == ("run-1",)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param(a_result(wrote=("own-1", "own-2"), again_in=MINUTE), id="a delay that the step asked for"),
+        pytest.param(a_result(wrote=("own-1", "own-2"), failure="retry", again_in=MINUTE), id="back-off of a retry"),
+    ],
+)
+class TestTheEventOfOurOwnWrite:
+    def test_does_not_shorten_the_delay_when_it_comes_late(self, rig: Rig, result: RunResult) -> None:
+        rig.queue.add([a_job()], "event")
+        rig.queue.finish(rig.claim(), result)
+
+        rig.queue.add([a_job()], "own-1")
+
+        assert due_in(rig) > 50
+        assert rig.queue.claim(GROUPS) is None
+
+    def test_does_not_shorten_the_delay_when_it_overtakes_the_end_of_the_run(self, rig: Rig, result: RunResult) -> None:
+        rig.queue.add([a_job()], "event")
+        claim = rig.claim()
+        rig.queue.add([a_job()], "own-1")
+        rig.queue.add([a_job()], "own-2")
+
+        rig.queue.finish(claim, result)
+
+        assert due_in(rig) > 50
+        assert rig.queue.claim(GROUPS) is None
+
+    def test_is_kept_as_a_cause(self, rig: Rig, result: RunResult) -> None:
+        rig.queue.add([a_job()], "event")
+        rig.queue.finish(rig.claim(), result)
+        rig.queue.add([a_job()], "own-1")
+        rig.end_delays()
+
+        assert rig.claim().causes == ("run", "own-1")
+
+    def test_beside_an_event_from_outside_makes_it_run_at_once(self, rig: Rig, result: RunResult) -> None:
+        rig.queue.add([a_job()], "event")
+        claim = rig.claim()
+        rig.queue.add([a_job()], "own-1")
+        rig.queue.add([a_job()], "foreign")
+        rig.queue.finish(claim, result)
+
+        assert rig.claim().causes == ("own-1", "foreign")
+
+    def test_wakes_every_other_step(self, rig: Rig, result: RunResult) -> None:
+        rig.queue.add([a_job()], "event")
+        rig.queue.finish(rig.claim(), result)
+        rig.queue.add([a_job(step="bundle/look")], "own-1")
+
+        assert rig.claim().step == "bundle/look"
+
+
+def test_the_event_of_our_own_write_runs_a_job_that_has_no_delay(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+    rig.queue.add([a_job()], "own-1")
+    rig.queue.finish(claim, a_result(wrote=("own-1",)))
+
+    assert rig.claim().causes == ("own-1",)
+
+
+def test_an_event_that_the_run_itself_emitted_does_not_shorten_its_delay(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.queue.finish(rig.claim(), a_result(failure="retry", again_in=MINUTE, jobs=(a_job(),)))
+
+    assert due_in(rig) > 50
+
+
+def test_failures_in_a_row_wait_longer_and_longer(rig: Rig) -> None:
+    waits = []
+    rig.queue.add([a_job()], "event")
+    for attempt in range(1, 9):
+        claim = rig.claim()
+        assert claim.attempt == attempt
+        rig.queue.finish(claim, a_result(failure="retry", again_in=timedelta(seconds=2), message="not yet"))
+        waits.append(due_in(rig))
+        rig.end_delays()
+
+    # 2, 4, 8, … seconds, each spread over its upper half, at most five minutes
+    assert all(2**n - 0.5 < wait * 2 and wait <= 2 ** (n + 1) + 0.3 for n, wait in enumerate(waits, 1)), waits
+
+
+def test_a_success_forgets_the_failures_before_it(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(2)
+    rig.queue.finish(rig.claim(), a_result())
+    rig.queue.add([a_job()], "event")
+
+    assert rig.claim().attempt == 1
+
+
+def test_a_failure_is_listed_with_its_reason_and_the_next_try(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.queue.finish(rig.claim(), a_result(failure="retry", again_in=MINUTE, message="no content yet"))
+
+    (job,) = rig.queue.ls()
+
+    assert (job.state, job.attempts, job.error) == ("delayed", 1, "no content yet")
+    assert job.due
+
+
+def test_the_nearest_delay_says_when_to_sweep_and_rings_the_alarm(rig: Rig) -> None:
+    assert rig.queue.sweep() == 1.0
+    rig.queue.add([a_job()], "event", delay=timedelta(milliseconds=300))
+
+    assert rig.client.llen("olmf:alarm") == 1
+    assert rig.queue.sweep() <= 0.3

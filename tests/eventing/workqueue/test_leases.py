@@ -1,0 +1,116 @@
+"""Who holds a ref, and what becomes of a run whose worker is gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from eventing.workqueue import WorkQueue
+from shared.config import Settings
+from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
+
+
+def test_the_job_of_a_lost_worker_runs_again_with_its_causes(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event-1")
+    lost = rig.claim()
+    rig.queue.add([a_job()], "event-2")
+    rig.end_leases()
+    rig.queue.sweep()
+    rig.end_delays()
+
+    again = rig.claim()
+
+    assert set(again.causes) == {"event-1", "event-2"}
+    assert again.attempt == 2
+    assert again.token > lost.token
+
+
+def test_a_fenced_worker_can_neither_write_nor_release(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    lost = rig.claim()
+    rig.end_leases()
+    assert not rig.queue.is_held(lost)
+    rig.queue.sweep()
+    rig.end_delays()
+    successor = rig.claim()
+
+    assert not rig.queue.is_held(lost)
+    assert not rig.queue.extend(lost)
+    assert not rig.queue.finish(lost, a_result(record=b"stale", jobs=(a_job("emitted"),)))
+
+    assert rig.queue.is_held(successor)
+    assert rig.client.xlen("olmf:journal") == 0
+    assert rig.states() == {"running": ["one"]}
+
+
+def test_a_run_is_ended_only_once(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+
+    assert [rig.queue.finish(claim, a_result()) for _ in range(2)] == [True, False]
+
+
+def test_a_run_that_says_its_lease_is_lost_stores_nothing(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+
+    assert not rig.queue.finish(claim, a_result(failure="lost"))
+    assert rig.client.xlen("olmf:journal") == 0
+    assert rig.queue.is_held(claim)
+
+
+def test_extending_renews_the_lease(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+    rig.client.zadd("olmf:leases", {str(claim.ref): _redis_ms(rig) + 500})
+
+    assert rig.queue.extend(claim)
+    assert (rig.client.zscore("olmf:leases", str(claim.ref)) or 0) > _redis_ms(rig) + 50_000
+
+
+def test_a_sweep_spares_a_lease_that_lasts(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+    rig.queue.sweep()
+
+    assert rig.queue.is_held(claim)
+
+
+def test_a_worker_that_is_known_to_be_lost_gives_back_at_once_and_says_why(rig: Rig) -> None:
+    other = WorkQueue(rig.client, Settings(), worker="other")
+    rig.queue.add([a_job("mine"), a_job("theirs")], "event")
+    rig.claim()
+    theirs = other.claim(GROUPS)
+    assert theirs
+
+    rig.queue.sweep(lost_worker="me", message="ended after 45 s: its time limit")
+
+    assert rig.states() == {"running": ["theirs"], "delayed": ["mine"]}
+    assert [job.error for job in rig.queue.ls()] == ["", "ended after 45 s: its time limit"]
+    assert other.is_held(theirs)
+
+
+def test_tokens_grow_even_when_redis_forgets_them(rig: Rig) -> None:
+    tokens = []
+    for _ in range(3):
+        rig.queue.add([a_job()], "event")
+        tokens.append(rig.claim().token)
+        rig.client.flushall()
+
+    assert tokens == sorted(set(tokens))
+
+
+@pytest.mark.parametrize("act", ["is_held", "extend"])
+def test_after_flushall_no_old_claim_holds(rig: Rig, act: str) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+    rig.client.flushall()
+
+    assert not getattr(rig.queue, act)(claim)
+    assert not rig.queue.finish(claim, a_result())
+    assert rig.queue.add([a_job()], "event").fresh == 1
+    assert rig.claim().ref == claim.ref
+
+
+def _redis_ms(rig: Rig) -> int:
+    seconds, micros = rig.client.time()
+    return int(seconds * 1000 + micros // 1000)
