@@ -1,1 +1,32 @@
 """Steps about one ClusterServiceVersion: its phases, its copies, its condition."""
+
+from __future__ import annotations
+
+from shared.api.manifest import Manifest, version_of
+from shared.domain.lifecycle.verdict import Verdict
+from shared.names import REQUIREMENT_CHANGED
+from shared.step import Emit, Merge, Outcome, Record, Ref, SetStatus, Wait, Write
+
+
+def outcome_of(
+    csv: Manifest, verdict: Verdict, before: tuple[Write, ...] = (), after: tuple[Write, ...] = ()
+) -> Outcome:
+    """The writes that carry out a verdict about the ClusterServiceVersion that was read.
+
+    A patch of the metadata goes alone: it changes the resourceVersion, and rings for the run that writes the status.
+    """
+    ref, status, now = Ref.of(csv), verdict.status, verdict.status.now
+    writes: tuple[Write, ...] = ()
+    if verdict.patch:
+        writes = (Merge(ref, verdict.patch, version_of(csv)),)
+    elif status.manifest != (csv.get("status") or {}):
+        notices = (Record(ref, notice.type, notice.reason, notice.message) for notice in status.notices)
+        writes = (SetStatus(ref, dict(status.manifest), version_of(csv)), *notices)
+    next_try = now + verdict.again_in if verdict.again_in else None
+    return Outcome(
+        writes=(*before, *writes, *after),
+        emits=tuple(Emit(REQUIREMENT_CHANGED, ring) for ring in verdict.rings),
+        again_in=verdict.again_in,
+        verdict=verdict.sentence,
+        wait=Wait(verdict.waits_for, status.since, next_try) if verdict.waits_for else None,
+    )

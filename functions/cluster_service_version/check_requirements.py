@@ -1,0 +1,72 @@
+"""Bring a ClusterServiceVersion to InstallReady when all that it requires is there, and say what is missing.
+
+Reads:  the version and its neighbours; OperatorGroups; the InstallPlans of its namespace while it is young; what it
+        requires (CustomResourceDefinitions, APIs, ServiceAccounts, roles); the condition of its predecessor.
+Writes: its annotations and finalizer once; its status; deletes its Deployments when another group owns its APIs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from functions.cluster_service_version import outcome_of
+from shared import kinds
+from shared.api.manifest import Manifest, name_of, uid_of
+from shared.domain.lifecycle import preparation, retirement
+from shared.domain.lifecycle.admission import EXPELLED, is_barred
+from shared.domain.lifecycle.authorizer import Grants
+from shared.domain.lifecycle.ownership import owner_labels
+from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
+from shared.domain.lifecycle.requirements import Facts, is_permitted, wanted_apis, wanted_objects, wants_version
+from shared.ports import Clock, Cluster, Discovery
+from shared.step import NOTHING, Delete, Outcome, Ref
+
+_CHECKED = ("", "Pending", "Failed", "Succeeded")
+_GRANTING = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
+_WITNESSES = (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
+
+
+def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
+    """The next phase of a version that is not being installed."""
+    csv = cluster.get(ref)
+    if csv is None or is_copied(csv) or retirement.is_deleted(csv) or phase_of(csv) not in _CHECKED:
+        return NOTHING
+    status = status_of(csv, clock.now())
+    if status.reason == preparation.NO_RETRY:
+        witnesses = [item for kind in _WITNESSES for item in cluster.list(kind, ref.namespace)]
+        return outcome_of(csv, preparation.try_again(status, witnesses))
+    groups = cluster.list(kinds.OPERATOR_GROUP)
+    if barred := is_barred(csv, groups, status):
+        return outcome_of(csv, barred, after=_expelled(csv, cluster) if barred.status.reason in EXPELLED else ())
+    plans = cluster.list(kinds.INSTALL_PLAN, ref.namespace) if preparation.is_young(csv, status.now) else ()
+    if waiting := preparation.applied_by(csv, plans, status):
+        return outcome_of(csv, waiting)
+    neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
+    if replaced := retirement.begin(csv, neighbours, groups, status):
+        return outcome_of(csv, replaced)
+    return outcome_of(csv, preparation.decide(csv, _facts(csv, cluster, discovery, neighbours), status))
+
+
+def _facts(csv: Manifest, cluster: Cluster, discovery: Discovery, neighbours: tuple[Manifest, ...]) -> Facts:
+    namespace = str(csv["metadata"]["namespace"])
+    facts = Facts(
+        neighbours,
+        {wanted: cluster.get(wanted) for wanted in wanted_objects(csv, neighbours)},
+        frozenset(api for api in wanted_apis(csv) if discovery.find(*api)),
+        discovery.version() if wants_version(csv) else "",
+    )
+    # What an InstallPlan made for this version mostly suffices; all roles of the cluster are read only when not.
+    for labels in (owner_labels(csv), None):
+        if is_permitted(csv, facts):
+            break
+        found = (cluster.list(kind, namespace if kind.is_namespaced else "", labels=labels) for kind in _GRANTING)
+        facts = replace(facts, grants=Grants(*found))
+    return facts
+
+
+def _expelled(csv: Manifest, cluster: Cluster) -> tuple[Delete, ...]:
+    """Its Deployments must not go on serving APIs that belong to another group."""
+    ours = cluster.list(kinds.DEPLOYMENT, str(csv["metadata"]["namespace"]), labels=owner_labels(csv))
+    return tuple(
+        Delete(kinds.DEPLOYMENT.ref(name_of(item), item["metadata"]["namespace"]), uid_of(item)) for item in ours
+    )

@@ -1,0 +1,46 @@
+"""Write the Deployments of a ClusterServiceVersion that is ready to be installed.
+
+Reads:  the version; OperatorGroups; the Subscriptions and Deployments of its namespace.
+Writes: Deployments that are missing or differ; deletes those it no longer names; its status.
+"""
+
+from __future__ import annotations
+
+from functions.cluster_service_version import outcome_of
+from shared import kinds
+from shared.api.manifest import name_of, uid_of
+from shared.domain.lifecycle import installation, retirement
+from shared.domain.lifecycle.admission import is_barred
+from shared.domain.lifecycle.deployments import changes, desired_deployments
+from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
+from shared.domain.lifecycle.strategy import UnknownStrategy, strategy_of
+from shared.ports import Attempt, Clock, Cluster
+from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace, Write
+
+_REFUSED = ("forbidden", "invalid")
+
+
+def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt) -> Outcome:
+    """The Deployments of a version in InstallReady, and Installing."""
+    csv = cluster.get(ref)
+    if csv is None or is_copied(csv) or retirement.is_deleted(csv) or phase_of(csv) != "InstallReady":
+        return NOTHING
+    status = status_of(csv, clock.now())
+    if barred := is_barred(csv, cluster.list(kinds.OPERATOR_GROUP), status):
+        return outcome_of(csv, barred)
+    strategy = strategy_of(csv)
+    if isinstance(strategy, UnknownStrategy):
+        return outcome_of(csv, installation.unrecognized(status, strategy.message))
+    failure = attempt.failure
+    # A Deployment that somebody else changed or deleted meanwhile is no answer: look again.
+    if failure and failure.ref.kind == kinds.DEPLOYMENT.kind and failure.kind in _REFUSED:
+        return outcome_of(csv, installation.refused(status, failure.message, is_forbidden=failure.kind == "forbidden"))
+    desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
+    found = changes(csv, desired, cluster.list(kinds.DEPLOYMENT, ref.namespace))
+    orphans = (kinds.DEPLOYMENT.ref(name_of(item), ref.namespace) for item in found.orphans)
+    writes: tuple[Write, ...] = (
+        *map(Create, found.created),
+        *map(Replace, found.replaced),
+        *(Delete(orphan, uid_of(item), "Foreground") for orphan, item in zip(orphans, found.orphans, strict=True)),
+    )
+    return outcome_of(csv, installation.started(status), before=writes)

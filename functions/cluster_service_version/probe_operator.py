@@ -1,0 +1,49 @@
+"""See whether the Deployments of a ClusterServiceVersion are the wanted ones and run.
+
+Reads:  the version and its neighbours; OperatorGroups; the Subscriptions of its namespace; its Deployments.
+Writes: its status.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from functions.cluster_service_version import outcome_of
+from shared import kinds
+from shared.domain.lifecycle import observation, retirement
+from shared.domain.lifecycle.admission import is_barred
+from shared.domain.lifecycle.deployments import desired_deployments
+from shared.domain.lifecycle.health import first_problem
+from shared.domain.lifecycle.ownership import owner_labels
+from shared.domain.lifecycle.phases import is_copied, status_of
+from shared.domain.lifecycle.requirements import is_judged
+from shared.ports import Clock, Cluster, Policy
+from shared.step import NOTHING, Outcome, Ref
+
+
+def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> Outcome:
+    """The phase that follows from the health of the operator."""
+    csv = cluster.get(ref)
+    if csv is None or is_copied(csv) or retirement.is_deleted(csv):
+        return NOTHING
+    status = status_of(csv, clock.now())
+    if not observation.is_observed(status):
+        return NOTHING
+    groups = cluster.list(kinds.OPERATOR_GROUP)
+    if barred := is_barred(csv, groups, status):
+        return outcome_of(csv, barred)
+    if status.phase != "Installing":
+        neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
+        if replaced := retirement.begin(csv, neighbours, groups, status):
+            return outcome_of(csv, replaced)
+    desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
+    labelled = cluster.list(kinds.DEPLOYMENT, ref.namespace, labels=owner_labels(csv))
+    verdict = observation.decide(status, first_problem(csv, desired, labelled), policy.install_timeout)
+    if verdict.status.phase == "Succeeded" != status.phase:
+        # What it replaces may go now, and what replaces it may come.
+        neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
+        verdict = replace(verdict, rings=retirement.related(csv, neighbours))
+    elif status.phase == "Succeeded" and not is_judged(csv):
+        # The spec was edited: `check_requirements` must judge what it requires now.
+        verdict = replace(verdict, rings=(ref,))
+    return outcome_of(csv, verdict)

@@ -1,0 +1,55 @@
+"""Let a ClusterServiceVersion go: when its successor has succeeded, and when its deletion was asked for.
+
+Reads:  the version and its neighbours; OperatorGroups; on deletion the cluster roles that carry its owner labels.
+Writes: its status; deletes it; deletes its cluster roles, then its finalizer.
+"""
+
+from __future__ import annotations
+
+from functions.cluster_service_version import outcome_of
+from shared import kinds, names
+from shared.api.manifest import Manifest, metadata, name_of, uid_of, version_of
+from shared.domain.lifecycle import retirement
+from shared.domain.lifecycle.admission import is_barred
+from shared.domain.lifecycle.ownership import owner_labels
+from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
+from shared.ports import Clock, Cluster
+from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
+
+_CLUSTER_SCOPED = (kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE)
+"""Nothing but labels ties these to a version: garbage collection does not see them."""
+
+
+def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
+    """The end of a version."""
+    csv = cluster.get(ref)
+    if csv is None:
+        waiting = retirement.left_behind(ref, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))
+        return Outcome(emits=tuple(Emit(names.REQUIREMENT_CHANGED, other) for other in waiting))
+    if is_copied(csv):
+        return NOTHING
+    if retirement.is_deleted(csv):
+        return _cleaned(ref, csv, cluster)
+    if phase_of(csv) not in ("Replacing", "Deleting"):
+        return NOTHING
+    status = status_of(csv, clock.now())
+    if barred := is_barred(csv, cluster.list(kinds.OPERATOR_GROUP), status):
+        return outcome_of(csv, barred)
+    verdict = retirement.finish(csv, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace), status)
+    is_over = verdict.status.phase == "Deleting"
+    return outcome_of(csv, verdict, after=(Delete(ref, uid_of(csv)),) if is_over else ())
+
+
+def _cleaned(ref: Ref, csv: Manifest, cluster: Cluster) -> Outcome:
+    finalizers = metadata(csv).get("finalizers") or []
+    if names.CSV_CLEANUP not in finalizers:
+        return NOTHING
+    doomed = [(kind, item) for kind in _CLUSTER_SCOPED for item in cluster.list(kind, labels=owner_labels(csv))]
+    kept = [finalizer for finalizer in finalizers if finalizer != names.CSV_CLEANUP]
+    return Outcome(
+        writes=(
+            *(Delete(kind.ref(name_of(item)), uid_of(item)) for kind, item in doomed),
+            Merge(ref, {"metadata": {"finalizers": kept}}, version_of(csv)),
+        ),
+        verdict="deleted: its cluster roles go with it",
+    )

@@ -1,0 +1,91 @@
+"""May a ClusterServiceVersion live under its OperatorGroup? These checks stand before every phase (csv.md §3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, namespace_of
+from shared.domain.groups import install_modes, members, provided_apis, targets
+from shared.domain.groups.group import Group
+from shared.domain.lifecycle.phases import Status, instant
+from shared.domain.lifecycle.verdict import Verdict
+
+EXPELLED = frozenset({provided_apis.CONFLICT_REASON, provided_apis.STATIC_REASON})
+"""Failures that take the Deployments away."""
+_SETTLED = timedelta(seconds=5)
+"""How old a group is that has had its time to select namespaces."""
+_SOON = timedelta(seconds=5)
+_NONE = "csv in namespace with no operatorgroups"
+_MANY = "csv created in namespace with multiple operatorgroups, can't pick one automatically"
+_NO_MATCH = "no targetNamespaces are matched operatorgroups namespace selection"
+
+
+def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Verdict | None:
+    """Why the phase must not go on now; None when it may. `groups` are the OperatorGroups of all namespaces."""
+    own = [group for group in groups if namespace_of(group) == namespace_of(csv)]
+    if not own:
+        return _failed(status, "NoOperatorGroup", _NONE)
+    if len(own) > 1:
+        return _failed(status, "TooManyOperatorGroups", _MANY)
+    return (
+        _joins(csv, own[0], status)
+        or _is_unsuited(csv, status)
+        or _meets_rivals(csv, Group.of(own[0]), [Group.of(group) for group in groups], status)
+    )
+
+
+def _failed(status: Status, reason: str, message: str) -> Verdict:
+    return Verdict(status.to("Failed", reason, message), f"failed, {reason}: {message}", waits_for=message)
+
+
+def _joins(csv: ReadOnly, group: ReadOnly, status: Status) -> Verdict | None:
+    """Membership: what is still missing in the metadata, or why the group takes no members."""
+    if message := targets.refusal(group) or targets.invalid_targets(group):
+        return _failed(status, "NoTargetNamespaces", message)
+    member = Group.of(group)
+    if patch := metadata_patch(csv, member):
+        return Verdict(status, f"joins the OperatorGroup {member.name}", patch=patch)
+    if member.targets:
+        return None
+    if targets.needs_namespaces(group) and _has_settled(member, status.now):
+        return _failed(status, "NoTargetNamespaces", _NO_MATCH)
+    waits_for = f"OperatorGroup {member.name} to select its target namespaces"
+    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)
+
+
+def _has_settled(group: Group, now: datetime) -> bool:
+    created = instant(group.created)
+    return created is None or now - created >= _SETTLED
+
+
+def metadata_patch(csv: ReadOnly, group: Group) -> Manifest:
+    """What the metadata of a member lacks: the annotations that name its group, and the finalizer."""
+    changed = members.annotations_to_change(csv, group)
+    patch: Manifest = {"annotations": changed} if changed else {}
+    finalizers = metadata(csv).get("finalizers") or []
+    if names.CSV_CLEANUP not in finalizers:
+        patch["finalizers"] = [*finalizers, names.CSV_CLEANUP]
+    return {"metadata": patch} if patch else {}
+
+
+def _is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
+    modes = install_modes.modes_of(csv)
+    if message := install_modes.duplicates(modes):
+        return _failed(status, "InvalidInstallModes", message)
+    watched = install_modes.targets_of(annotations_of(csv).get(names.TARGET_NAMESPACES, ""))
+    if message := install_modes.supports(modes, namespace_of(csv), watched):
+        return _failed(status, "UnsupportedOperatorGroup", message)
+    return None
+
+
+def _meets_rivals(csv: ReadOnly, own: Group, groups: Sequence[Group], status: Status) -> Verdict | None:
+    match provided_apis.intersection(provided_apis.apis_of(csv), own, groups):
+        case provided_apis.Agreed():
+            return None
+        case provided_apis.Refused(reason, message):
+            return _failed(status, reason, message)
+        case provided_apis.Announce(provided) | provided_apis.Withdraw(provided):
+            waits_for = f"the provided APIs of OperatorGroup {own.name} to become {provided!r}"
+            return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)

@@ -1,0 +1,72 @@
+"""Which ClusterServiceVersion replaces which (csv.md §2.5, §4.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.lifecycle.phases import is_copied
+
+
+def replaces_of(csv: ReadOnly) -> str:
+    """`spec.replaces`, empty when it replaces nothing (or claims to replace itself)."""
+    replaced = str((csv.get("spec") or {}).get("replaces") or "")
+    return "" if replaced == name_of(csv) else replaced
+
+
+def predecessor(csv: ReadOnly, neighbours: Iterable[Manifest]) -> Manifest | None:
+    """The one that it replaces, when it exists."""
+    replaced = replaces_of(csv)
+    return next((other for other in neighbours if replaced and name_of(other) == replaced), None)
+
+
+def successors(csv: ReadOnly, neighbours: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """Those that replace it, by name."""
+    found = (other for other in neighbours if replaces_of(other) == name_of(csv) and not is_copied(other))
+    return tuple(sorted(found, key=name_of))
+
+
+def successor(csv: ReadOnly, neighbours: Iterable[Manifest]) -> Manifest | None:
+    """The one that replaces it; of several, the first by name."""
+    return next(iter(successors(csv, neighbours)), None)
+
+
+def final(csv: Manifest, neighbours: tuple[Manifest, ...]) -> Manifest:
+    """The last of its successors; itself when there is none. A cycle ends where it began to repeat."""
+    seen = {name_of(csv)}
+    while (following := successor(csv, neighbours)) is not None and name_of(following) not in seen:
+        csv = following
+        seen.add(name_of(csv))
+    return csv
+
+
+def replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...]) -> frozenset[str]:
+    """The names of itself, of all that replace it and of all that it replaces, directly or not."""
+    return _reached(csv, lambda item: successors(item, neighbours)) | _reached(
+        csv, lambda item: tuple(filter(None, (predecessor(item, neighbours),)))
+    )
+
+
+def _reached(csv: Manifest, follow: Callable[[Manifest], tuple[Manifest, ...]]) -> frozenset[str]:
+    found: dict[str, Manifest] = {}
+    ahead = [csv]
+    while ahead:
+        item = ahead.pop()
+        if name_of(item) not in found:
+            found[name_of(item)] = item
+            ahead.extend(follow(item))
+    return frozenset(found)
+
+
+def installed_alongside(csv: ReadOnly, listed: Iterable[str], neighbours: Mapping[str, Manifest]) -> tuple[str, ...]:
+    """Of the neighbours that a CRD lists, the ancestors of this one, if it is not listed itself (csv.md §5.3)."""
+    names_listed = set(listed)
+    if name_of(csv) in names_listed:
+        return ()
+    kept = {name for name in names_listed if name in neighbours and not is_copied(neighbours[name])}
+    found: list[str] = []
+    ancestor = replaces_of(csv)
+    while ancestor in kept and ancestor not in found:
+        found.append(ancestor)
+        ancestor = replaces_of(neighbours[ancestor])
+    return tuple(found)

@@ -1,0 +1,115 @@
+"""The Deployments that a ClusterServiceVersion stands for, and what to write so that they exist (csv.md §6.1–6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shared import names
+from shared.api.manifest import (
+    Manifest,
+    ReadOnly,
+    annotations_of,
+    labels_of,
+    metadata,
+    name_of,
+    namespace_of,
+    version_of,
+)
+from shared.domain.lifecycle.hashes import deployment_hash
+from shared.domain.lifecycle.overrides import by_name, config_of, overridden
+from shared.domain.lifecycle.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
+from shared.domain.lifecycle.strategy import Component, Strategy, strategy_of
+from shared.kinds import DEPLOYMENT
+
+_CONDITION_NAME = "OPERATOR_CONDITION_NAME"
+
+
+def desired_deployments(csv: ReadOnly, subscriptions: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
+    """The Deployments as they are to be written, in the order of the strategy."""
+    strategy = strategy_of(csv)
+    config = config_of(csv, subscriptions)
+    return tuple(_deployment(csv, item, config) for item in _components(strategy))
+
+
+def _components(strategy: object) -> tuple[Component, ...]:
+    return strategy.components if isinstance(strategy, Strategy) else ()
+
+
+def _deployment(csv: ReadOnly, component: Component, config: ReadOnly) -> Manifest:
+    extra = config.get("annotations") or {}
+    spec = _spec(csv, component, config, extra)
+    labels = {**component.labels, names.MANAGED: "true", **owner_labels(csv)}
+    meta: Manifest = {
+        "name": component.name,
+        "namespace": namespace_of(csv),
+        "labels": {**labels, names.DEPLOYMENT_SPEC_HASH: deployment_hash(spec)},
+        "ownerReferences": [owner_reference(csv)],
+    }
+    if extra:
+        meta["annotations"] = dict(extra)
+    return {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "metadata": meta, "spec": spec}
+
+
+def _spec(csv: ReadOnly, component: Component, config: ReadOnly, extra: ReadOnly) -> Manifest:
+    template = component.spec.get("template") or {}
+    # Keys of the ClusterServiceVersion win over those of the template, and both over those of the Subscription.
+    annotations = {**extra, **annotations_of(template), **annotations_of(csv)}
+    pod = overridden(template.get("spec") or {}, config)
+    condition = [{"name": _CONDITION_NAME, "value": name_of(csv)}]
+    pod["containers"] = [
+        {**container, "env": by_name(container.get("env"), condition)} for container in pod["containers"]
+    ]
+    meta = {**metadata(template), "annotations": annotations}
+    return {**component.spec, "template": {**template, "metadata": meta, "spec": pod}, "revisionHistoryLimit": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to write so that the Deployments are the desired ones."""
+
+    created: tuple[Manifest, ...]
+    replaced: tuple[Manifest, ...]
+    """With the resourceVersion that was read."""
+    orphans: tuple[Manifest, ...]
+    """Ours, and no longer in the strategy."""
+
+
+def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manifest]) -> Changes:
+    """The difference between the desired Deployments and those of the namespace."""
+    there = {name_of(item): item for item in present}
+    wanted = {name_of(item) for item in desired}
+    return Changes(
+        tuple(item for item in desired if name_of(item) not in there),
+        tuple(
+            _at(item, version_of(there[name_of(item)]))
+            for item in desired
+            if name_of(item) in there and not covers(there[name_of(item)], item)
+        ),
+        tuple(
+            item
+            for name, item in there.items()
+            if name not in wanted and is_labelled_for(item, csv) and is_owned_by(item, csv)
+        ),
+    )
+
+
+def _at(manifest: Manifest, version: str) -> Manifest:
+    return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}}
+
+
+def covers(live: object, wanted: object) -> bool:
+    """Whether everything wanted is live; what the API server filled in besides does not count.
+
+    An owner more or less is a difference: on an upgrade the Deployment changes hands.
+    """
+    if isinstance(wanted, dict) and isinstance(live, dict):
+        return all(covers(live.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(live, list):
+        return len(wanted) == len(live) and all(map(covers, live, wanted))
+    return live == wanted or (not wanted and live is None)
+
+
+def hash_label(deployment: ReadOnly) -> str:
+    """`olm.deployment-spec-hash`, empty when absent."""
+    return labels_of(deployment).get(names.DEPLOYMENT_SPEC_HASH, "")

@@ -1,0 +1,85 @@
+"""Whether the Deployments of a ClusterServiceVersion are the wanted ones and run (csv.md §6.4, §6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of
+from shared.domain.lifecycle.deployments import hash_label
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The first thing that is wrong. `stuck`: the deadline passed; `outdated`: another Deployment is wanted."""
+
+    kind: Literal["missing", "stuck", "waiting", "outdated"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """How far one Deployment is."""
+
+    is_ready: bool
+    message: str
+    is_overdue: bool = False
+    """It gave up: no waiting helps."""
+
+
+def rollout(deployment: ReadOnly) -> Rollout:
+    """Whether a Deployment runs what its spec says."""
+    name, status = name_of(deployment), deployment.get("status") or {}
+    conditions = {str(item.get("type")): item for item in status.get("conditions") or ()}
+    if (metadata(deployment).get("generation") or 0) > (status.get("observedGeneration") or 0):
+        return Rollout(False, f'waiting for spec update of deployment "{name}" to be observed...')
+    if conditions.get("Progressing", {}).get("reason") == "ProgressDeadlineExceeded":
+        return Rollout(False, f'deployment "{name}" exceeded its progress deadline', is_overdue=True)
+    outdated = (status.get("replicas") or 0) - (status.get("updatedReplicas") or 0)
+    if outdated > 0:
+        return Rollout(False, f'deployment "{name}" waiting for {outdated} outdated replica(s) to be terminated')
+    available = conditions.get("Available")
+    if available is None:
+        return Rollout(False, f'deployment "{name}" not available: missing condition "Available"')
+    if available.get("status") != "True":
+        return Rollout(False, f'deployment "{name}" not available: {available.get("message") or ""}')
+    return Rollout(True, f'deployment "{name}" is up-to-date and available')
+
+
+def first_problem(csv: ReadOnly, desired: Sequence[Manifest], labelled: Iterable[Manifest]) -> Problem | None:
+    """The first thing wrong, in the order of the strategy. `labelled`: the Deployments with this owner's labels."""
+    present = {name_of(item): item for item in labelled}
+    problems = (_problem(csv, item, present.get(name_of(item))) for item in desired)
+    return next((problem for problem in problems if problem), None)
+
+
+def _problem(csv: ReadOnly, wanted: ReadOnly, live: ReadOnly | None) -> Problem | None:
+    name = name_of(wanted)
+    if live is None:
+        return Problem("missing", f"missing deployment with name={name}")
+    # First of all, so that an edit of the version also frees a Deployment that gave up.
+    if message := _difference(csv, wanted, live):
+        return Problem("outdated", message)
+    progress = rollout(live)
+    if progress.is_overdue:
+        return Problem("stuck", f"deployment {name} not ready before timeout: {progress.message}")
+    if not progress.is_ready:
+        return Problem("waiting", f"waiting for deployment {name} to become ready: {progress.message}")
+    return None
+
+
+def _difference(csv: ReadOnly, wanted: ReadOnly, live: ReadOnly) -> str:
+    found = annotations_of((live.get("spec") or {}).get("template") or {})
+    expected = annotations_of(csv)
+    if expected and not found:
+        return "no annotations found on deployment"
+    for key, value in sorted(expected.items()):
+        if key not in found:
+            return f"annotations on deployment does not contain expected key: {key}"
+        if found[key] != value:
+            return f"unexpected annotation on deployment. Expected {key}:{value}, found {key}:{found[key]}"
+    old, new = hash_label(live), hash_label(wanted)
+    if not old:
+        return f"deployment {name_of(wanted)} doesn't have a spec hash, update it"
+    return "" if old == new else f"deployment changed old hash={old}, new hash={new}"

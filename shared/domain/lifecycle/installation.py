@@ -1,0 +1,30 @@
+"""From InstallReady to Installing, or to Failed when the API server refuses a Deployment (csv.md §4.3)."""
+
+from __future__ import annotations
+
+from shared.domain.lifecycle.phases import Status
+from shared.domain.lifecycle.preparation import NO_RETRY
+from shared.domain.lifecycle.verdict import Verdict
+
+_FAILED = "install strategy failed: "
+
+
+def started(status: Status) -> Verdict:
+    """Everything is written."""
+    message = "waiting for install components to report healthy"
+    return Verdict(status.to("Installing", "InstallSucceeded", message), message, waits_for="its Deployments")
+
+
+def unrecognized(status: Status, message: str) -> Verdict:
+    """The strategy is none that can be installed."""
+    text = f"install strategy invalid: {message}"
+    return Verdict(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
+
+
+def refused(status: Status, message: str, *, is_forbidden: bool) -> Verdict:
+    """A write was refused; what is forbidden waits for other permissions, the rest is tried again after a pause."""
+    if is_forbidden:
+        text = f"{_FAILED}{_FAILED}{message}"
+        return Verdict(status.to("Failed", NO_RETRY, text), text, waits_for="permissions")
+    text = f"{_FAILED}{message}"
+    return Verdict(status.to("Failed", "InstallComponentFailed", text), text, waits_for="the next try")

@@ -1,0 +1,48 @@
+"""From Installing to Succeeded, and what becomes of an operator that is not well (csv.md §4.4–4.6, §4.9)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from shared.domain.lifecycle.health import Problem
+from shared.domain.lifecycle.phases import Phase, Status
+from shared.domain.lifecycle.preparation import HEALTH_REASONS
+from shared.domain.lifecycle.verdict import Verdict
+
+_UNWELL: Final[dict[str, tuple[Phase, str]]] = {
+    "Installing": ("Installing", "InstallWaiting"),
+    "Succeeded": ("Failed", "ComponentUnhealthy"),
+    "Failed": ("Pending", "NeedsReinstall"),
+}
+"""Phase and reason that follow when a Deployment is missing or not ready, by the phase before."""
+
+
+def is_observed(status: Status) -> bool:
+    """Whether the Deployments decide about this phase; of failures only those that they brought about."""
+    return status.phase in ("Installing", "Succeeded") or (status.phase == "Failed" and status.reason in HEALTH_REASONS)
+
+
+def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Verdict:
+    """The phase that follows from the first problem of the Deployments."""
+    if problem is None:
+        message = "install strategy completed with no errors"
+        return Verdict(status.to("Succeeded", "InstallSucceeded", message), message)
+    if problem.kind == "stuck":
+        message = f"install failed: {problem.message}"
+        return Verdict(status.to("Failed", "InstallCheckFailed", message), message, waits_for=problem.message)
+    phase, reason = _UNWELL[status.phase]
+    message = f"installing: {problem.message}"
+    if problem.kind == "outdated":
+        return Verdict(status.to("InstallReady", reason, message), message)
+    if status.phase == "Installing":
+        return _waiting(status, problem, message, timeout)
+    return Verdict(status.to(phase, reason, message), message)
+
+
+def _waiting(status: Status, problem: Problem, message: str, timeout: timedelta) -> Verdict:
+    rest = status.since + timeout - status.now
+    if rest <= timedelta():
+        return Verdict(status.to("Failed", "InstallCheckFailed", "install timeout"), "install timeout")
+    waiting = status.to("Installing", "InstallWaiting", message)
+    return Verdict(waiting, message, waits_for=problem.message, again_in=rest)

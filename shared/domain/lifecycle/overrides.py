@@ -1,0 +1,85 @@
+"""`Subscription.spec.config` laid over the Deployments of a ClusterServiceVersion (csv.md §6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from shared.api.manifest import Manifest, ReadOnly, name_of
+
+_Value: TypeAlias = Any  # why: fields of a pod are any JSON value
+
+
+def config_of(csv: ReadOnly, subscriptions: Iterable[ReadOnly]) -> ReadOnly:
+    """The configuration of the first Subscription that installed the version; empty when there is none."""
+    for subscription in subscriptions:
+        if (subscription.get("status") or {}).get("installedCSV") == name_of(csv):
+            return (subscription.get("spec") or {}).get("config") or {}
+    return {}
+
+
+def overridden(pod: ReadOnly, config: ReadOnly) -> Manifest:
+    """The pod spec with the configuration laid over it; init containers are left alone."""
+    changed = dict(pod)
+    for key, merge in _POD.items():
+        if config.get(key) is not None:
+            _put(changed, key, merge(pod.get(key), config[key]))
+    changed["containers"] = [_container(container, config) for container in pod.get("containers") or ()]
+    return changed
+
+
+def _container(container: ReadOnly, config: ReadOnly) -> Manifest:
+    changed = dict(container)
+    for key, merge in _CONTAINER.items():
+        if config.get(key) is not None:
+            _put(changed, key, merge(container.get(key), config[key]))
+    return changed
+
+
+def _put(target: Manifest, key: str, value: _Value) -> None:
+    if value:
+        target[key] = value
+    else:
+        target.pop(key, None)
+
+
+def by_name(present: Sequence[ReadOnly] | None, wanted: Sequence[ReadOnly]) -> list[ReadOnly]:
+    """Each wanted entry in the place of the one of its name, new ones behind."""
+    replacements = {entry.get("name"): entry for entry in wanted}
+    kept = [replacements.get(entry.get("name"), entry) for entry in present or ()]
+    known = {entry.get("name") for entry in present or ()}
+    return [*kept, *(entry for name, entry in replacements.items() if name not in known)]
+
+
+def _appended(present: Sequence[ReadOnly] | None, wanted: Sequence[ReadOnly]) -> list[ReadOnly]:
+    merged = list(present or ())
+    for entry in wanted:
+        if entry not in merged:
+            merged.append(entry)
+    return merged
+
+
+def _replaced(_: _Value, wanted: _Value) -> _Value:
+    return wanted
+
+
+def _affinity(present: ReadOnly | None, wanted: Mapping[str, ReadOnly | None]) -> Manifest:
+    """`{}` clears all of it; of a part that is named `{}` clears the part, and anything else replaces it."""
+    if not wanted:
+        return {}
+    named = {key: value for key, value in wanted.items() if value is not None}
+    return {key: value for key, value in {**(present or {}), **named}.items() if value}
+
+
+_POD: Mapping[str, Callable[[_Value, _Value], _Value]] = {
+    "volumes": by_name,
+    "tolerations": _appended,
+    "nodeSelector": _replaced,
+    "affinity": _affinity,
+}
+_CONTAINER: Mapping[str, Callable[[_Value, _Value], _Value]] = {
+    "env": by_name,
+    "envFrom": _appended,
+    "volumeMounts": by_name,
+    "resources": _replaced,
+}

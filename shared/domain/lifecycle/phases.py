@@ -1,0 +1,144 @@
+"""The status of a ClusterServiceVersion: how a phase is set, and what its history says (csv.md §2.2–2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, namespace_of
+
+Phase = Literal["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing", "Deleting"]
+
+HISTORY: Final = 20
+"""How many conditions are kept."""
+
+GROUP_REASONS: Final = frozenset(
+    {"NoTargetNamespaces", "NoOperatorGroup", "TooManyOperatorGroups", "UnsupportedOperatorGroup"}
+)
+"""Failures that end when the OperatorGroup suits the ClusterServiceVersion."""
+
+_UNCOPIABLE: Final = GROUP_REASONS | {
+    "Copied",
+    "InvalidInstallModes",
+    "InterOperatorGroupOwnerConflict",
+    "CannotModifyStaticOperatorGroupProvidedAPIs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A Kubernetes Event about a transition."""
+
+    type: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The status of a ClusterServiceVersion on its way from what was read to what is written."""
+
+    manifest: ReadOnly
+    now: datetime
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def phase(self) -> str:
+        """The present phase; empty before the first."""
+        return str(self.manifest.get("phase") or "")
+
+    @property
+    def reason(self) -> str:
+        """Why it is in that phase, one word."""
+        return str(self.manifest.get("reason") or "")
+
+    @property
+    def message(self) -> str:
+        """Why it is in that phase, for people."""
+        return str(self.manifest.get("message") or "")
+
+    @property
+    def since(self) -> datetime:
+        """When the present phase began."""
+        return instant(self.manifest.get("lastTransitionTime")) or self.now
+
+    def to(self, phase: Phase, reason: str, message: str) -> Status:
+        """In another phase, with a notice; the same when phase, reason and message are what they were."""
+        if (phase, reason, message) == (self.phase, self.reason, self.message):
+            return self
+        now = timestamp(self.now)
+        began = now if phase != self.phase else self.manifest.get("lastTransitionTime") or now
+        entry: Manifest = {
+            "phase": phase,
+            "reason": reason,
+            "message": message,
+            "lastUpdateTime": now,
+            "lastTransitionTime": began,
+        }
+        manifest = {**self.manifest, **entry, "conditions": _with(self.manifest.get("conditions") or (), entry)}
+        notice = Notice("Warning" if phase == "Failed" else "Normal", reason, message)
+        return replace(self, manifest=manifest, notices=(*self.notices, notice))
+
+    def requiring(self, requirements: Sequence[ReadOnly]) -> Status:
+        """With the given `requirementStatus`."""
+        return replace(self, manifest={**self.manifest, "requirementStatus": list(requirements)})
+
+
+def _with(history: Sequence[ReadOnly], entry: ReadOnly) -> list[ReadOnly]:
+    """The history and a new entry; one that changes neither phase nor reason is not kept."""
+    last = history[-1] if history else {}
+    if (last.get("phase") or "", last.get("reason")) == (entry["phase"], entry["reason"]):
+        return list(history)
+    return [*history, entry][-HISTORY:]
+
+
+def status_of(csv: ReadOnly, now: datetime) -> Status:
+    """The status that a ClusterServiceVersion was read with."""
+    return Status(csv.get("status") or {}, now)
+
+
+def phase_of(csv: ReadOnly) -> str:
+    """`status.phase`, empty before the first."""
+    return str((csv.get("status") or {}).get("phase") or "")
+
+
+def reason_of(csv: ReadOnly) -> str:
+    """`status.reason`, empty when absent."""
+    return str((csv.get("status") or {}).get("reason") or "")
+
+
+def is_copied(csv: ReadOnly) -> bool:
+    """Whether this is a copy, whose original lives in another namespace."""
+    home = annotations_of(csv).get(names.OPERATOR_NAMESPACE)
+    return (
+        names.COPIED_FROM in labels_of(csv)
+        or (home is not None and home != namespace_of(csv))
+        or reason_of(csv) == "Copied"
+    )
+
+
+def is_obsolete(csv: ReadOnly) -> bool:
+    """Whether it was replaced, or began to be, at any time that its history still knows."""
+    history = (csv.get("status") or {}).get("conditions") or ()
+    return any(entry.get("reason") in ("Replaced", "BeingReplaced") for entry in history)
+
+
+def is_uncopiable(csv: ReadOnly) -> bool:
+    """Whether it must not be copied to the namespaces of its group."""
+    return phase_of(csv) == "" or reason_of(csv) in _UNCOPIABLE
+
+
+def timestamp(now: datetime) -> str:
+    """An instant as Kubernetes writes it, whole seconds."""
+    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def instant(text: object) -> datetime | None:
+    """The instant that Kubernetes wrote; None when there is none or it cannot be read."""
+    try:
+        return datetime.fromisoformat(str(text)) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,213 @@
+"""From nothing to InstallReady, and back when a requirement is lost (csv.md §4.1, §4.2, §4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
+from shared.domain.lifecycle import chain
+from shared.domain.lifecycle.phases import GROUP_REASONS, Status, instant, is_copied, phase_of
+from shared.domain.lifecycle.requirements import (
+    Facts,
+    Requirements,
+    Undecidable,
+    evaluate,
+    malformed_definition,
+    owned_definitions,
+)
+from shared.domain.lifecycle.upgrade_gate import refusal
+from shared.domain.lifecycle.verdict import Verdict
+from shared.kinds import Ref
+
+NO_RETRY: Final = "InstallComponentFailedNoRetry"
+HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
+"""Failures that end when the Deployments are well."""
+SLOWLY: Final = timedelta(minutes=5)
+"""How often something is tried again that an event ought to wake."""
+_FIRST_RETRY: Final = timedelta(seconds=5)
+_PLAN_GRACE: Final = timedelta(minutes=1)
+_PLAN_PAUSE: Final = timedelta(seconds=2)
+_RECOVERED: Final = {
+    **dict.fromkeys(GROUP_REASONS, "InstallModes now support target namespaces"),
+    "InterOperatorGroupOwnerConflict": "OperatorGroup no longer intersecting with conflicting owner",
+    "CannotModifyStaticOperatorGroupProvidedAPIs": (
+        "static OperatorGroup and intersecting groups now support providedAPIs"
+    ),
+}
+
+
+def is_young(csv: ReadOnly, now: datetime) -> bool:
+    """Whether the InstallPlan that made the version may still be making what it requires."""
+    created = instant(metadata(csv).get("creationTimestamp"))
+    return phase_of(csv) in ("", "Pending") and created is not None and now - created <= _PLAN_GRACE
+
+
+def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Verdict | None:
+    """What to do while an InstallPlan is still making what the version requires.
+
+    Its end rings; to look at the requirements before would cost a reading of all of them per object it makes.
+    """
+    found = (
+        name_of(plan)
+        for plan in plans
+        if phase_of(plan) == "Installing"
+        and name_of(csv) in ((plan.get("spec") or {}).get("clusterServiceVersionNames") or ())
+    )
+    if (plan := next(found, None)) is None:
+        return None
+    waits_for = f"InstallPlan {plan} to be carried out"
+    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_PLAN_PAUSE)
+
+
+def try_again(status: Status, witnesses: Iterable[ReadOnly]) -> Verdict:
+    """What becomes of an installation that was forbidden: it is tried again when roles changed, or after a while."""
+    changed = any(moment > status.since for item in witnesses for moment in _moments(item))
+    rest = status.since + SLOWLY - status.now
+    if changed or rest <= timedelta():
+        message = "Cluster resources changed state"
+        return Verdict(status.to("Pending", "DetectedClusterChange", message), message)
+    return Verdict(status, "waits for permissions", waits_for=f"permissions: {status.message}", again_in=rest)
+
+
+def _moments(manifest: ReadOnly) -> list[datetime]:
+    meta = metadata(manifest)
+    texts = [meta.get("creationTimestamp"), *(entry.get("time") for entry in meta.get("managedFields") or ())]
+    return [moment for moment in map(instant, texts) if moment]
+
+
+def decide(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+    """How far a version gets with the requirements as they are now."""
+    if status.phase == "Succeeded":
+        return _still_met(csv, facts, status)
+    if status.phase == "Failed":
+        verdict = _recover(csv, facts, status)
+        if verdict.status.phase == "Failed":
+            return verdict
+        status = verdict.status
+    if status.phase == "":
+        status = status.to("Pending", "RequirementsUnknown", "requirements not yet checked")
+    return _pending(csv, facts, status)
+
+
+def _still_met(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+    match evaluate(csv, facts):
+        case Undecidable(message):
+            return _invalid(status, message)
+        case Requirements(False, statuses):
+            message = "requirements no longer met"
+            return Verdict(status.requiring(statuses).to("Failed", "RequirementsNotMet", message), message)
+        case Requirements(statuses=statuses):
+            return Verdict(status.requiring(statuses), "all requirements are still met")
+
+
+def _invalid(status: Status, message: str) -> Verdict:
+    text = f"install strategy invalid: {message}"
+    return Verdict(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
+
+
+def _recover(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+    """Pending, when what made it fail is over; a failure that an edit must end stays as it is."""
+    if message := _RECOVERED.get(status.reason):
+        return Verdict(status.to("Pending", "RequirementsUnknown", message), message)
+    match evaluate(csv, facts):
+        case Undecidable(message):
+            return _invalid(status, message)
+        case Requirements(False, statuses):
+            message = "requirements not met"
+            return Verdict(status.requiring(statuses).to("Pending", "RequirementsNotMet", message), message)
+    if status.reason in HEALTH_REASONS:
+        return Verdict(status, "all requirements are met; the Deployments decide")
+    if status.reason == "OwnerConflict" and (rival := _rival(csv, facts.neighbours)):
+        return Verdict(status, status.message, waits_for=f"{rival} to give up a CustomResourceDefinition")
+    if status.reason == "InstallComponentFailed":
+        return _reinstall(status)
+    message = "requirements not yet checked"
+    return Verdict(status.to("Pending", "RequirementsUnknown", message), message)
+
+
+def _reinstall(status: Status) -> Verdict:
+    """Again after a pause that doubles with each failure that the history knows."""
+    history = status.manifest.get("conditions") or ()
+    failures = sum(entry.get("reason") == status.reason for entry in history)
+    pause = min(_FIRST_RETRY * 2 ** max(failures - 1, 0), SLOWLY)
+    rest = status.since + pause - status.now
+    if rest > timedelta():
+        waits_for = f"the next try: {status.message}"
+        return Verdict(status, "waits before it installs again", waits_for=waits_for, again_in=rest)
+    message = f"installing again: {status.message}"
+    return Verdict(status.to("Pending", "NeedsReinstall", message), message)
+
+
+def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+    replaced = chain.predecessor(csv, facts.neighbours)
+    if replaced and (gate := refusal(replaced, facts.objects)):
+        message = f"operator is not upgradeable: {gate}"
+        held = status.to("Pending", "OperatorConditionNotUpgradeable", message)
+        return Verdict(held, message, waits_for=message, again_in=SLOWLY)
+    # The predecessor must notice that it is being replaced, whatever becomes of the requirements.
+    rings = (Ref.of(replaced),) if replaced and phase_of(replaced) in ("Succeeded", "Failed") else ()
+    return replace(_required(csv, facts, status, replaced), rings=rings)
+
+
+def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:
+    if message := _unsupported(csv):
+        return Verdict(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
+    match evaluate(csv, facts):
+        case Undecidable(message):
+            return _invalid(status, message)
+        case Requirements(False, statuses):
+            message = "one or more requirements couldn't be found"
+            unmet = status.requiring(statuses).to("Pending", "RequirementsNotMet", message)
+            return Verdict(unmet, message, waits_for=_listed(statuses), again_in=SLOWLY)
+        case Requirements(statuses=statuses):
+            return _met(csv, facts, status.requiring(statuses), replaced)
+
+
+def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:
+    if rival := _rival(csv, facts.neighbours):
+        message = "conflicting CRD owner in namespace"
+        return Verdict(status.to("Failed", "OwnerConflict", message), f"{message}: {rival}", waits_for=message)
+    if replaced and phase_of(replaced) != "Replacing":
+        waits_for = f"{name_of(replaced)} ({phase_of(replaced) or 'new'}) to be Replacing"
+        if phase_of(replaced) != "Succeeded":
+            status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
+        return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=SLOWLY)
+    message = "all requirements found, attempting install"
+    return Verdict(status.to("InstallReady", "AllRequirementsMet", message), message)
+
+
+def _unsupported(csv: ReadOnly) -> str:
+    """What the version defines that cannot be served yet; empty when all of it can."""
+    spec = csv.get("spec") or {}
+    if webhooks := [str(item.get("generateName")) for item in spec.get("webhookdefinitions") or ()]:
+        return f"webhooks are not supported yet: {', '.join(webhooks)}"
+    services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
+    if services:
+        listed = ", ".join(f"{item.get('version')}.{item.get('group')}" for item in services)
+        return f"aggregated APIs are not supported yet: {listed}"
+    malformed = malformed_definition(csv)
+    return f"error parsing crd name: {malformed}" if malformed else ""
+
+
+def _rival(csv: Manifest, neighbours: Sequence[Manifest]) -> str:
+    """Another version of the namespace, outside the replacement chain, that owns one of the same definitions."""
+    related = chain.replacement_chain(csv, tuple(neighbours))
+    owned = owned_definitions(csv)
+    rivals = (
+        name_of(other)
+        for other in neighbours
+        if name_of(other) not in related and owned & owned_definitions(other) and _is_here(other, csv)
+    )
+    return next(rivals, "")
+
+
+def _is_here(other: ReadOnly, csv: ReadOnly) -> bool:
+    return namespace_of(other) == namespace_of(csv) and not is_copied(other)
+
+
+def _listed(statuses: Iterable[ReadOnly]) -> str:
+    unmet = (f"{item['kind']} {item['name']}" for item in statuses if item["status"] != "Present")
+    return ", ".join(unmet)
