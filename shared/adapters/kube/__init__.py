@@ -1,0 +1,11 @@
+"""The Kubernetes API over HTTP: raw JSON in, raw JSON out; implements `Cluster`, `Discovery` and `Clock`."""
+
+from __future__ import annotations
+
+from shared.adapters.kube.client import KubeClient
+from shared.adapters.kube.clock import SystemClock
+from shared.adapters.kube.connection import Connection, ConnectionSettingError, connect
+from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.paths import path_of
+
+__all__ = ["ApiError", "Connection", "ConnectionSettingError", "KubeClient", "SystemClock", "connect", "path_of"]

@@ -1,0 +1,167 @@
+"""The verbs of the Kubernetes API on raw JSON objects."""
+
+from __future__ import annotations
+
+import builtins
+import time
+from collections.abc import Mapping
+from typing import Literal
+
+from shared.adapters.kube.connection import Connection, connect
+from shared.adapters.kube.discovery import KindIndex
+from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.paths import path_of
+from shared.adapters.kube.transport import Transport
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.kinds import Kind, Ref
+from shared.names import FIELD_MANAGER
+
+PAGE = 500
+"""Objects asked for at once when listing."""
+VERSION_SECONDS = 300.0
+"""How long the version of the server is taken for granted."""
+
+Propagation = Literal["Background", "Foreground", "Orphan"]
+
+
+class KubeClient:
+    """One API server; safe to share among threads. Implements `Cluster` and `Discovery`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._transport = Transport(connection)
+        self._kinds = KindIndex(lambda path: self.request("GET", path))
+        self._version = (float("-inf"), "")
+
+    @classmethod
+    def from_kubeconfig(cls, path: str = "") -> KubeClient:
+        """The cluster of a kubeconfig file; empty: of this pod."""
+        return cls(connect(path))
+
+    @property
+    def server(self) -> str:
+        """Address of the API server."""
+        return self._transport.connection.server
+
+    @property
+    def requests_made(self) -> int:
+        """How many requests were sent so far."""
+        return self._transport.requests_made
+
+    # reads
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None when it does not exist (or its kind is not served)."""
+        if not ref.name:
+            raise ValueError(f"{ref}: a name is wanted")
+        kind = self.find(ref.api_version, ref.kind)
+        if kind is None:
+            return None
+        try:
+            return self.request("GET", path_of(kind, ref.namespace, ref.name))
+        except ApiError as error:
+            if error.is_not_found:
+                return None
+            raise
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        """All objects of a kind, in name order; none when the kind is not served."""
+        query = {"limit": str(PAGE)}
+        if labels:
+            query["labelSelector"] = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+        path = path_of(kind, namespace)
+        try:
+            found = self._pages(path, query)
+        except ApiError as error:
+            if error.is_expired:  # why: a writer compacted the history between two pages
+                found = self._pages(path, query)
+            elif error.is_not_found:
+                return ()
+            else:
+                raise
+        filled = ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in found)
+        return tuple(sorted(filled, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
+
+    def _pages(self, path: str, query: Mapping[str, str]) -> builtins.list[Manifest]:
+        found: builtins.list[Manifest] = []
+        following = ""
+        while True:
+            page = self.request("GET", path, query={**query, "continue": following} if following else query)
+            found += page.get("items") or ()
+            following = (page.get("metadata") or {}).get("continue") or ""
+            if not following:
+                return found
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        """The served kind, or None."""
+        return self._kinds.find(api_version, kind)
+
+    def version(self) -> str:
+        """`gitVersion` of the server."""
+        read_at, version = self._version
+        if time.monotonic() - read_at > VERSION_SECONDS:
+            version = str(self.request("GET", "/version")["gitVersion"])
+            self._version = (time.monotonic(), version)
+        return version
+
+    # writes: each answers with the object as it now is
+
+    def create(self, manifest: Manifest) -> Manifest:
+        """POST."""
+        return self.request("POST", path_of(self._kind_of(manifest), namespace_of(manifest)), manifest)
+
+    def apply(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER, force: bool = True) -> Manifest:
+        """Server-side apply."""
+        query = {"fieldManager": field_manager, "force": "true" if force else "false"}
+        return self.request(
+            "PATCH", self._path(manifest), manifest, query=query, content_type="application/apply-patch+yaml"
+        )
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        """PUT."""
+        return self.request("PUT", self._path(manifest), manifest)
+
+    def replace_status(self, manifest: Manifest) -> Manifest:
+        """PUT of the status subresource."""
+        return self.request("PUT", self._path(manifest, "status"), manifest)
+
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
+        """JSON merge patch."""
+        path = path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name, subresource)
+        return self.request("PATCH", path, patch, content_type="application/merge-patch+json")
+
+    def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
+        """DELETE; with `uid`, only that very object. ApiError 404 when it is not there, 409 when it is another one."""
+        options: Manifest = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        self.request("DELETE", path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name), options)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Manifest | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
+    ) -> Manifest:
+        """Any request to the API server."""
+        return self._transport.request(method, path, body, query=query, content_type=content_type)
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._transport.close()
+
+    def _path(self, manifest: ReadOnly, subresource: str = "") -> str:
+        ref = Ref.of(manifest)
+        return path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name, subresource)
+
+    def _kind_of(self, manifest: ReadOnly) -> Kind:
+        ref = Ref.of(manifest)
+        return self._kind(ref.api_version, ref.kind)
+
+    def _kind(self, api_version: str, kind: str) -> Kind:
+        found = self.find(api_version, kind)
+        if found is None:
+            raise ApiError(404, "NotFound", f"the server does not serve the kind {kind} of {api_version}")
+        return found

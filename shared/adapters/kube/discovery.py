@@ -1,0 +1,47 @@
+"""Which kinds the API server serves, remembered for a while."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.paths import root_of
+from shared.api.manifest import Manifest
+from shared.kinds import BY_IDENTITY, Kind
+
+FRESH_SECONDS = 30.0
+"""How long a positive answer is given again; a negative one never is, so a new CRD is found at once."""
+
+
+class KindIndex:
+    """Kinds by (apiVersion, kind): the static table, else discovery, one group version at a time."""
+
+    def __init__(self, get: Callable[[str], Manifest], clock: Callable[[], float] = time.monotonic) -> None:
+        self._get = get
+        self._clock = clock
+        self._known: dict[str, tuple[float, dict[str, Kind]]] = {}
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        """The kind, or None when it is not served."""
+        if static := BY_IDENTITY.get((api_version, kind)):
+            return static
+        read_at, kinds = self._known.get(api_version, (float("-inf"), {}))
+        if kind in kinds and self._clock() - read_at < FRESH_SECONDS:
+            return kinds[kind]
+        kinds = self._served(api_version)
+        self._known[api_version] = (self._clock(), kinds)
+        return kinds.get(kind)
+
+    def _served(self, api_version: str) -> dict[str, Kind]:
+        try:
+            resources = self._get(root_of(api_version)).get("resources") or ()
+        except ApiError as error:
+            if error.is_not_found:
+                return {}
+            raise
+        return {
+            entry["kind"]: Kind(api_version, entry["kind"], entry["name"], entry["namespaced"])
+            for entry in resources
+            if "/" not in entry["name"]
+        }

@@ -1,0 +1,93 @@
+"""One kept-alive HTTP connection pool to one API server: bytes out, JSON in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import orjson
+import urllib3
+
+from shared.adapters.kube.connection import Connection
+from shared.adapters.kube.errors import ApiError
+from shared.api.manifest import Manifest
+
+POOL_SIZE = 8
+"""Connections kept open; threads beyond that open their own and close them again."""
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 60.0
+
+_READS = urllib3.Retry(total=3, connect=3, read=3, status=0, other=0, redirect=0, backoff_factor=0.05)
+_WRITES = urllib3.Retry(total=3, connect=3, read=0, status=0, other=0, redirect=0, backoff_factor=0.05)
+"""A write is sent again only when no connection came about; whether a lost answer was a yes, the caller finds out."""
+
+
+class Transport:
+    """Sends requests; every refusal, and every failure to get an answer, is an `ApiError`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.requests_made = 0
+        """How many requests were sent, for budgets."""
+        tls: dict[str, object] = {}
+        if connection.tls is not None:
+            tls["ssl_context"] = connection.tls
+            if connection.server_name:
+                tls["server_hostname"] = connection.server_name
+            if not connection.tls.check_hostname:
+                # why: the kubeconfig says so; urllib3 would verify again without `cert_reqs`, and warn at every request
+                tls["cert_reqs"] = "CERT_NONE"
+                urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
+        settings = {"maxsize": POOL_SIZE, "timeout": timeout, **tls}
+        self._pool: urllib3.PoolManager = (
+            urllib3.ProxyManager(connection.proxy, **settings)  # type: ignore[arg-type]  # keywords of one table
+            if connection.proxy
+            else urllib3.PoolManager(**settings)  # type: ignore[arg-type]  # keywords of one table
+        )
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Manifest | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
+    ) -> Manifest:
+        """One request. Non-2xx is an ApiError."""
+        url = self.connection.server + path + ("?" + urlencode(query) if query else "")
+        headers = {"Accept": "application/json", "User-Agent": "olmf", "Content-Type": content_type}
+        if authorization := self.connection.authorization():
+            headers["Authorization"] = authorization
+        self.requests_made += 1
+        payload = orjson.dumps(body) if body is not None else None
+        try:
+            response = self._pool.request(
+                method, url, body=payload, headers=headers, retries=_READS if method == "GET" else _WRITES
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise ApiError(0, "Unreachable", f"{self.connection.server}: {_cause(error)}") from error
+        if not 200 <= response.status < 300:
+            raise ApiError.of_response(response.status, response.data)
+        return self._decode(response.data, path)
+
+    def _decode(self, data: bytes, path: str) -> Manifest:
+        try:
+            decoded = orjson.loads(data)
+        except ValueError as error:
+            raise ApiError(0, "Unreachable", f"{self.connection.server}{path}: the answer is not JSON") from error
+        if not isinstance(decoded, dict):
+            raise ApiError(0, "Unreachable", f"{self.connection.server}{path}: the answer is not an object")
+        return decoded
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._pool.clear()
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason of what urllib3 wraps."""
+    while isinstance(reason := getattr(error, "reason", None), BaseException):
+        error = reason
+    return str(error)
