@@ -66,6 +66,11 @@ def its_owner(kind: Kind) -> Key:
     return key
 
 
+def its_reporter(event: Event) -> tuple[Ref, ...]:
+    """The CSVs whose OperatorConditions own the object: they have the same names."""
+    return tuple(CSV.ref(ref.name, ref.namespace) for ref in its_owner(kinds.OPERATOR_CONDITION)(event))
+
+
 def always(_: Event) -> bool:
     """Any event."""
     return True
@@ -149,6 +154,8 @@ ROUTES: tuple[Route, ...] = (
     *(Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), always) for kind in OWNED_BY_CSV),
     *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in OWNED_BY_CSV[1:]),
     Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), always),
+    Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, always),
+    Route(kinds.ROLE_BINDING, "cluster_service_version/sync_operator_condition", its_reporter, always),
     # operator groups
     Route(kinds.OPERATOR_GROUP, "operator_group/select_namespaces", itself, always),
     Route(kinds.OPERATOR_GROUP, "operator_group/grant_access", itself, always),
@@ -156,6 +163,8 @@ ROUTES: tuple[Route, ...] = (
     Route(CSV, "operator_group/update_provided_apis", its_namespace, original),
     Route(names.GROUP_CHANGED, "operator_group/select_namespaces", itself, always),
     Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
+    Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
+    Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     # look-ups: who is concerned?
     *(
         Route(kind, "platform/ring_dependents", itself, always, "bulk")

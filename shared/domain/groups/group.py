@@ -109,6 +109,15 @@ class Group:
         """The text of `olm.targetNamespaces` on members."""
         return ",".join(self.targets or ())
 
+    def membership(self) -> dict[str, str]:
+        """The annotations of members; without targets as long as nothing was selected."""
+        named = {names.OPERATOR_NAMESPACE: self.namespace, names.OPERATOR_GROUP: self.name}
+        return named if self.targets is None else {**named, names.TARGET_NAMESPACES: self.annotation}
+
+    def watches(self, namespace: str) -> bool:
+        """Whether the namespace is a target."""
+        return self.is_global or namespace in (self.targets or ())
+
     def meets(self, other: Group) -> bool:
         """Whether some namespace belongs to both groups; a group never meets itself."""
         if (self.namespace, self.name) == (other.namespace, other.name):

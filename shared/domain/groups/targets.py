@@ -56,6 +56,15 @@ def resolve(group: ReadOnly, namespaces: Iterable[ReadOnly] = ()) -> tuple[str, 
     return tuple(sorted(name_of(item) for item in namespaces if matches(selector, labels_of(item))))
 
 
+def selection(group: ReadOnly, namespaces: Iterable[ReadOnly]) -> tuple[str, ...] | None:
+    """What the group selects now: nothing at all (None) when it is refused, what it had when its list is wrong."""
+    if refusal(group):
+        return None
+    if invalid_targets(group):
+        return Group.of(group).targets
+    return resolve(group, namespaces)
+
+
 def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool, now: datetime) -> Manifest:
     """The status the group should have, equal to what it has when nothing changed; no targets: it is refused."""
     present = group.get("status") or {}
@@ -110,3 +119,20 @@ def label_patch(namespace: ReadOnly, groups: Iterable[Group]) -> Mapping[str, st
     wanted = {label_of(group.uid) for group in groups if not group.is_global and name in (group.targets or ())}
     present = {key for key in labels_of(namespace) if key.startswith(names.OPERATOR_GROUP_UID_PREFIX)}
     return {**dict.fromkeys(sorted(wanted - present), ""), **dict.fromkeys(sorted(present - wanted), None)}
+
+
+def expects_warning(group: ReadOnly, *, has_siblings: bool) -> bool:
+    """Whether the group's status says the opposite of the truth about other groups in its namespace."""
+    conditions = (group.get("status") or {}).get("conditions") or ()
+    return any(condition.get("type") == MULTIPLE for condition in conditions) != has_siblings
+
+
+def described(targets: Sequence[str] | None) -> str:
+    """What was selected, in words."""
+    match targets:
+        case None:
+            return "selects nothing: the group is refused"
+        case ("",):
+            return "selects all namespaces"
+        case _:
+            return f"selects {', '.join(targets) or 'no namespace'}"

@@ -1,0 +1,43 @@
+"""Look after one copy of a ClusterServiceVersion: delete it where it has no place, have it repaired where it differs.
+
+Reads:  the copy and its original; where the copy is gone, the groups that watch its namespace.
+Writes: deletes the copy. Rings the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shared import names
+from shared.api.manifest import annotations_of, uid_of
+from shared.domain.groups import copies
+from shared.domain.groups.group import Group
+from shared.domain.lifecycle.phases import is_copied
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
+from shared.ports import Cluster
+from shared.step import NOTHING, Delete, Emit, Outcome, Ref
+
+
+def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
+    """Delete a copy without a place; ring the original of one that differs from it, or was deleted."""
+    copy = cluster.get(ref)
+    if copy is None:
+        return Outcome(emits=tuple(_originals(ref, cluster)), verdict="the copy is gone")
+    if not is_copied(copy):
+        return NOTHING
+    home = annotations_of(copy).get(names.OPERATOR_NAMESPACE)
+    parent = cluster.get(CLUSTER_SERVICE_VERSION.ref(ref.name, home)) if home else None
+    if reason := copies.dangling(copy, parent):
+        return Outcome((Delete(ref, uid_of(copy)),), verdict=f"deleted: {reason}")
+    if parent is None or copies.is_current(parent, copy):
+        return NOTHING
+    return Outcome(emits=(Emit(names.COPY_DUE, Ref.of(parent)),), verdict="differs from its original")
+
+
+def _originals(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+    groups = (Group.of(item) for item in cluster.list(OPERATOR_GROUP))
+    homes = {group.namespace for group in groups if group.watches(ref.namespace)} - {ref.namespace}
+    for original in (CLUSTER_SERVICE_VERSION.ref(ref.name, home) for home in sorted(homes)):
+        found = cluster.get(original)
+        if found and not is_copied(found):
+            yield Emit(names.COPY_DUE, original)

@@ -1,0 +1,80 @@
+"""Keep the copies of a ClusterServiceVersion in the namespaces of its group.
+
+Reads:  the version, its group, the OLMConfig, the Namespaces, the copies made from its namespace.
+Writes: creates, refreshes and deletes copies; an Event when copying is disabled. Rings the group, for roles in new
+        targets, and the OLMConfig, for its condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+
+from shared import names
+from shared.api.manifest import Manifest, name_of, namespace_of, uid_of, version_of
+from shared.domain.groups import copies, copying
+from shared.domain.groups.group import Group
+from shared.domain.lifecycle.phases import is_copied
+from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, OLM_CONFIG, OPERATOR_GROUP
+from shared.ports import Attempt, Clock, Cluster, Policy
+from shared.step import NOTHING, Create, Delete, Emit, Outcome, Record, Ref, Replace, SetStatus, Write
+
+CONFIG = OLM_CONFIG.ref("cluster")
+RETRY = timedelta(minutes=1)
+
+
+def copy_csvs(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy, *, attempt: Attempt) -> Outcome:
+    """Create, refresh and delete the copies of one original."""
+    csv = cluster.get(ref)
+    if csv is None:
+        return Outcome(tuple(_deletions(_copies(ref, cluster))), verdict="the original is gone, and so are its copies")
+    if is_copied(csv):
+        return NOTHING
+    match [Group.of(item) for item in cluster.list(OPERATOR_GROUP, ref.namespace)]:
+        case [group] if copies.is_member(csv, group):
+            pass
+        case _:
+            return Outcome(verdict="not a member of a group: copies stay as they are")
+    config = cluster.get(CONFIG)
+    only = policy.protected_copy_namespaces if copying.is_disabled(config) else None
+    namespaces = cluster.list(NAMESPACE) if copies.reaches_out(group) else ()
+    places = copies.places(csv, group, namespaces, only=only)
+    work = copying.work(csv, group, places, _copies(ref, cluster), now=clock.now())
+    writes: list[Write] = [*_deletions(work.to_delete), *_copying(csv, work, attempt)]
+    if config:
+        disabled = group.is_global and only is not None
+        writes += _notices(csv, cluster.list(EVENT, ref.namespace), disabled=disabled)
+    emits = [Emit(names.GRANT_DUE, OPERATOR_GROUP.ref(group.name, group.namespace))] if work.to_create else []
+    emits += [Emit(names.DEPENDENT_RANG, CONFIG)] if config and writes else []
+    again_in = work.waits_until - clock.now() if work.waits_until else RETRY if attempt.failure else None
+    return Outcome(tuple(writes), tuple(emits), again_in, verdict=f"copies belong into {len(places.wanted)} namespaces")
+
+
+def _copies(ref: Ref, cluster: Cluster) -> list[Manifest]:
+    made = cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: ref.namespace})
+    return [copy for copy in made if name_of(copy) == ref.name]
+
+
+def _deletions(present: Iterable[Manifest]) -> Iterator[Write]:
+    return (Delete(Ref.of(copy), uid_of(copy)) for copy in present)
+
+
+def _copying(csv: Manifest, work: copying.Work, attempt: Attempt) -> Iterator[Write]:
+    present = {namespace_of(copy): copy for copy in work.to_refresh}
+    status, refused = copies.status_of_copy(csv), attempt.failure.ref.namespace if attempt.failure else ""
+    for namespace in copying.in_turn(sorted({*work.to_create, *present}), turn=attempt.number - 1, behind=refused):
+        copy = present.get(namespace)
+        if copy is None:
+            copy = copies.copy_of(csv, namespace)
+            yield Create(copy)
+        elif wanted := copies.replacement(csv, copy):
+            yield Replace(wanted)
+        if not copies.is_status_current(csv, copy):
+            yield SetStatus(Ref.of(copy), status, version_of(copy))
+
+
+def _notices(csv: Manifest, events: Iterable[Manifest], *, disabled: bool) -> Iterator[Write]:
+    present = copying.notices_about(events, csv)
+    if disabled and not present:
+        yield Record(Ref.of(csv), "Warning", copying.DISABLED_REASON, copying.disabled_message(csv))
+    yield from _deletions(present[1:] if disabled else present)

@@ -1,0 +1,71 @@
+"""Grant the rights that come with an OperatorGroup: to people on provided APIs, to operators on target namespaces.
+
+Reads:  the group, its members, roles of ours; Roles and RoleBindings of members; copies in target namespaces.
+Writes: ClusterRoles of the group and of each provided API; what members may do, lifted to the cluster (all namespaces)
+        or projected to target namespaces. Deletes the ClusterRoles of a group that is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, uid_of
+from shared.domain.groups import members, projection, roles
+from shared.domain.groups.group import Group
+from shared.domain.groups.provided_apis import apis_of
+from shared.domain.lifecycle.ownership import owner_labels
+from shared.domain.lifecycle.phases import is_copied
+from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, ROLE, ROLE_BINDING
+from shared.ports import Cluster
+from shared.step import Apply, Delete, Outcome, Ref
+
+
+def grant_access(ref: Ref, cluster: Cluster) -> Outcome:
+    """Create and repair the roles of one group."""
+    manifest = cluster.get(ref)
+    if manifest is None:
+        left = cluster.list(CLUSTER_ROLE, labels=roles.group_labels(ref.namespace, ref.name))
+        return Outcome(tuple(Delete(Ref.of(role), uid_of(role)) for role in left), verdict="the group is gone")
+    group = Group.of(manifest)
+    csvs = [csv for csv in cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace) if not is_copied(csv)]
+    claimants = [csv for csv in csvs if members.has_claims(csv, group)]
+    present = {Ref.of(role): role for role in cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})}
+    apis = group.apis.union(*map(apis_of, csvs))
+    wanted = [*roles.group_roles(group, apis)]
+    for csv in filter(members.has_succeeded, claimants):
+        wanted += roles.api_roles(csv, _uids(csv, cluster))
+    writes = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
+    for csv in claimants:
+        writes += [Apply(item) for item in _rights(csv, group, cluster)]
+    return Outcome(tuple(writes), verdict=f"{len(writes)} roles or bindings to write")
+
+
+def _uids(csv: ReadOnly, cluster: Cluster) -> dict[Ref, str]:
+    known = roles.known_uids(csv)
+    missing = {ref: cluster.get(ref) for ref in roles.providers_of(csv) if ref not in known}
+    return {**known, **{ref: uid_of(found) for ref, found in missing.items() if found}}
+
+
+def _rights(csv: Manifest, group: Group, cluster: Cluster) -> Iterator[Manifest]:
+    """What the operator lacks outside its namespace."""
+    outside = [target for target in group.targets or () if target != group.namespace]
+    if not outside or not members.has_permissions(csv):
+        return
+    labels = owner_labels(csv)
+    granted = [
+        projection.owned(cluster.list(kind, group.namespace, labels=labels), csv) for kind in (ROLE, ROLE_BINDING)
+    ]
+    if group.is_global:
+        yield from _lacking(projection.lifted(*granted), cluster)
+        return
+    for target in outside:
+        if copy := cluster.get(CLUSTER_SERVICE_VERSION.ref(Ref.of(csv).name, target)):
+            yield from _lacking(projection.projected(csv, copy, *granted), cluster)
+
+
+def _lacking(wanted: Iterator[Manifest], cluster: Cluster) -> Iterator[Manifest]:
+    for item in wanted:
+        present = cluster.get(Ref.of(item))
+        if not projection.is_foreign(item, present) and not projection.is_current(item, present):
+            yield item

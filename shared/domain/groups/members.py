@@ -1,0 +1,61 @@
+"""Which ClusterServiceVersions belong to a group, speak for it, and wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of
+from shared.domain.groups.group import Group
+from shared.domain.groups.install_modes import duplicates, modes_of, supports
+from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON
+from shared.domain.lifecycle.phases import GROUP_REASONS, phase_of, reason_of
+
+_WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON}
+
+
+def annotations_to_change(csv: ReadOnly, group: Group) -> dict[str, str]:
+    """The annotations that a member lacks, or has with another value."""
+    present = annotations_of(csv)
+    return {key: value for key, value in group.membership().items() if present.get(key) != value}
+
+
+def announcing(csvs: Iterable[Manifest], group: Group) -> tuple[Manifest, ...]:
+    """The members whose APIs count, the oldest first: they stay, and can watch what the group selects."""
+    fit = (
+        csv
+        for csv in csvs
+        if not metadata(csv).get("deletionTimestamp")
+        and duplicates(modes_of(csv)) is None
+        and supports(modes_of(csv), group.namespace, group.targets or ()) is None
+    )
+    return tuple(sorted(fit, key=lambda csv: (str(metadata(csv).get("creationTimestamp") or ""), name_of(csv))))
+
+
+def has_succeeded(csv: ReadOnly) -> bool:
+    """Whether the operator is installed."""
+    return phase_of(csv) == "Succeeded"
+
+
+def waits_for_group(csv: ReadOnly) -> bool:
+    """Whether the version failed because of its group or a rival: it may pass now."""
+    return reason_of(csv) in _WAITING
+
+
+def must_hear(csv: ReadOnly, *, groups: int) -> bool:
+    """Whether the version does not know yet that there is no group for it (none, several, or a refused one)."""
+    known = {0: "NoOperatorGroup", 1: "NoTargetNamespaces"}.get(groups, "TooManyOperatorGroups")
+    return reason_of(csv) != known
+
+
+def has_claims(csv: ReadOnly, group: Group) -> bool:
+    """Whether roles may be due: it is installed, or needs its rights outside its own namespace to become so."""
+    if has_succeeded(csv):
+        return True
+    reaches_out = has_permissions(csv) and group.targets not in (None, (group.namespace,))
+    return reaches_out and phase_of(csv) in {"InstallReady", "Installing"}
+
+
+def has_permissions(csv: ReadOnly) -> bool:
+    """Whether the version asks for namespaced permissions."""
+    details = ((csv.get("spec") or {}).get("install") or {}).get("spec") or {}
+    return bool(details.get("permissions"))
