@@ -41,7 +41,7 @@ DRAIN_SECONDS = 60
 DRAIN_KEYS = 20_000
 _GRACE_SECONDS = 10
 _LOOK_SECONDS = 1
-_QUICK_DEATH_SECONDS = 5
+_LONGEST_PAUSE_SECONDS = 2
 
 log = structlog.get_logger()
 
@@ -130,20 +130,21 @@ class _Parent:
     name: str = field(default_factory=lambda: _name())
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     child: int = 0
+    is_ready: bool = False
     stop_by: float = 0.0
 
     def run(self) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
-        lost, quick_deaths = "", 0
+        lost, false_starts = "", 0
         while not self.stop_by:
-            started = time.monotonic()
             lost = self._one_child(lost)
             if self.stop_by:
                 break
-            quick_deaths = quick_deaths + 1 if time.monotonic() - started < _QUICK_DEATH_SECONDS else 0
-            log.warning("worker_restarts", reason=lost, quick_deaths=quick_deaths)
-            time.sleep(min(0.05 * 2**quick_deaths, 5) if quick_deaths > 1 else 0)
+            false_starts = 0 if self.is_ready else false_starts + 1
+            log.warning("worker_restarts", reason=lost, false_starts=false_starts)
+            if false_starts:
+                time.sleep(min(0.05 * 2**false_starts, _LONGEST_PAUSE_SECONDS))
         return 0
 
     def _stop(self, *_: object) -> None:
@@ -155,6 +156,7 @@ class _Parent:
         """Start a child and see it through; why it ended."""
         ours, theirs = socket.socketpair()
         self.stopwatch.stop()
+        self.is_ready = False
         self.child = os.fork()
         if not self.child:
             ours.close()
@@ -178,6 +180,7 @@ class _Parent:
             if select.select([child], [], [], max(0.0, min(self.stopwatch.left(limit), _LOOK_SECONDS)))[0]:
                 if not child.recv(1):
                     return ""
+                self.is_ready = True
                 self.on_ready()
             if self.stopwatch.left(limit) <= 0:
                 os.kill(self.child, signal.SIGKILL)

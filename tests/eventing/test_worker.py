@@ -1,0 +1,230 @@
+"""The worker as a process: ready soon, quick, stopped by signals, and stronger than its steps."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+from rq import Callback, Queue, Worker
+from rq.job import Job as RqJob
+from rq.serializers import JSONSerializer
+
+from eventing.routes import Job
+from eventing.run_result import RunResult
+from eventing.worker import Drainer
+from eventing.workqueue import Claim, WorkQueue, connect
+from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
+from shared.config import Settings
+from shared.kinds import Ref
+from tests.eventing.worker_program import GROUP
+
+
+def a_job(name: str) -> Job:
+    return Job(f"{GROUP}/copy", Ref("v1", "ConfigMap", name, "ns"))
+
+
+@contextmanager
+def a_worker(url: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker that is ready; it is killed in the end if it is still there."""
+    program = [sys.executable, "-m", "tests.eventing.worker_program", url, *arguments]
+    with subprocess.Popen(program, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"ready\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(what: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[Redis]:
+    with connect(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+def queue(client: Redis) -> WorkQueue:
+    return WorkQueue(client, Settings(max_failures=3))
+
+
+def has_seen(client: Redis, name: str, value: bytes = b"yes") -> Callable[[], bool]:
+    return lambda: client.get(f"seen:{name}") == value
+
+
+def test_a_worker_runs_what_is_rung(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    client.set("wanted:one", "yes")
+    with a_worker(redis_url):
+        queue.add([a_job("one")], "event")
+        wait_for(has_seen(client, "one"))
+
+
+def test_a_worker_runs_what_was_rung_before_it_started(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    client.set("wanted:one", "yes")
+    queue.add([a_job("one")], "event")
+    with a_worker(redis_url):
+        wait_for(has_seen(client, "one"))
+
+
+def test_a_worker_runs_what_becomes_due(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    client.set("wanted:one", "yes")
+    with a_worker(redis_url):
+        queue.add([a_job("one")], "event", delay=timedelta(milliseconds=150))
+        wait_for(has_seen(client, "one"))
+
+
+def test_several_workers_share_the_work(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    with a_worker(redis_url), a_worker(redis_url):
+        queue.add([a_job("pause-1"), a_job("pause-2")], "event")
+        wait_for(lambda: client.llen("started") == 2)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_idle_worker_stops_when_told(redis_url: str, number: int) -> None:
+    with a_worker(redis_url) as process:
+        process.send_signal(number)
+        assert process.wait(5) == 0
+
+
+def test_a_busy_worker_ends_its_run_before_it_stops(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    client.set("wanted:pause", "yes")
+    with a_worker(redis_url) as process:
+        queue.add([a_job("pause")], "event")
+        wait_for(lambda: client.llen("started"))
+        process.send_signal(signal.SIGTERM)
+        client.set("go", 1)
+        assert process.wait(5) == 0
+
+    assert has_seen(client, "pause")()
+    assert queue.ls() == ()
+
+
+def test_a_run_over_its_time_is_ended_and_tried_again(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    with a_worker(redis_url, "1"):
+        queue.add([a_job("slow")], "event")
+        wait_for(lambda: client.llen("started") >= 2)
+        (job,) = queue.ls()
+
+    assert (job.attempts, job.error) == (1, "ended after 1 s: its time limit")
+
+
+def test_a_run_that_is_always_over_its_time_is_parked_while_others_go_on(
+    redis_url: str, client: Redis, queue: WorkQueue
+) -> None:
+    client.set("wanted:good", "yes")
+    with a_worker(redis_url, "1"):
+        queue.add([a_job("slow")], "event")
+        wait_for(queue.dead)
+        queue.add([a_job("good")], "event")
+        wait_for(has_seen(client, "good"))
+
+    assert client.llen("started") == 4
+
+
+def test_a_runner_that_raises_is_a_bug_of_that_job_alone(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    client.set("wanted:good", "yes")
+    with a_worker(redis_url) as process:
+        queue.add([a_job("bug"), a_job("good")], "event")
+        wait_for(queue.dead)
+        wait_for(has_seen(client, "good"))
+        assert process.poll() is None
+
+    assert [letter.error for letter in queue.dead()] == ["RuntimeError: a bug"]
+
+
+def test_a_child_ends_with_its_parent(redis_url: str, client: Redis) -> None:
+    with a_worker(redis_url) as process:
+        child = int(client.get("child") or 0)
+        process.kill()
+        process.wait()
+        wait_for(lambda: not os.path.exists(f"/proc/{child}"))  # noqa: PTH110  # a question to the kernel
+
+
+def test_rq_shows_the_worker(redis_url: str, client: Redis) -> None:
+    with a_worker(redis_url):
+        wait_for(lambda: [worker.get_state() for worker in Worker.all(connection=client)] == ["busy"])
+
+
+@pytest.mark.parametrize(
+    ("serializer", "function"),
+    [
+        pytest.param(None, "os.getpid", id="a pickle"),
+        pytest.param(JSONSerializer, "os.getpid", id="JSON without our version"),
+        pytest.param(Payload, "os.getpid", id="a function to import"),
+    ],
+)
+def test_what_is_not_ours_is_refused_and_counted(
+    redis_url: str, client: Redis, queue: WorkQueue, serializer: object, function: str
+) -> None:
+    foreign = Queue(RQ_QUEUE, connection=client, serializer=serializer).enqueue_call(function)
+    client.set("wanted:one", "yes")
+    with a_worker(redis_url):
+        queue.add([a_job("one")], "event")
+        wait_for(lambda: queue.depth().refused == 1)
+        wait_for(has_seen(client, "one"))
+
+    assert foreign.get_status() == "failed"
+    assert foreign.id in foreign.failed_job_registry.get_job_ids()
+
+
+def test_a_callback_is_refused_too(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    rq_queue = Queue(RQ_QUEUE, connection=client, serializer=Payload)
+    job = RqJob.create("drain", connection=client, serializer=Payload, origin=RQ_QUEUE, on_success=Callback(os.getpid))
+    rq_queue.enqueue_job(job)
+    with a_worker(redis_url):
+        wait_for(lambda: queue.depth().refused == 1)
+
+
+def test_requeueing_in_rq_releases_a_dead_letter(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    queue.add([a_job("bug")], "event")
+    with a_worker(redis_url):
+        wait_for(queue.dead)
+    (name,) = (failed := Queue(RQ_QUEUE, connection=client).failed_job_registry).get_job_ids()
+    failed.requeue(name)
+
+    with a_worker(redis_url):
+        wait_for(lambda: client.llen("started") == 6)
+
+
+class TestADrainerByItself:
+    """As the endpoint uses it on Knative, before it replies."""
+
+    def drain(self, queue: WorkQueue, **limits: float) -> tuple[int, list[str]]:
+        ran: list[str] = []
+
+        def run(claim: Claim) -> RunResult:
+            ran.append(claim.ref.name)
+            return RunResult("run", b"{}")
+
+        return Drainer(queue, (GROUP,), run).drain(linger=0, **limits), ran  # type: ignore[arg-type]  # int or float
+
+    def test_runs_all_there_is_and_retires(self, queue: WorkQueue) -> None:
+        queue.add([a_job("one"), a_job("two")], "event")
+
+        assert self.drain(queue) == (2, ["one", "two"])
+        assert queue.add([a_job("three")], "event").unserved == (GROUP,)
+
+    def test_ends_after_so_many(self, queue: WorkQueue) -> None:
+        queue.add([a_job("one"), a_job("two")], "event")
+
+        assert self.drain(queue, keys=1) == (1, ["one"])
+        assert queue.add([a_job("three")], "event").unserved == (GROUP,)
+
+    def test_ends_when_its_time_is_over(self, queue: WorkQueue) -> None:
+        queue.add([a_job("one")], "event")
+
+        assert self.drain(queue, seconds=0) == (0, [])

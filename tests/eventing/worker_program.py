@@ -1,0 +1,53 @@
+"""The worker of the tests, as a program: `python -m tests.eventing.worker_program REDIS_URL [SECONDS PER RUN]`.
+
+Its step copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state. The name
+of the object may ask for a fault: `slow…` takes for ever, `bug…` raises, `pause…` waits until the key `go` exists.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from eventing.run_result import RunResult
+from eventing.worker import Run, work
+from eventing.workqueue import Claim, WorkQueue
+from shared.config import Settings
+from shared.telemetry import configure_logging
+
+GROUP = "test"
+
+
+def make_run(queue: WorkQueue) -> Run:
+    """What a child runs; it says who it is in `child`."""
+    client = queue.client
+    client.set("child", os.getpid())
+
+    def run(claim: Claim) -> RunResult:
+        name = claim.ref.name
+        client.rpush("started", f"{name} {time.monotonic()}")
+        if name.startswith("bug"):
+            raise RuntimeError("a bug")
+        while name.startswith("slow") or (name.startswith("pause") and not client.exists("go")):
+            time.sleep(0.01)
+        wanted = client.get(f"wanted:{name}") or b""
+        if not queue.is_held(claim):
+            return RunResult("", b"", failure="lost")
+        client.set(f"seen:{name}", wanted)
+        client.rpush(f"tokens:{name}", claim.token)
+        return RunResult(f"run-{claim.token}", b"{}")
+
+    return run
+
+
+def main() -> int:
+    """Run until told to stop; `ready` on standard output says that it listens."""
+    configure_logging("warning")
+    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+    settings = Settings(redis_url=sys.argv[1], steps=(GROUP,), run_seconds=seconds, lease_seconds=60, max_failures=3)
+    return work(settings, make_run, lambda: print("ready", flush=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
