@@ -1,0 +1,52 @@
+"""The six annotations of a bundle, which are the labels of its image, too (fbc.md §9.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_PREFIX: Final = "operators.operatorframework.io.bundle."
+MANIFESTS: Final = f"{_PREFIX}manifests.v1"
+MEDIA_TYPE: Final = f"{_PREFIX}mediatype.v1"
+METADATA: Final = f"{_PREFIX}metadata.v1"
+PACKAGE: Final = f"{_PREFIX}package.v1"
+CHANNELS: Final = f"{_PREFIX}channels.v1"
+DEFAULT_CHANNEL: Final = f"{_PREFIX}channel.default.v1"
+KEYS: Final = (MANIFESTS, MEDIA_TYPE, METADATA, PACKAGE, CHANNELS, DEFAULT_CHANNEL)
+"""In this order and no others: what unpacking copies to the ConfigMap."""
+CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
+"""Label of a catalog image: where its file-based catalog is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """What `annotations.yaml` says."""
+
+    package: str
+    channels: tuple[str, ...] = ()
+    default_channel: str = ""
+    labels: Mapping[str, str] | None = None
+    """All six, the missing ones empty."""
+
+
+def parse(document: object) -> Annotations | None:
+    """The annotations in a metadata document; None when it is another kind of document."""
+    given = document.get("annotations") if isinstance(document, Mapping) else None
+    if not isinstance(given, Mapping):
+        return None
+    labels = {key: _text(given.get(key)) for key in KEYS}
+    if not any(labels[key] for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)):
+        return None
+    channels = tuple(filter(None, (name.strip() for name in labels[CHANNELS].split(","))))
+    return Annotations(labels[PACKAGE], channels, labels[DEFAULT_CHANNEL], labels)
+
+
+def _text(value: object) -> str:
+    """Scalars become text here, as in OLM: `package: 123` is the package `123`."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+    return str(value)

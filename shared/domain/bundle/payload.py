@@ -1,0 +1,118 @@
+"""The ConfigMap a bundle is unpacked into, written and read as OLM does (catalog.md §5.5)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import re
+import zlib
+from typing import Final
+
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
+from shared.domain import goyaml
+from shared.domain.bundle.annotations import KEYS
+from shared.domain.bundle.annotations import parse as parse_annotations
+from shared.domain.bundle.model import BadBundle, Files, UnpackedBundle
+
+LIMIT: Final = 1024 * 1024
+"""Bytes of encoded content that fit a ConfigMap."""
+CLUSTER_SERVICE_VERSION: Final = "ClusterServiceVersion"
+SOURCE_IMAGE: Final = "olm.sourceImage"
+ENCODING: Final = "olm.contentEncoding"
+GZIP_BASE64: Final = "gzip+base64"
+_DIRECTORIES: Final = ("manifests", "metadata")
+_ANNOTATIONS_FILE: Final = "annotations.yaml"
+_OUTSIDE_KEY: Final = re.compile(r"[^-A-Za-z0-9_.]")
+_GZIP_LEVEL: Final = 9
+
+
+def payload(files: Files, image: str) -> Manifest | BadBundle:
+    """`{"annotations": …, "binaryData": …}` for the files of a bundle image."""
+    labels = dict.fromkeys(KEYS, "")
+    texts: dict[str, bytes] = {}
+    for path in _in_order(files):
+        directory, _, name = path.partition("/")
+        if "/" in name:
+            return BadBundle("Malformed", f"{image}: {directory}/ holds the directory {name.rpartition('/')[0]!r}: "
+                             "the files of a bundle lie directly in manifests/ and metadata/")  # fmt: skip
+        if name == _ANNOTATIONS_FILE:
+            labels = _labels(files[path])
+            continue
+        key = _OUTSIDE_KEY.sub("-", name)
+        if key in texts:
+            return BadBundle("Malformed", f"{image}: two files share the key {key!r} ({path}): rename one of them")
+        texts[key] = base64.b64encode(gzip.compress(files[path], _GZIP_LEVEL, mtime=0))
+    return _fitting(image, labels, texts)
+
+
+def _in_order(files: Files) -> list[str]:
+    return [path for directory in _DIRECTORIES for path in sorted(files) if path.startswith(f"{directory}/")]
+
+
+def _labels(content: bytes) -> dict[str, str]:
+    try:
+        parsed = parse_annotations(goyaml.load_value(content))
+    except goyaml.YamlError:
+        parsed = None
+    return dict((parsed.labels if parsed else None) or dict.fromkeys(KEYS, ""))
+
+
+def _fitting(image: str, labels: dict[str, str], texts: dict[str, bytes]) -> Manifest | BadBundle:
+    if not texts:
+        return BadBundle("Empty", f"{image}: the image holds no files in manifests/: it is not a registry+v1 bundle")
+    size = sum(map(len, texts.values()))
+    if size > LIMIT:
+        return BadBundle("TooLarge", f"{image}: bundle files exceeded {LIMIT} bytes limit ({size} bytes compressed and "
+                         "encoded): make the bundle smaller, e.g. shorten the descriptions in its CRDs")  # fmt: skip
+    return {
+        "annotations": {**labels, SOURCE_IMAGE: image, ENCODING: GZIP_BASE64},
+        # The API encodes binary data once more: readers decode base64 twice.
+        "binaryData": {key: base64.b64encode(text).decode() for key, text in texts.items()},
+    }
+
+
+def load(config_map: ReadOnly) -> UnpackedBundle | BadBundle:
+    """The bundle in a ConfigMap. `Empty` says that nothing was unpacked yet."""
+    found: list[Manifest] = []
+    contents = config_map.get("binaryData") if _is_compressed(config_map) else config_map.get("data")
+    for key, value in sorted((contents or {}).items()):
+        try:
+            manifest = _manifest(_decoded(value) if _is_compressed(config_map) else value)
+        except (binascii.Error, OSError, EOFError, zlib.error) as error:
+            what = f"failed to extract bundle from configmap - error decoding gzip-encoded bundle data: {key}: {error}"
+            return BadBundle("Malformed", f"ConfigMap {name_of(config_map)}: {what}; delete it to unpack again")
+        if manifest:
+            found.append(manifest)
+    return _bundle(name_of(config_map), tuple(found))
+
+
+def _is_compressed(config_map: ReadOnly) -> bool:
+    return annotations_of(config_map).get(ENCODING) == GZIP_BASE64
+
+
+def _decoded(value: str) -> bytes:
+    return gzip.decompress(base64.b64decode(base64.b64decode(value, validate=True), validate=True))
+
+
+def _manifest(content: str | bytes) -> Manifest | None:
+    """The object in a file; None for one that is no object, such as `dependencies.yaml`."""
+    try:
+        manifest = goyaml.load(content)
+    except goyaml.YamlError:
+        return None
+    return manifest if isinstance(manifest.get("kind"), str) and manifest["kind"] else None
+
+
+def _bundle(where: str, objects: tuple[Manifest, ...]) -> UnpackedBundle | BadBundle:
+    if not objects:
+        return BadBundle("Empty", f"ConfigMap {where} holds no objects")
+    csvs = [manifest for manifest in objects if manifest["kind"] == CLUSTER_SERVICE_VERSION]
+    if not csvs:
+        kinds = ", ".join(sorted({manifest["kind"] for manifest in objects}))
+        return BadBundle("NoClusterServiceVersion", f"the bundle has no ClusterServiceVersion, only: {kinds}; add one "
+                         "to its manifests/")  # fmt: skip
+    csv = csvs[-1]
+    if not csv.get("apiVersion"):
+        return BadBundle("Malformed", f"bundle CSV {name_of(csv)} missing APIVersion")
+    return UnpackedBundle(csv, objects)
