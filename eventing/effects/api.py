@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from shared.api.manifest import Manifest
 from shared.kinds import Kind, Ref
@@ -36,7 +36,9 @@ class Api(Protocol):
         """JSON merge patch."""
         ...
 
-    def delete(self, ref: Ref, *, uid: str = "", propagation: str = "Background") -> None:
+    def delete(
+        self, ref: Ref, *, uid: str = "", propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
+    ) -> None:
         """DELETE, with the uid as precondition when given."""
         ...
 

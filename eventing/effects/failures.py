@@ -8,8 +8,6 @@ from shared.adapters.kube import ApiError
 
 FailureKind: TypeAlias = Literal["conflict", "forbidden", "invalid", "gone", "unavailable"]
 
-ALREADY_EXISTS = "AlreadyExists"
-
 _BY_STATUS: dict[int, FailureKind] = {
     400: "invalid",
     401: "forbidden",
@@ -27,8 +25,3 @@ _BY_STATUS: dict[int, FailureKind] = {
 def kind_of(error: ApiError) -> FailureKind:
     """The kind of a refusal; what is not in the table (no answer, 429, 5xx) may improve by itself."""
     return _BY_STATUS.get(error.status, "unavailable")
-
-
-def already_exists(error: ApiError) -> bool:
-    """A Create met an object of its name."""
-    return error.status == 409 and error.reason == ALREADY_EXISTS

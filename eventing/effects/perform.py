@@ -8,7 +8,7 @@ from typing import Literal
 
 from eventing.effects import equality
 from eventing.effects.api import Api
-from eventing.effects.failures import already_exists, kind_of
+from eventing.effects.failures import kind_of
 from eventing.effects.notes import note
 from eventing.effects.owners import Owners
 from eventing.effects.targets import target
@@ -115,7 +115,7 @@ class _Performance:
         try:
             return self._sent(ref, self._api.create(self._owners.fill(manifest)))
         except ApiError as error:
-            if not already_exists(error):
+            if not error.already_exists:
                 raise
             return Written("exists")
 

@@ -1,1 +1,19 @@
-"""Remembers every event and every run: what each step was told, what it decided, what the API server answered."""
+"""Remembers every event and every run: what each step was told, what it decided, what the API server answered.
+
+For the command line: `RedisJournal(client).book()` reads the journal, `why(book, ref, jobs)` answers (`text_of` for
+people, `.json()` for machines).
+"""
+
+from __future__ import annotations
+
+from eventing.journal.book import Book, Unrecorded
+from eventing.journal.causes import Why, why
+from eventing.journal.recorder import Recorder
+from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw
+from eventing.journal.stream import RedisJournal
+from eventing.journal.text import text_of
+
+__all__ = [
+    "EVENT", "RUN", "STREAM", "Book", "Recorded", "Recorder", "RedisJournal", "Run", "Saw", "Unrecorded", "Why",
+    "text_of", "why",
+]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -70,3 +70,15 @@ class Recorder:
             **entry, did=written.did, uid=written.uid, version=written.resource_version, status=written.status,
             message=message,
         )  # fmt: skip
+
+
+def digests_of(run: Run) -> Iterator[str]:
+    """The bodies that a run names."""
+    for decision in run.decisions:
+        for answer in decision.answers:
+            yield from answer.bodies or ()
+            if answer.body:
+                yield answer.body
+        for write in decision.writes:
+            if write.body:
+                yield write.body

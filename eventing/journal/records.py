@@ -56,7 +56,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     body: str = ""
     bodies: list[str] | None = None
     error: list[str] | None = None
-    """Class and sentence of what the port raised instead."""
+    """Class and sentence of what the port raised instead, and the delay or reason of a StepError."""
 
 
 class Write(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -144,4 +144,7 @@ def unpack_event(data: bytes) -> Saw:
 
 
 def _inflated(data: bytes) -> bytes:
-    return data if data.startswith(b"{") else zlib.decompress(data)
+    try:
+        return data if data.startswith(b"{") else zlib.decompress(data)
+    except zlib.error as error:
+        raise ValueError(f"not a journal entry: {error}") from error

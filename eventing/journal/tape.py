@@ -11,6 +11,7 @@ import msgspec
 from eventing.journal.bodies import Bodies
 from eventing.journal.records import Answer
 from shared.api.manifest import Manifest
+from shared.errors import RetryLater, Terminal
 from shared.kinds import SECRET, Kind, Ref
 
 _INLINE = 256
@@ -42,9 +43,7 @@ class Tape:
 
     def refused(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
         """Write down that a port raised."""
-        self.answers.append(
-            Answer(port, method, self._raw(args), self._raw(kwargs), error=[type(error).__name__, str(error)])
-        )
+        self.answers.append(Answer(port, method, self._raw(args), self._raw(kwargs), error=_error(error)))
 
     def _note_reads(self, args: tuple[Any, ...], answer: Any) -> None:
         if isinstance(answer, tuple):
@@ -96,3 +95,13 @@ class _Recorded:
             return answer
 
         return asked
+
+
+def _error(error: Exception) -> list[str]:
+    """Class, sentence, and what a replay needs to raise it again."""
+    match error:
+        case RetryLater():
+            return [type(error).__name__, error.message, str(error.after.total_seconds())]
+        case Terminal():
+            return [type(error).__name__, error.message, error.reason]
+    return [type(error).__name__, str(error)]

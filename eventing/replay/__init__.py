@@ -1,1 +1,8 @@
-"""Runs recorded decisions again, with the code of today."""
+"""Takes an incident home (`capture`) and runs its decisions again with the code of today (`replay`)."""
+
+from __future__ import annotations
+
+from eventing.replay.archive import Capture, NotACapture, capture, open_capture
+from eventing.replay.decisions import Replayed, Report, replay, replay_book
+
+__all__ = ["Capture", "NotACapture", "Replayed", "Report", "capture", "open_capture", "replay", "replay_book"]

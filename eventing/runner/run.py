@@ -15,7 +15,7 @@ import structlog
 
 from eventing.effects import Api, Effects, Performed
 from eventing.effects.failures import kind_of
-from eventing.events import Event
+from eventing.events import Event, change_id
 from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
@@ -26,6 +26,7 @@ from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from shared.adapters.kube import ApiError
 from shared.kinds import Ref
 from shared.ports import Attempt, Clock, Policy, WriteFailure
+from shared.step import Apply, Create, Record
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client, which a replay does without
     from eventing.workqueue import Claim
@@ -33,6 +34,8 @@ if TYPE_CHECKING:  # why: the queue brings the Redis client, which a replay does
 RERUNS = 3
 """Times that a run decides again at once after a conflict; then it backs off."""
 AT_ONCE = timedelta(0)
+_VERBS: dict[type, tuple[str, ...]] = {Create: ("add",), Apply: ("add", "update"), Record: ()}
+"""Verbs of the watch event that a write rings; any other write rings an update."""
 
 log = structlog.get_logger()
 
@@ -95,7 +98,7 @@ class Runner:
             decided = self._decide(step, claim.ref, attempt, tape)
             performed = self._effects.perform(decided.writes, tape.reads, held)
             progress.decisions.append(self._recorder.decision(tape, decided, performed))
-            self._note_writes(progress, performed)
+            self._note_writes(progress, decided, performed)
             refusal = performed.failure
             if refusal is None or performed.is_lost or rerun == RERUNS:
                 break
@@ -153,9 +156,12 @@ class Runner:
         progress.failure = "bug"
         progress.traceback = "".join(traceback.format_exception(error))
 
-    def _note_writes(self, progress: _Progress, performed: Performed) -> None:
-        sent = [written for written in performed.written if written.did == "sent"]
-        progress.writes += len(sent)
+    def _note_writes(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
+        for write, written in zip(decided.writes, performed.written, strict=False):
+            if written.did == "sent":
+                progress.writes += 1
+                verbs = _VERBS.get(type(write), ("update",)) if written.resource_version else ()
+                progress.wrote += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
 
     def _finish(self, claim: Claim, progress: _Progress, took_ms: float) -> RunResult:
         run = Run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from typing import Literal
 
 from eventing.effects.equality import merged
 from shared.adapters.kube import ApiError
@@ -63,7 +64,9 @@ class FakeApi:
         self._check(present, (patch.get("metadata") or {}).get("resourceVersion", ""))
         return self._store(merged(present, patch))
 
-    def delete(self, ref: Ref, *, uid: str = "", propagation: str = "Background") -> None:
+    def delete(
+        self, ref: Ref, *, uid: str = "", propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
+    ) -> None:
         self._called("delete", ref)
         present = self._present(ref)
         if uid and uid != uid_of(present):

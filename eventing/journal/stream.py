@@ -1,0 +1,143 @@
+"""The journal in Redis: a stream of events and runs, and the version of each object that an event has told of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from eventing.events import Event, change_of
+from eventing.journal.book import Book
+from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw, pack, unpack_event, unpack_run
+from shared.kinds import Ref
+
+SEEN = "olmf:seen"
+"""A Redis hash: ref to the resourceVersion of its last event."""
+_TRIM_EVERY = 500
+_PAGE = 500
+
+
+class Client(Protocol):
+    """What the journal needs of a Redis client (bytes, not decoded)."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """One command."""
+        ...
+
+    def pipeline(self, transaction: bool = True) -> Any:
+        """Several commands in one trip."""
+        ...
+
+
+class RedisJournal:
+    """Writes events, reads everything; the runs are written by the work queue. Implements the port `Journal`."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        max_bytes: int = 64 * 1024 * 1024,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        self._client = client
+        self._max_bytes = max_bytes
+        self._now_ms = now_ms
+        self._until_trim = _TRIM_EVERY
+
+    def saw(self, event: Event, version: str = "") -> None:
+        """Note an event; `version` is the object's resourceVersion where the id of the event does not state it."""
+        self.saw_all([(event, version)])
+
+    def saw_all(self, events: Iterable[tuple[Event, str]]) -> None:
+        """Note several events in one trip."""
+        pipe = self._client.pipeline(transaction=False)
+        count = 0
+        for event, version in events:
+            count += 1
+            pipe.execute_command("XADD", STREAM, "*", EVENT, pack(Saw.of(event, self._now_ms())))
+            change = change_of(event.id)
+            told = version or (change[1] if change else "")
+            if event.type.endswith(".delete"):
+                pipe.execute_command("HDEL", SEEN, str(event.ref))
+            elif told:
+                pipe.execute_command("HSET", SEEN, str(event.ref), told)
+        if count:
+            pipe.execute()
+        self._until_trim -= count
+        if self._until_trim <= 0:
+            self.trim()
+
+    def unseen(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
+        """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
+        found: list[Ref] = []
+        for start in range(0, len(identities), _PAGE):
+            page = identities[start : start + _PAGE]
+            told = self._client.execute_command("HMGET", SEEN, *(str(ref) for ref, _ in page))
+            found += [ref for (ref, version), seen in zip(page, told, strict=True) if not _covers(seen, version)]
+        return tuple(found)
+
+    def trim(self) -> None:
+        """Forget the oldest entries when the stream is longer than its bound in bytes."""
+        self._until_trim = _TRIM_EVERY
+        size = self._client.execute_command("MEMORY USAGE", STREAM, "SAMPLES", 100) or 0
+        if size > self._max_bytes:
+            length = self._client.execute_command("XLEN", STREAM)
+            self._client.execute_command("XTRIM", STREAM, "MAXLEN", "~", int(length * self._max_bytes / size * 0.9))
+
+    def entries(self, after: str = "-", *, block_ms: int | None = None) -> Iterator[Recorded | Saw]:
+        """Entries from the oldest, or after a stream id; with `block_ms` also those to come, until that long none came.
+
+        An entry that this version cannot read is left out.
+        """
+        position = after
+        while True:
+            first = position if position == "-" else f"({position}"
+            page = self._client.execute_command("XRANGE", STREAM, first, "+", "COUNT", _PAGE)
+            for key, fields in page:
+                position = key.decode()
+                yield from _decoded(fields)
+            if len(page) == _PAGE:
+                continue
+            last = "0" if position == "-" else position
+            if block_ms is None or not self._client.execute_command(
+                "XREAD", "COUNT", 1, "BLOCK", block_ms, "STREAMS", STREAM, last
+            ):
+                return
+
+    def tail(self, *, block_ms: int = 1000) -> Iterator[Recorded | Saw]:
+        """Entries from now on, until none came for that long."""
+        newest = self._client.execute_command("XREVRANGE", STREAM, "+", "-", "COUNT", 1)
+        return self.entries(newest[0][0].decode() if newest else "-", block_ms=block_ms)
+
+    def book(self) -> Book:
+        """Everything that the journal still holds."""
+        return Book.of(self.entries())
+
+    def runs_for(self, ref: Ref) -> tuple[Run, ...]:
+        """The runs of all steps on one object, oldest first."""
+        return self.book().runs_for(ref)
+
+    def run(self, run_id: str) -> Run | None:
+        """The run of that id."""
+        return self.book().run(run_id)
+
+    def event(self, event_id: str) -> Saw | None:
+        """The event of that id."""
+        return self.book().event(event_id)
+
+
+def _decoded(fields: dict[bytes, bytes]) -> Iterator[Recorded | Saw]:
+    for name, decode in ((RUN, unpack_run), (EVENT, unpack_event)):
+        if data := fields.get(name.encode()):
+            try:
+                yield decode(data)
+            except ValueError:
+                continue  # why: a journal outlives upgrades; what another version wrote must not hide the rest
+
+
+def _covers(seen: bytes | None, version: str) -> bool:
+    """The event told of this version, or of a later one."""
+    if seen is None:
+        return False
+    told = seen.decode()
+    return told == version or (told.isdigit() and version.isdigit() and int(told) > int(version))

@@ -1,0 +1,100 @@
+"""A capture: the journal and the objects of an incident in one tar, without Secret data."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from eventing.journal.bodies import Bodies
+from eventing.journal.book import Book
+from eventing.journal.recorder import digests_of
+from eventing.journal.records import Recorded, Run, Saw
+from eventing.journal.redact import Redactor
+from shared.api.manifest import Manifest
+
+VERSION = 1
+_MAX_MEMBER = 1024 * 1024 * 1024
+_INDEX, _EVENTS, _RUNS, _BODIES, _OBJECTS = (
+    "capture.json", "events.jsonl", "runs.jsonl", "bodies.jsonl", "objects.jsonl",
+)  # fmt: skip
+
+
+class NotACapture(ValueError):
+    """The file is not a capture, or of a version that this program does not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What a capture holds."""
+
+    book: Book
+    objects: tuple[Manifest, ...] = ()
+
+
+def capture(
+    book: Book, path: Path, objects: Iterable[Manifest] = (), *, since_ms: int = 0, until_ms: int | None = None
+) -> int:
+    """Write the runs and events of a span of time, and the present objects, to a tar; the number of runs.
+
+    Secret data is not in the journal; of the objects it is replaced here. A name that ends in `gz` is compressed.
+    """
+    runs = [run for run in book.runs.values() if since_ms <= run.at and (until_ms is None or run.at <= until_ms)]
+    events = [saw for saw in book.events.values() if since_ms <= saw.at and (until_ms is None or saw.at <= until_ms)]
+    needed = {digest for run in runs for digest in digests_of(run)}
+    redact = Bodies(Redactor(VERSION.to_bytes()), lambda: 0).raw
+    members = {
+        _INDEX: [json.dumps({"version": VERSION, "runs": len(runs), "events": len(events)}).encode()],
+        _EVENTS: map(msgspec.json.encode, events),
+        _RUNS: map(msgspec.json.encode, runs),
+        _BODIES: (msgspec.json.encode({digest: body}) for digest, body in book.bodies.items() if digest in needed),
+        _OBJECTS: map(redact, objects),
+    }
+    with tarfile.open(path, "w:gz" if path.name.endswith("gz") else "w") as tar:
+        for name, lines in members.items():
+            content = b"".join(line + b"\n" for line in lines)
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return len(runs)
+
+
+def open_capture(path: Path) -> Capture:
+    """Read a capture. NotACapture says what is wrong with the file."""
+    try:
+        with tarfile.open(path, "r:*") as tar:
+            return _read(tar)
+    except (tarfile.TarError, ValueError, KeyError, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise NotACapture(f"{path}: not a capture of olmf: {error}") from error
+
+
+def _read(tar: tarfile.TarFile) -> Capture:
+    (index,) = _lines(tar, _INDEX, dict[str, Any])
+    if index.get("version") != VERSION:
+        raise NotACapture(f"version {index.get('version')!r}, wanted {VERSION}")
+    book = Book()
+    for saw in _lines(tar, _EVENTS, Saw):
+        book.add(saw)
+    for bodies in _lines(tar, _BODIES, dict[str, msgspec.Raw]):
+        book.bodies.update(bodies)
+    for run in _lines(tar, _RUNS, Run):
+        book.add(Recorded(run))
+    return Capture(book, tuple(_lines(tar, _OBJECTS, dict[str, Any])))
+
+
+def _lines(tar: tarfile.TarFile, name: str, kind: type[Any]) -> Iterator[Any]:
+    member = tar.getmember(name)
+    file = tar.extractfile(member)
+    if file is None or member.size > _MAX_MEMBER:
+        raise NotACapture(f"{name} is not a file of at most {_MAX_MEMBER} bytes")
+    decoder = msgspec.json.Decoder(kind)
+    for line in file:
+        yield decoder.decode(line)

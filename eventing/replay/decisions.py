@@ -1,0 +1,134 @@
+"""Decision replay: today's steps get the recorded answers, and must decide what was decided then."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from eventing.effects.targets import target
+from eventing.journal.bodies import encode
+from eventing.journal.book import Book, Unrecorded
+from eventing.journal.outcomes import Decided, write_json
+from eventing.journal.records import Decision, Run
+from eventing.journal.redact import Redactor
+from eventing.replay.archive import open_capture
+from eventing.replay.ports import Answers
+from eventing.runner.steps import Steps, UnknownStep, arguments
+from shared.kinds import SECRET, Ref
+
+_REDACTOR = Redactor(b"replay")
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of one recorded decision."""
+
+    run: Run
+    result: Literal["same", "different", "skipped"]
+    detail: str = ""
+    """The diff, recorded against today; or why it was skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of all of them."""
+
+    replayed: tuple[Replayed, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every Outcome is the same, 1 when one differs, 3 when none could be compared."""
+        results = {each.result for each in self.replayed}
+        return 1 if "different" in results else 0 if "same" in results else 3
+
+    def count(self, result: str) -> int:
+        """How many came out so."""
+        return sum(each.result == result for each in self.replayed)
+
+
+def replay(
+    path: Path,
+    *,
+    only: str = "",
+    until: str = "",
+    steps: Steps | None = None,
+    on_each: Callable[[Replayed], bool] = lambda _: True,
+) -> Report:
+    """Replay a capture against the steps of today.
+
+    `only` names a step (`<group>/<step>` or `<step>`); `until` is the id of the last run; `on_each` is told of each
+    decision and returns False to stop (so one may step through, or stop at the first difference).
+    """
+    done = []
+    for each in replay_book(open_capture(path).book, only=only, until=until, steps=steps or Steps()):
+        done.append(each)
+        if not on_each(each):
+            break
+    return Report(tuple(done))
+
+
+def replay_book(book: Book, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
+    """Each recorded decision in the order of the runs."""
+    for run in _chosen(book.runs.values(), only, until):
+        for decision in run.decisions:
+            yield _replay(book, run, decision, steps)
+
+
+def _chosen(runs: Iterable[Run], only: str, until: str) -> Iterator[Run]:
+    for run in runs:
+        if only in ("", run.step, run.step.partition("/")[2]):
+            yield run
+        if run.id == until:
+            return
+
+
+def _replay(book: Book, run: Run, decision: Decision, steps: Steps) -> Replayed:
+    try:
+        recorded = _recorded(book, decision)
+        today = _today(book, run, decision, steps)
+    except Unrecorded as error:
+        return Replayed(run, "skipped", str(error))
+    except UnknownStep as error:
+        return Replayed(run, "different", str(error))
+    if recorded == today:
+        return Replayed(run, "same")
+    return Replayed(run, "different", _diff(recorded, today))
+
+
+def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
+    step = steps[run.step]
+    answers = Answers(book, decision.answers)
+    try:
+        answer: object = step.call(Ref.parse(run.ref), **arguments(step, answers.port))
+    except Unrecorded:
+        raise
+    except Exception as error:  # noqa: BLE001  # why: what a step raises is its answer, and is compared as such
+        answer = error
+    decided = Decided.of(answer)
+    writes = [
+        _REDACTOR.clean(_plain(write_json(write)), is_secret=target(write).kind == SECRET.kind)
+        for write in decided.writes
+    ]
+    return {**_REDACTOR.clean(_plain(decided.rest())), "writes": writes}
+
+
+def _recorded(book: Book, decision: Decision) -> Any:
+    writes = [msgspec.json.decode(book.body(write.body)) for write in decision.writes]
+    return {**msgspec.json.decode(decision.outcome), "writes": writes}
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.json.decode(encode(value))
+
+
+def _diff(recorded: Any, today: Any) -> str:
+    return "\n".join(difflib.unified_diff(_lines(recorded), _lines(today), "recorded", "today", lineterm=""))
+
+
+def _lines(value: Any) -> list[str]:
+    return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2).decode().splitlines()

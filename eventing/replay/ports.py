@@ -1,0 +1,117 @@
+"""Ports that answer from a recording, with the very types that the real ones answer with."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from eventing.journal.bodies import encode
+from eventing.journal.book import Book
+from eventing.journal.records import Answer
+from shared.errors import RetryLater, Terminal
+
+
+class NotAsked(LookupError):
+    """The step asks something that it did not ask when it was recorded."""
+
+
+class Answers:
+    """The answers of one decision: each question gets its recorded answers in order, then the last of them again."""
+
+    def __init__(self, book: Book, answers: list[Answer]) -> None:
+        self._book = book
+        self._given: dict[tuple[str, str], list[Answer]] = defaultdict(list)
+        for answer in answers:
+            self._given[answer.port, answer.method].append(answer)
+        self._queues: dict[tuple[str, str, bytes], deque[Answer]] = {}
+
+    def port(self, port: type) -> Any:
+        """The port, or the value, that the step names."""
+        if values := self._given.get((port.__name__, "")):
+            return self._value(values[0], port)
+        if dataclasses.is_dataclass(port):
+            raise NotAsked(f"the step was not given {port.__name__} when it was recorded")
+        return _Replayed(self, port)
+
+    def ask(self, port: type, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The recorded answer. NotAsked when this was not asked, Unrecorded when a body is missing."""
+        question = _question(port, method, encode(args), encode(kwargs))
+        key = (port.__name__, method, question)
+        if key not in self._queues:
+            self._queues[key] = deque(
+                answer
+                for answer in self._given[port.__name__, method]
+                if _question(port, method, bytes(answer.args), bytes(answer.kwargs)) == question
+            )
+        queue = self._queues[key]
+        if not queue:
+            raise NotAsked(f"{port.__name__}.{method}({question.decode()}) was not asked when it was recorded")
+        answer = queue.popleft() if len(queue) > 1 else queue[0]
+        if answer.error:
+            raise _error(*answer.error)
+        return self._value(answer, get_type_hints(getattr(port, method))["return"])
+
+    def _value(self, answer: Answer, hint: Any) -> Any:
+        if answer.bodies is not None:
+            return tuple(msgspec.json.decode(self._book.body(digest)) for digest in answer.bodies)
+        text = self._book.body(answer.body) if answer.body else answer.value
+        return decode(bytes(text), hint, answer.type)
+
+
+class _Replayed:
+    """Stands for a port: every method looks into the recording."""
+
+    def __init__(self, answers: Answers, port: type) -> None:
+        self._answers = answers
+        self._port = port
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        if not hasattr(self._port, method):
+            raise AttributeError(f"{self._port.__name__} has no {method}")
+        return lambda *args, **kwargs: self._answers.ask(self._port, method, args, kwargs)
+
+
+def decode(text: bytes, hint: Any, name: str) -> Any:
+    """A recorded value as the type that the port declares; `name` tells which dataclass of a union it was."""
+    members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    if name:
+        wanted = [member for member in members if getattr(member, "__name__", "") == name]
+        return msgspec.json.decode(text, type=wanted[0]) if wanted else msgspec.json.decode(text)
+    plain = [member for member in members if not dataclasses.is_dataclass(member)]
+    if text == b"null" or not plain:
+        return msgspec.json.decode(text)
+    return msgspec.json.decode(text, type=Union[tuple(plain)])  # noqa: UP007  # why: built at run time
+
+
+def _question(port: type, method: str, args: bytes, kwargs: bytes) -> bytes:
+    """The arguments by name, without defaults: the same question however it was spelled."""
+    parameters = _parameters(port, method)
+    named = dict(zip(parameters, msgspec.json.decode(args) or (), strict=False)) | (msgspec.json.decode(kwargs) or {})
+    said = {key: value for key, value in named.items() if value != parameters.get(key, inspect.Parameter.empty)}
+    return msgspec.json.encode(said, order="sorted")
+
+
+@cache
+def _parameters(port: type, method: str) -> dict[str, Any]:
+    return {
+        parameter.name: parameter.default
+        for parameter in list(inspect.signature(getattr(port, method)).parameters.values())[1:]
+    }
+
+
+def _error(name: str, message: str, detail: str = "") -> Exception:
+    """What the port raised: of the same name, so that the step ends the same way."""
+    if name == RetryLater.__name__:
+        return RetryLater(message, timedelta(seconds=float(detail)))
+    if name == Terminal.__name__:
+        return Terminal(detail, message)
+    error: Exception = type(name, (Exception,), {})(message)
+    return error

@@ -1,0 +1,70 @@
+"""A body is stored once, comes again in time, and is bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from eventing.journal.bodies import MAX_BODY, Bodies
+from eventing.journal.redact import Redactor
+from shared.api.manifest import Manifest
+
+
+class Time:
+    """Milliseconds that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def a_body(version: str = "7", text: str = "x") -> Manifest:
+    return {"metadata": {"uid": "u", "resourceVersion": version}, "data": {"text": text}}
+
+
+def test_an_equal_body_is_carried_once() -> None:
+    bodies = Bodies(Redactor(b"key"), Time())
+    first, second = dict[str, msgspec.Raw](), dict[str, msgspec.Raw]()
+    assert bodies.keep(a_body(), first) == bodies.keep(a_body(), second)
+    assert (len(first), len(second)) == (1, 0)
+
+
+def test_a_body_comes_again_after_a_while() -> None:
+    time = Time()
+    bodies = Bodies(Redactor(b"key"), time)
+    for now, carried in ((0, 1), (29_000, 0), (30_000, 1), (31_000, 0)):
+        time.now = now
+        fresh: dict[str, msgspec.Raw] = {}
+        bodies.keep(a_body(), fresh, is_answer=True)
+        assert len(fresh) == carried
+
+
+def test_a_body_of_a_record_that_was_not_stored_comes_again() -> None:
+    bodies = Bodies(Redactor(b"key"), Time())
+    lost, again = dict[str, msgspec.Raw](), dict[str, msgspec.Raw]()
+    bodies.keep(a_body(), lost)
+    bodies.forget(lost)
+    bodies.keep(a_body(), again)
+    assert again == lost
+
+
+def test_an_answer_is_recognised_by_its_version() -> None:
+    bodies, fresh = Bodies(Redactor(b"key"), Time()), dict[str, Any]()
+    one = bodies.keep(a_body("7"), fresh, is_answer=True)
+    assert bodies.keep(a_body("7"), fresh, is_answer=True) == one
+    assert bodies.keep(a_body("8"), fresh, is_answer=True) != one
+
+
+def test_a_write_is_never_taken_for_the_object_that_was_read() -> None:
+    bodies, fresh = Bodies(Redactor(b"key"), Time()), dict[str, Any]()
+    read = bodies.keep(a_body(text="old"), fresh, is_answer=True)
+    assert bodies.keep(a_body(text="new"), fresh) != read
+
+
+def test_a_body_that_is_too_long_is_only_named() -> None:
+    bodies, fresh = Bodies(Redactor(b"key"), Time()), dict[str, Any]()
+    assert bodies.keep(a_body(text="x" * MAX_BODY), fresh)
+    assert fresh == {}

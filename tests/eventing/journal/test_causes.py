@@ -1,0 +1,131 @@
+"""`why` walks from a write to what came from outside, and tells what a stuck object waits for."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from eventing.events import Event, change_id
+from eventing.journal import Book, Recorded, Run, Saw, text_of, why
+from eventing.journal.records import Decision, Write
+from eventing.routes import Job
+from eventing.workqueue import Listed
+from shared import names
+from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
+
+SUB = SUBSCRIPTION.ref("etcd", "olm")
+CSV = CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm")
+DEPLOY = DEPLOYMENT.ref("etcd", "olm")
+
+
+def saw(ref: Ref, uid: str, version: str, verb: str = "add", at: int = 0) -> Saw:
+    return Saw.of(Event(change_id(uid, version, verb), names.RESOURCE_EVENT + verb, "api", ref), at)
+
+
+def wrote(op: str, ref: Ref, uid: str, version: str) -> Write:
+    return Write(op, str(ref), did="sent", uid=uid, version=version)
+
+
+def ran(run_id: str, step: str, ref: Ref, causes: list[str], *writes: Write, **given: Any) -> Recorded:
+    decision = Decision([], "outcome", list(writes), verdict=given.pop("verdict", ""), wait=given.pop("wait", None))
+    return Recorded(
+        Run(run_id, step, str(ref), given.pop("at", 0), 1.0, "0", causes=causes, decisions=[decision], **given)
+    )
+
+
+INSTALL = (
+    saw(SUB, "sub", "1"),
+    ran("run-1", "a/resolve", NAMESPACE.ref("olm"), ["sub.1.add"], verdict="etcd.v1 was chosen"),
+    ran("run-2", "b/write_csv", NAMESPACE.ref("olm"), ["run-1"], wrote("Create", CSV, "csv", "5")),
+    saw(CSV, "csv", "5"),
+    ran(
+        "run-3", "c/install", CSV, ["csv.5.add"], wrote("Apply", DEPLOY, "dep", "9"), verdict="its requirements are met"
+    ),
+)
+
+
+def test_a_write_is_traced_to_what_came_from_outside() -> None:
+    text = text_of(why(Book.of(INSTALL), DEPLOY))
+    tree = re.sub(r"[0-9:.]{12} ", "", text.partition("\n\n")[0])
+    assert tree.splitlines() == [
+        str(DEPLOY),
+        "└─ ✎ Apply Deployment olm/etcd",
+        "   └─ ▶ c/install on ClusterServiceVersion olm/etcd.v1: its requirements are met",
+        "      └─ ● add of ClusterServiceVersion olm/etcd.v1",
+        "         └─ ✎ Create ClusterServiceVersion olm/etcd.v1",
+        "            └─ ▶ b/write_csv on Namespace olm",
+        "               └─ ▶ a/resolve on Namespace olm: etcd.v1 was chosen",
+        "                  └─ ● add of Subscription olm/etcd (from outside)",
+    ]
+
+
+def test_an_event_that_is_no_longer_there_is_traced_by_its_write() -> None:
+    book = Book.of(entry for entry in INSTALL if not isinstance(entry, Saw))
+    text = text_of(why(book, DEPLOY))
+    assert "change of ClusterServiceVersion olm/etcd.v1" in text
+    assert "sub.1.add (no longer in the journal)" in text
+
+
+def test_a_run_is_told_of_once() -> None:
+    again = ran("run-4", "c/install", CSV, ["run-3"], wrote("Apply", DEPLOY, "dep", "10"))
+    text = text_of(why(Book.of((*INSTALL, again)), DEPLOY))
+    assert text.count("(see above)") == 1
+    assert text.count("a/resolve on") == 1
+
+
+def test_runs_that_ring_each_other_come_to_an_end() -> None:
+    ping = ran("run-1", "a/ping", SUB, ["sub.3.update"], wrote("Merge", SUB, "sub", "2"))
+    pong = ran("run-2", "a/pong", SUB, ["sub.2.update"], wrote("Merge", SUB, "sub", "3"))
+    assert "(see above)" in text_of(why(Book.of((ping, pong)), SUB))
+
+
+def test_many_causes_are_counted() -> None:
+    causes = [f"uid.{number}.update" for number in range(9)]
+    entries = [*(saw(SUB, "uid", str(number), "update") for number in range(9))]
+    run = ran("run-1", "a/step", SUB, causes, wrote("Merge", SUB, "sub", "20"))
+    assert "4 more" in text_of(why(Book.of([*entries, run]), SUB))
+
+
+def test_a_write_that_was_not_sent_is_none() -> None:
+    same = ran("run-1", "a/step", SUB, [], Write("Merge", str(SUB), did="same", uid="sub", version="1"))
+    assert why(Book.of([same]), SUB).writes == ()
+
+
+WAIT = {"what": "an OperatorGroup in olm", "since": "2026-01-01T00:00:00+00:00", "next_try": None}
+
+
+def test_a_stuck_object_says_what_it_waits_for_and_when_it_is_tried() -> None:
+    run = ran(
+        "run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="no group", wait=WAIT, at=1_000, again_in=30.0,
+        failure="retry", message="no OperatorGroup",
+    )  # fmt: skip
+    (stuck,) = why(Book.of([run]), SUB).last
+    assert (stuck.step, stuck.verdict, stuck.waits_for) == ("a/resolve", "no OperatorGroup", WAIT["what"])
+    assert stuck.since == WAIT["since"]
+    assert stuck.next_try == datetime(1970, 1, 1, 0, 0, 31, 1000, UTC)
+
+
+def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
+    due = datetime(2026, 5, 5, tzinfo=UTC)
+    run = ran("run-1", "a/track", SUB, [], verdict="waiting", wait=WAIT)
+    job = Job("a/track", SUB)
+    (stuck,) = why(Book.of([run]), SUB, [Listed(job.step, job.ref, "direct", "delayed", due=due)]).last
+    assert stuck.next_try == due
+    assert "next try: 2026-05-05T00:00:00+00:00" in text_of(
+        why(Book.of([run]), SUB, [Listed(job.step, SUB, "direct", "delayed", due=due)])
+    )
+
+
+def test_only_the_last_verdict_of_each_step_counts() -> None:
+    runs = [ran(f"run-{n}", "a/track", SUB, [], verdict=f"verdict {n}", at=n) for n in range(3)]
+    assert [stuck.verdict for stuck in why(Book.of(runs), SUB).last] == ["verdict 2"]
+
+
+def test_nothing_known_is_said_so() -> None:
+    assert "no write of ours" in text_of(why(Book(), SUB))
+
+
+def test_the_answer_is_json() -> None:
+    answer = why(Book.of(INSTALL), DEPLOY).json()
+    assert answer["writes"][0]["causes"][0]["id"] == "run-3"

@@ -1,0 +1,122 @@
+"""The journal in a real Redis: what was written is read, in order, and bounded in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+
+from eventing.events import Event, change_id
+from eventing.journal import RUN, STREAM, Recorded, RedisJournal, Run, Saw
+from eventing.journal.records import pack
+from eventing.routes import Job
+from eventing.run_result import RunResult
+from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue.work_queue import JOURNAL, RECORD
+from shared import names
+from shared.config import Settings
+from shared.kinds import CONFIG_MAP
+
+ONE = CONFIG_MAP.ref("one", "olm")
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[Redis]:
+    with connect(redis_url) as connected:
+        yield connected
+
+
+def an_event(version: str = "7", *, verb: str = "update", name: str = "one") -> Event:
+    ref = CONFIG_MAP.ref(name, "olm")
+    return Event(change_id("uid-1", version, verb), names.RESOURCE_EVENT + verb, "https://api", ref, {"phase": "x"})
+
+
+def a_run(run_id: str = "run-1", text: str = "") -> bytes:
+    return pack(Recorded(Run(run_id, "demo/step", str(ONE), 0, 1.0, "0", message=text)))
+
+
+def test_the_queue_writes_where_the_journal_reads() -> None:
+    assert (JOURNAL, RECORD) == (STREAM, RUN)
+
+
+def test_an_event_is_read_as_it_was_seen(client: Redis) -> None:
+    journal = RedisJournal(client)
+    journal.saw(an_event())
+    found = journal.event("uid-1.7.update")
+    assert found is not None
+    assert found.event() == an_event()
+
+
+def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
+    queue, journal = WorkQueue(client, Settings()), RedisJournal(client)
+    queue.add([Job("demo/step", ONE)], "event-1")
+    claim = queue.claim(["demo"])
+    assert claim is not None
+    queue.finish(claim, RunResult("run-1", a_run()))
+    assert [run.id for run in journal.runs_for(ONE)] == ["run-1"]
+    assert journal.run("run-1") == journal.runs_for(ONE)[0]
+
+
+@pytest.mark.parametrize(
+    ("seen", "asked", "unseen"),
+    [
+        pytest.param((), "7", True, id="nothing told of it"),
+        pytest.param(("7",), "7", False, id="an event told of this version"),
+        pytest.param(("9",), "7", False, id="an event told of a later version"),
+        pytest.param(("9",), "10", True, id="an event told of an earlier version"),
+    ],
+)
+def test_the_audit_learns_what_no_event_told_of(client: Redis, seen: tuple[str, ...], asked: str, unseen: bool) -> None:
+    journal = RedisJournal(client)
+    for version in seen:
+        journal.saw(an_event(version))
+    assert journal.unseen([(ONE, asked)]) == ((ONE,) if unseen else ())
+
+
+def test_a_deleted_object_is_forgotten(client: Redis) -> None:
+    journal = RedisJournal(client)
+    journal.saw(an_event("7"))
+    journal.saw(an_event("8", verb="delete"))
+    assert journal.unseen([(ONE, "7")]) == (ONE,)
+
+
+def test_the_version_may_stand_beside_the_event(client: Redis) -> None:
+    journal = RedisJournal(client)
+    journal.saw(Event("a-random-id", names.UPDATED, "knative", ONE), "7")
+    assert journal.unseen([(ONE, "7")]) == ()
+
+
+def test_the_stream_is_bounded_in_bytes(client: Redis) -> None:
+    journal = RedisJournal(client, max_bytes=200_000)
+    for number in range(2000):
+        client.xadd(STREAM, {RUN: a_run(f"run-{number}", "x" * 400)})
+    journal.trim()
+    assert (client.memory_usage(STREAM, samples=0) or 0) <= 220_000
+    assert journal.run("run-1999") is not None
+    assert journal.run("run-0") is None
+
+
+def test_what_another_version_wrote_hides_nothing(client: Redis) -> None:
+    for field, data in ((RUN, b"\x00garbage"), (RUN, b"{}"), ("other", b"x"), (RUN, a_run())):
+        client.xadd(STREAM, {field: data})
+    assert list(RedisJournal(client).book().runs) == ["run-1"]
+
+
+def test_pages_are_read_to_the_end(client: Redis) -> None:
+    journal = RedisJournal(client)
+    journal.saw_all((an_event(str(number)), "") for number in range(1201))
+    entries = [entry for entry in journal.entries() if isinstance(entry, Saw)]
+    assert [entry.id for entry in entries] == [f"uid-1.{number}.update" for number in range(1201)]
+
+
+def test_the_tail_begins_now_and_tells_of_what_comes(client: Redis) -> None:
+    journal = RedisJournal(client)
+    journal.saw(an_event("1"))
+    tail = journal.tail(block_ms=10)
+    journal.saw(an_event("2"))
+    assert [entry.id for entry in tail if isinstance(entry, Saw)] == ["uid-1.2.update"]
+
+
+def test_the_tail_of_an_empty_journal_waits(client: Redis) -> None:
+    assert list(RedisJournal(client).tail(block_ms=10)) == []
