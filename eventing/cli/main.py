@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from eventing.cli import debug, local, manifests, packages, queue, run
+from eventing.cli import debug, events, local, manifests, packages, queue, run
 from eventing.cli.failure import CliError
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (local, packages, debug, queue, manifests, run):
+for module in (local, packages, debug, events, queue, manifests, run):
     module.register(app)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eventing.cli.failure import CliError
-from eventing.local.tie import announce, tie_to_supervisor
+from eventing.local.tie import tie_to_supervisor
 from shared.config import Settings
 
 StatePathOption = Annotated[Path | None, typer.Option("--state", help="Where it keeps its data.")]

@@ -1,0 +1,111 @@
+"""What happened, and why: `why`, `capture`, `replay`, `events`, `graph`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.output import document
+from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
+
+if TYPE_CHECKING:
+    from eventing.replay import Replayed
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (why, capture, replay, graph):
+        app.command()(verb)
+
+
+def why(
+    target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Any object that we wrote, or that waits.")],
+    namespace: NamespaceOption = "default",
+    output: OutputOption = "table",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Tell why an object is as it is (write, run, causes, events) and what it waits for; exit 1: nothing known."""
+    from eventing.cli.objects import ref_of
+    from eventing.journal import RedisJournal, text_of
+    from eventing.journal import why as ask
+    from eventing.workqueue import listed
+
+    ref = ref_of(target, namespace)
+    with choose(state, kubeconfig).redis() as client:
+        answer = ask(RedisJournal(client).book(), ref, listed(client))
+    if output == "table":
+        sys.stdout.write(text_of(answer) + "\n")
+    else:
+        document(answer.json(), output)
+    if not answer.writes and not answer.last:
+        raise typer.Exit(NEGATIVE)
+
+
+def capture(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The tar to write; .tar.gz is compressed.")],
+    since: Annotated[int, typer.Option(help="Only the last so many seconds; 0: all that the journal holds.")] = 0,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Write what was seen, asked, decided and written, and the present objects, to a tar without Secret data."""
+    import time
+
+    from eventing.journal import RedisJournal
+    from eventing.replay import capture as write
+    from eventing.routes import WATCHED
+
+    target = choose(state, kubeconfig)
+    cluster = target.cluster()
+    objects = (manifest for kind in WATCHED for manifest in cluster.list(kind))
+    since_ms = int((time.time() - since) * 1000) if since else 0
+    with target.redis() as client:
+        count = write(RedisJournal(client).book(), out, objects, since_ms=since_ms)
+    sys.stdout.write(f"{out}: {count} runs; `olmf replay {out}` decides them again with this version\n")
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="What `olmf capture` wrote.")],
+    *,
+    only: Annotated[str, typer.Option(help="Only this step, e.g. resolve_subscriptions.")] = "",
+    until: Annotated[str, typer.Option(help="Stop after the run of this id.")] = "",
+    step: Annotated[bool, typer.Option("--step", help="Show each decision and wait for Enter.")] = False,
+) -> None:
+    """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff."""
+    from eventing.replay import NotACapture
+    from eventing.replay import replay as decide
+
+    def on_each(each: Replayed) -> bool:
+        if step or each.result == "different":
+            sys.stdout.write(f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})\n")
+        if each.result == "different":
+            sys.stdout.write(each.detail + "\n")
+        if step and sys.stdin.isatty():
+            input()
+        return each.result != "different"
+
+    try:
+        report = decide(file, only=only, until=until, on_each=on_each)
+    except FileNotFoundError as error:
+        raise CliError(f"{file}: no such file", USAGE) from error
+    except NotACapture as error:
+        raise CliError(str(error), USAGE) from error
+    sys.stdout.write(f"{report.count('same')} same, {report.count('different')} different")
+    sys.stdout.write(f", {report.count('skipped')} without a full recording\n")
+    raise typer.Exit(report.exit_code)
+
+
+def graph(
+    *,
+    flow: Annotated[bool, typer.Option("--flow", help="Which event wakes which step.")] = False,
+) -> None:
+    """Draw the routes of this version as Mermaid."""
+    from eventing.flow_chart import mermaid
+
+    if not flow:
+        raise CliError("say what to draw: `olmf graph --flow`", USAGE)
+    sys.stdout.write(mermaid())

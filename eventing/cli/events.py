@@ -1,0 +1,95 @@
+"""The event side: `events tail`, `events list`, `events send`."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.output import show
+from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
+
+if TYPE_CHECKING:
+    from eventing.journal import Recorded, Saw
+
+COLUMNS = ("at", "what", "ref", "says")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of verbs."""
+    group = typer.Typer(name="events", help="Events in and runs out, as the journal tells them.", no_args_is_help=True)
+    group.command()(tail)
+    group.command("list")(list_entries)
+    group.command()(send)
+    app.add_typer(group)
+
+
+def tail(state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None:
+    """Print events and runs as they come, until Ctrl-C."""
+    from eventing.journal import RedisJournal
+
+    with choose(state, kubeconfig).redis() as client:
+        journal = RedisJournal(client)
+        while True:
+            for entry in journal.tail(block_ms=60_000):
+                row = _row(entry)
+                sys.stdout.write("  ".join(str(row[column]) for column in COLUMNS) + "\n")
+                sys.stdout.flush()
+
+
+def list_entries(
+    output: OutputOption = "table", state: StateOption = None, kubeconfig: KubeconfigOption = None
+) -> None:
+    """Print everything that the journal holds, oldest first."""
+    from eventing.journal import RedisJournal
+
+    with choose(state, kubeconfig).redis() as client:
+        show([_row(entry) for entry in RedisJournal(client).entries()], output, columns=COLUMNS)
+
+
+def send(
+    target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="What the event is about.")],
+    namespace: NamespaceOption = "default",
+    type_: Annotated[str, typer.Option("--type", help="add, update, delete, or a whole type.")] = "io.olmf.poke",
+    endpoint: Annotated[str, typer.Option(help="URL of the endpoint; empty: of the installation.")] = "",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Post one CloudEvent to the endpoint: by default a poke, which makes every step of the object look again."""
+    from eventing.cli.objects import ref_of
+    from eventing.endpoint import send as post
+    from eventing.events import Event
+    from shared import names
+
+    kind = f"{names.RESOURCE_EVENT}{type_}" if type_ in ("add", "update", "delete") else type_
+    event = Event(id=str(uuid.uuid4()), type=kind, source="/olmf/cli", ref=ref_of(target, namespace))
+    url = endpoint or choose(state, kubeconfig).endpoint
+    if not url:
+        raise CliError("where is the endpoint? Name it with --endpoint, or a state directory with --state", USAGE)
+    try:
+        post(url, event)
+    except OSError as error:
+        raise CliError(f"{url}: {error}", UNKNOWN) from error
+    sys.stdout.write(f"sent {event.type} about {event.ref}\n")
+
+
+def _row(entry: Recorded | Saw) -> dict[str, object]:
+    from datetime import UTC, datetime
+
+    from eventing.journal import Saw
+
+    if isinstance(entry, Saw):
+        at, what, ref, says = entry.at, f"● {entry.type}", entry.ref, ""
+    else:
+        run = entry.run
+        verdict = run.decisions[-1].verdict if run.decisions else ""
+        at, what, ref, says = run.at, f"▶ {run.step}", run.ref, run.message or verdict
+    return {
+        "at": datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M:%S.%f")[:-3],
+        "what": what,
+        "ref": ref,
+        "says": says,
+    }

@@ -1,0 +1,37 @@
+"""Reads `KIND/NAME` as a person writes it."""
+
+from __future__ import annotations
+
+from eventing.cli.failure import USAGE, CliError
+from shared.kinds import KINDS, Kind, Ref
+
+SHORT = {
+    "catsrc": "CatalogSource", "sub": "Subscription", "subs": "Subscription", "ip": "InstallPlan",
+    "csv": "ClusterServiceVersion", "csvs": "ClusterServiceVersion", "og": "OperatorGroup", "condition":
+    "OperatorCondition", "ns": "Namespace", "cm": "ConfigMap", "sa": "ServiceAccount", "deploy": "Deployment",
+    "crd": "CustomResourceDefinition",
+}  # fmt: skip
+"""Short names of kinds, as kubectl knows them."""
+
+
+def ref_of(text: str, namespace: str) -> Ref:
+    """The object that `KIND/NAME` names: the kind by name, plural or short name, in any case; or a whole ref."""
+    if text.count("/") > 1:
+        try:
+            return Ref.parse(text)
+        except ValueError as error:
+            raise CliError(str(error), USAGE) from error
+    word, slash, name = text.partition("/")
+    if not slash or not name:
+        raise CliError(f"{text!r}: wanted KIND/NAME, e.g. Subscription/etcd", USAGE)
+    return kind_of(word).ref(name, namespace)
+
+
+def kind_of(word: str) -> Kind:
+    """The kind of that name. CliError lists what there is."""
+    wanted = SHORT.get(word.lower(), word).lower()
+    for kind in KINDS:
+        if wanted in (kind.kind.lower(), kind.plural):
+            return kind
+    known = ", ".join(sorted(kind.kind for kind in KINDS))
+    raise CliError(f"{word!r}: no such kind here; wanted one of {known}, or a whole ref", USAGE)

@@ -1,0 +1,216 @@
+"""From a Subscription to an operator that works, and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_ROLE,
+    CLUSTER_SERVICE_VERSION,
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    DEPLOYMENT,
+    INSTALL_PLAN,
+    JOB,
+    OPERATOR_CONDITION,
+    OPERATOR_GROUP,
+    SERVICE,
+    SUBSCRIPTION,
+)
+from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group, condition
+
+
+@pytest.fixture
+def namespace(installation: Installation, request: pytest.FixtureRequest) -> str:
+    """A namespace of this test alone."""
+    words = request.node.originalname.removeprefix("test_").replace("_", "-")
+    name = words[:50].rstrip("-")
+    installation.apply(a_namespace(name))
+    return name
+
+
+def subscribe(installation: Installation, namespace: str, package: str, **spec: object) -> None:
+    installation.apply(an_operator_group(namespace), a_subscription(package, namespace, **spec))
+
+
+def test_an_image_catalog_becomes_ready_without_a_pod(installation: Installation) -> None:
+    ref = CATALOG_SOURCE.ref("local", "olm")
+    ready = installation.until(ref, lambda each: _state(each) == "READY", "READY")
+    assert "registryService" not in ready["status"]
+    assert "@sha256:" in ready["status"]["connectionState"]["address"]
+
+
+def _state(source: dict[str, object]) -> object:
+    status = source.get("status")
+    return (status or {}).get("connectionState", {}).get("lastObservedState") if isinstance(status, dict) else None
+
+
+def test_an_automatic_install(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "tide", channel="stable")
+    csv = installation.until_phase("tide.v1.0.0", namespace)
+    sub = installation.until(
+        SUBSCRIPTION.ref("tide", namespace), lambda each: each["status"].get("state") == "AtLatestKnown"
+    )
+    assert sub["status"]["installedCSV"] == sub["status"]["currentCSV"] == "tide.v1.0.0"
+    plan = installation.cluster.get(INSTALL_PLAN.ref(sub["status"]["installPlanRef"]["name"], namespace))
+    assert plan is not None
+    assert plan["status"]["phase"] == "Complete"
+    assert {step["status"] for step in plan["status"]["plan"]} <= {"Created", "Present"}
+    assert plan["spec"]["clusterServiceVersionNames"] == ["tide.v1.0.0"]
+    deployment = installation.cluster.get(DEPLOYMENT.ref("tide-controller", namespace))
+    assert deployment is not None
+    assert deployment["metadata"]["ownerReferences"][0]["uid"] == csv["metadata"]["uid"]
+    assert deployment["metadata"]["labels"]["olm.owner"] == "tide.v1.0.0"
+    assert deployment["spec"]["revisionHistoryLimit"] == 1
+    environment = deployment["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert {"name": "OPERATOR_CONDITION_NAME", "value": "tide.v1.0.0"} in environment
+    installation.until(OPERATOR_CONDITION.ref("tide.v1.0.0", namespace), lambda each: each["spec"]["deployments"])
+
+
+def test_unpack_objects_are_named_by_the_hash_of_the_bundle(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "ledger")
+    installation.until_phase("ledger.v2.1.0", namespace)
+    maps = installation.cluster.list(CONFIG_MAP, "olm", labels={"olm.managed": "true"})
+    ledger = [each for each in maps if "bundles/ledger" in str(each["metadata"].get("annotations"))]
+    assert [len(each["metadata"]["name"]) for each in ledger] == [63]
+    name = ledger[0]["metadata"]["name"]
+    job = next(each for each in installation.cluster.list(JOB, "olm") if each["metadata"]["name"] == name)
+    assert job["metadata"]["labels"]["operatorframework.io/bundle-unpack-ref"] == name
+    assert job["spec"]["backoffLimit"] == 3
+
+
+def test_an_operator_with_a_definition_and_a_service(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "beacon", channel="stable")
+    installation.until_phase("beacon.v1.0.0", namespace)
+    definition = installation.cluster.get(CUSTOM_RESOURCE_DEFINITION.ref("beacons.samples.olmf.io"))
+    assert definition is not None
+    assert installation.cluster.get(SERVICE.ref("beacon-metrics", namespace)) is not None
+    group = OPERATOR_GROUP.ref(f"{namespace}-group", namespace)
+    installation.until(
+        group, lambda each: "Beacon.v1.samples.olmf.io" in str(each["metadata"].get("annotations")), "olm.providedAPIs"
+    )
+    for suffix in ("admin", "edit", "view", "crdview"):
+        installation.until(CLUSTER_ROLE.ref(f"beacons.samples.olmf.io-v1-{suffix}"), bool)
+
+
+def test_a_manual_plan_waits_for_its_approval(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "tide", installPlanApproval="Manual")
+    pending = installation.until_condition("tide", namespace, "InstallPlanPending")
+    assert pending["reason"] == "RequiresApproval"
+    sub = installation.cluster.get(SUBSCRIPTION.ref("tide", namespace))
+    assert sub is not None
+    plan = sub["status"]["installPlanRef"]["name"]
+    assert installation.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace)) is None
+    installation.cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}})
+    installation.until_phase("tide.v1.0.0", namespace)
+
+
+def test_an_upgrade_follows_the_channel_to_its_head(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "tide", startingCSV="tide.v0.1.0")
+    installation.until_phase("tide.v1.0.0", namespace)
+    installation.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.1.0", namespace))
+    deployment = installation.cluster.get(DEPLOYMENT.ref("tide-controller", namespace))
+    assert deployment is not None
+    assert deployment["metadata"]["labels"]["olm.owner"] == "tide.v1.0.0"
+    assert [each["metadata"]["name"] for each in installation.cluster.list(CLUSTER_SERVICE_VERSION, namespace)] == [
+        "tide.v1.0.0"
+    ]
+
+
+def test_an_uninstall_removes_what_olm_removes(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "ledger")
+    csv = installation.until_phase("ledger.v2.1.0", namespace)
+    owned = {"olm.owner": "ledger.v2.1.0", "olm.owner.namespace": namespace}
+    roles = installation.cluster.list(CLUSTER_ROLE, labels=owned)
+    assert roles
+    installation.cluster.delete(SUBSCRIPTION.ref("ledger", namespace))
+    installation.cluster.delete(CLUSTER_SERVICE_VERSION.ref("ledger.v2.1.0", namespace), uid=csv["metadata"]["uid"])
+    installation.until_gone(CLUSTER_SERVICE_VERSION.ref("ledger.v2.1.0", namespace))
+    installation.until_gone(DEPLOYMENT.ref("ledger-controller", namespace))
+    for role in roles:
+        installation.until_gone(CLUSTER_ROLE.ref(role["metadata"]["name"]))
+
+
+def test_a_deleted_csv_is_not_reinstalled_and_the_subscription_says_so(
+    installation: Installation, namespace: str
+) -> None:
+    subscribe(installation, namespace, "tide")
+    installation.until_phase("tide.v1.0.0", namespace)
+    installation.until(SUBSCRIPTION.ref("tide", namespace), lambda each: each["status"].get("state") == "AtLatestKnown")
+    installation.cluster.delete(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace))
+    installation.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace))
+    installation.until(
+        SUBSCRIPTION.ref("tide", namespace),
+        lambda each: "tide.v1.0.0" in str(each["status"].get("conditions")),
+        "a condition that names the missing CSV",
+    )
+    assert installation.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace)) is None
+
+
+def test_a_subscription_to_nothing_says_what_is_missing(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "nothing-of-that-name")
+    failed = installation.until_condition("nothing-of-that-name", namespace, "ResolutionFailed")
+    assert "nothing-of-that-name" in failed["message"]
+
+
+def test_a_good_subscription_beside_a_broken_one_is_installed(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "nothing-of-that-name")
+    installation.until_condition("nothing-of-that-name", namespace, "ResolutionFailed")
+    installation.apply(a_subscription("tide", namespace))
+    installation.until_phase("tide.v1.0.0", namespace)
+
+
+def test_two_operator_groups_stop_the_namespace_with_a_sentence(installation: Installation, namespace: str) -> None:
+    installation.apply(an_operator_group(namespace), an_operator_group(namespace, name="second"))
+    installation.apply(a_subscription("tide", namespace))
+    failed = installation.until_condition("tide", namespace, "ResolutionFailed")
+    assert "OperatorGroup" in failed["message"] or "operatorGroups" in failed["message"]
+    group = installation.until(
+        OPERATOR_GROUP.ref("second", namespace), lambda each: condition(each, "MultipleOperatorGroup")
+    )
+    assert condition(group, "MultipleOperatorGroup")["reason"] == "MultipleOperatorGroupsFound"
+
+
+def test_an_unsupported_install_mode_is_named(installation: Installation, namespace: str) -> None:
+    installation.apply(an_operator_group(namespace, targets=(namespace,)), a_subscription("ledger", namespace))
+    csv = installation.until_phase("ledger.v2.1.0", namespace, "Failed")
+    assert csv["status"]["reason"] == "UnsupportedOperatorGroup"
+    assert "OwnNamespace InstallModeType not supported" in csv["status"]["message"]
+
+
+def test_an_operator_group_with_a_service_account_is_refused(installation: Installation, namespace: str) -> None:
+    installation.apply(an_operator_group(namespace, serviceAccountName="scoped"), a_subscription("tide", namespace))
+    failed = installation.until_condition("tide", namespace, "ResolutionFailed")
+    assert "serviceAccountName" in failed["message"]
+
+
+def test_a_global_operator_is_copied_to_other_namespaces(installation: Installation, namespace: str) -> None:
+    installation.apply(a_namespace(f"{namespace}-b"))
+    subscribe(installation, namespace, "tide")
+    copy = installation.until_phase("tide.v1.0.0", f"{namespace}-b")
+    assert copy["status"]["reason"] == "Copied"
+    assert copy["metadata"]["labels"]["olm.copiedFrom"] == namespace
+    installation.cluster.delete(SUBSCRIPTION.ref("tide", namespace))
+    installation.cluster.delete(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace))
+    installation.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", f"{namespace}-b"))
+
+
+def test_a_deleted_deployment_comes_back(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "tide")
+    installation.until_phase("tide.v1.0.0", namespace)
+    ref = DEPLOYMENT.ref("tide-controller", namespace)
+    before = installation.cluster.get(ref)
+    assert before is not None
+    installation.cluster.delete(ref)
+    installation.until(ref, lambda each: each["metadata"]["uid"] != before["metadata"]["uid"], "a new Deployment")
+    installation.until_phase("tide.v1.0.0", namespace)
+
+
+def test_subscription_config_reaches_the_deployment_in_one_rollout(installation: Installation, namespace: str) -> None:
+    subscribe(installation, namespace, "tide", config={"env": [{"name": "COLOUR", "value": "blue"}]})
+    installation.until_phase("tide.v1.0.0", namespace)
+    deployment = installation.until(
+        DEPLOYMENT.ref("tide-controller", namespace), lambda each: "COLOUR" in str(each["spec"]), "the variable"
+    )
+    assert deployment["metadata"]["generation"] == 1

@@ -1,0 +1,30 @@
+"""Objects as a person names them."""
+
+from __future__ import annotations
+
+import pytest
+
+from eventing.cli.failure import CliError
+from eventing.cli.objects import ref_of
+from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("Subscription/etcd", SUBSCRIPTION.ref("etcd", "ns"), id="a kind"),
+        pytest.param("sub/etcd", SUBSCRIPTION.ref("etcd", "ns"), id="a short name"),
+        pytest.param("deployments/etcd", DEPLOYMENT.ref("etcd", "ns"), id="a plural"),
+        pytest.param("namespace/olm", NAMESPACE.ref("olm"), id="a kind without namespace"),
+        pytest.param("a.io/v1/Thing/x/y", Ref("a.io/v1", "Thing", "y", "x"), id="a whole ref"),
+    ],
+)
+def test_ref_of(text: str, want: Ref) -> None:
+    assert ref_of(text, "ns") == want
+
+
+@pytest.mark.parametrize("text", ["etcd", "Subscription/", "Nonsense/x"])
+def test_what_is_no_object_is_refused(text: str) -> None:
+    with pytest.raises(CliError) as error:
+        ref_of(text, "ns")
+    assert error.value.code == 2

@@ -1,0 +1,49 @@
+"""Where a package stands, in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from eventing.packages.progress import Standing, standing
+from shared.api.manifest import Manifest
+
+
+def a_subscription(*conditions: tuple[str, str, str], hold: str = "", **status: str) -> Manifest:
+    listed = [{"type": kind, "status": "True", "reason": reason, "message": text} for kind, reason, text in conditions]
+    annotations = {"olmf.io/hold": hold} if hold else {}
+    return {"metadata": {"name": "etcd", "annotations": annotations}, "status": {**status, "conditions": listed}}
+
+
+def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
+    return {"status": {"phase": phase, "message": message, **status}}
+
+
+@pytest.mark.parametrize(
+    ("subscription", "csv", "want"),
+    [
+        pytest.param(a_subscription(), None, Standing("", "Resolving"), id="nothing known yet"),
+        pytest.param(
+            a_subscription(("ResolutionFailed", "ConstraintsNotSatisfiable", "no such package")), None,
+            Standing("", "ResolutionFailed", "ConstraintsNotSatisfiable: no such package"), id="not resolvable",
+        ),
+        pytest.param(
+            a_subscription(("InstallPlanPending", "RequiresApproval", ""), state="UpgradePending", currentCSV="a.v1"),
+            None, Standing("a.v1", "InstallPlanPending", "RequiresApproval"), id="waits for approval",
+        ),
+        pytest.param(
+            a_subscription(("BundleUnpacking", "x", ""), ("BundleUnpackFailed", "y", "z")), None,
+            Standing("", "BundleUnpackFailed", "y: z"), id="the gravest condition is told",
+        ),
+        pytest.param(
+            a_subscription(currentCSV="a.v1"),
+            a_csv("Pending", "requirements", requirementStatus=[{"kind": "CRD", "name": "x", "status": "NotPresent"}]),
+            Standing("a.v1", "Pending", "CRD x: NotPresent"), id="an unmet requirement is named",
+        ),
+        pytest.param(
+            a_subscription(currentCSV="a.v1", hold="audit"), a_csv("Succeeded"),
+            Standing("a.v1", "Succeeded", "held: audit"), id="held",
+        ),
+    ],
+)  # fmt: skip
+def test_standing(subscription: Manifest, csv: Manifest | None, want: Standing) -> None:
+    assert standing(subscription, csv) == want

@@ -1,0 +1,127 @@
+"""A whole installation for tests: `olmf up` in a state directory of its own, and waits that say what they saw."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from shared.adapters.kube import KubeClient
+from shared.api.manifest import Manifest
+from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
+
+SAMPLES = Path(__file__).parents[2] / "k8s" / "samples" / "bundles"
+PATIENCE_SECONDS = 60.0
+"""A bound against hanging, not a measure: a test never fails because a machine is slow."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A running installation and a client of its cluster."""
+
+    state: Path
+    cluster: KubeClient
+
+    def olmf(self, *words: str, check: bool = True, timeout: float = 180) -> subprocess.CompletedProcess[str]:
+        """Run `olmf <words> --state <state>`."""
+        return olmf(*words, "--state", str(self.state), check=check, timeout=timeout)
+
+    def status(self) -> Any:
+        """`olmf status -o json`."""
+        return json.loads(self.olmf("status", "-o", "json", check=False).stdout)
+
+    def apply(self, *manifests: Manifest) -> None:
+        """Create or change objects."""
+        for manifest in manifests:
+            self.cluster.apply(manifest, field_manager="test")
+
+    def until(self, ref: Ref, holds: Callable[[Manifest], object], what: str = "") -> Manifest:
+        """The object as soon as `holds`; AssertionError shows what it was instead."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        seen: Manifest | None = None
+        while time.monotonic() < deadline:
+            seen = self.cluster.get(ref)
+            if seen is not None and holds(seen):
+                return seen
+            time.sleep(0.05)
+        shown = yaml.safe_dump(seen.get("status", seen)) if seen else "absent"
+        raise AssertionError(f"{ref} never came to {what or 'what was wanted'}; last seen:\n{shown}")
+
+    def until_gone(self, ref: Ref) -> None:
+        """Wait until the object is gone."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            if self.cluster.get(ref) is None:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{ref} never went away")
+
+    def until_phase(self, name: str, namespace: str, phase: str = "Succeeded") -> Manifest:
+        """The ClusterServiceVersion as soon as it is in the phase."""
+        ref = CLUSTER_SERVICE_VERSION.ref(name, namespace)
+        return self.until(ref, lambda csv: csv.get("status", {}).get("phase") == phase, phase)
+
+    def until_condition(self, subscription: str, namespace: str, kind: str) -> Manifest:
+        """The condition of a Subscription as soon as it is True."""
+        ref = SUBSCRIPTION.ref(subscription, namespace)
+        found = self.until(ref, lambda each: condition(each, kind).get("status") == "True", kind)
+        return condition(found, kind)
+
+
+def condition(manifest: Manifest, kind: str) -> Manifest:
+    """A condition by type, empty when absent."""
+    conditions = (manifest.get("status") or {}).get("conditions") or ()
+    return next((each for each in conditions if each.get("type") == kind), {})
+
+
+def olmf(*words: str, check: bool = True, timeout: float = 180) -> subprocess.CompletedProcess[str]:
+    """Run the command line of this tree."""
+    done = subprocess.run(
+        [sys.executable, "-m", "eventing.cli.main", *words],
+        capture_output=True, text=True, timeout=timeout, env={**os.environ, "OLMF_LOG_JSON": "false"}, check=False,
+    )  # fmt: skip
+    if check and done.returncode:
+        raise AssertionError(f"olmf {' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+@contextmanager
+def installed(state: Path, *words: str) -> Iterator[Installation]:
+    """`olmf up --detach` with these words, and `olmf down` at the end."""
+    olmf("up", "--detach", "--state", str(state), *words)
+    try:
+        addresses = json.loads((state / "olmf.json").read_text())
+        yield Installation(state, KubeClient.from_kubeconfig(addresses["kubeconfig"]))
+    finally:
+        olmf("down", "--state", str(state), check=False)
+
+
+def a_namespace(name: str) -> Manifest:
+    """A Namespace."""
+    return _object(NAMESPACE, name)
+
+
+def an_operator_group(namespace: str, *, targets: tuple[str, ...] = (), name: str = "", **spec: object) -> Manifest:
+    """An OperatorGroup; no targets means all namespaces."""
+    wanted = {**({"targetNamespaces": list(targets)} if targets else {}), **spec}
+    return _object(OPERATOR_GROUP, name or f"{namespace}-group", namespace, spec=wanted)
+
+
+def a_subscription(package: str, namespace: str, *, source: str = "local", name: str = "", **spec: object) -> Manifest:
+    """A Subscription to the catalog `olm/local`."""
+    wanted = {"name": package, "source": source, "sourceNamespace": "olm", **spec}
+    return _object(SUBSCRIPTION, name or package, namespace, spec=wanted)
+
+
+def _object(kind: Kind, name: str, namespace: str = "", **fields: object) -> Manifest:
+    place = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name, **place}, **fields}

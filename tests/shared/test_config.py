@@ -1,0 +1,51 @@
+"""Settings come from the environment, and a bad value stops the process with its name."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from shared.config import SettingError, Settings
+
+
+def test_defaults_need_no_environment() -> None:
+    assert Settings.read({}) == Settings()
+
+
+def test_each_type_of_setting_is_read() -> None:
+    values = Settings.read(
+        {
+            "OLMF_LEASE_SECONDS": "7",
+            "OLMF_LOG_JSON": "false",
+            "OLMF_CONTENT": "/tmp/x",
+            "OLMF_STEPS": "bundle, subscription",
+            "OLMF_UNPACK": "direct",
+            "OLMF_UNPACK_TIMEOUT": "90",
+        }
+    )
+    assert (values.lease_seconds, values.log_json, values.content) == (7, False, Path("/tmp/x"))
+    assert values.steps == ("bundle", "subscription")
+    assert (values.policy.unpack, values.policy.unpack_timeout) == ("direct", timedelta(seconds=90))
+
+
+def test_the_usual_names_of_redis_and_kubeconfig_are_known_and_ours_win() -> None:
+    usual = {"REDIS_URL": "redis://a", "KUBECONFIG": "/k"}
+    assert Settings.read(usual).redis_url == "redis://a"
+    assert Settings.read(usual).kubeconfig == "/k"
+    assert Settings.read({**usual, "OLMF_REDIS_URL": "redis://b"}).redis_url == "redis://b"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("OLMF_LEASE_SECONDS", "soon", id="not a number"),
+        pytest.param("OLMF_LOG_JSON", "perhaps", id="not a boolean"),
+        pytest.param("OLMF_UNPACK", "magic", id="not one of the choices"),
+        pytest.param("OLMF_UNPACK_TIMEOUT", "ten", id="not a duration in seconds"),
+    ],
+)
+def test_a_bad_value_is_refused_with_its_name(name: str, text: str) -> None:
+    with pytest.raises(SettingError, match=f"{name}='{text}'"):
+        Settings.read({name: text})
