@@ -13,8 +13,11 @@ LONGEST = timedelta(minutes=5)
 def backoff(failures: int, dice: float, *, first: timedelta = FIRST) -> timedelta:
     """The wait after that many failures in a row (1, 2, …); `dice` in [0, 1) spreads it over the upper half.
 
-    A step that asks for `first` never waits less than that: its jitter is added, not taken away.
+    A step that asks for `first` never waits less than that: its jitter is added, not taken away. A `first` of almost
+    nothing is honoured once.
     """
+    if failures > 1:
+        first = max(first, FIRST)
     if first >= LONGEST:
         return first * (1 + dice / 10)
     # The exponent is bounded because 2**1024 is no float; the wait is at its bound long before.

@@ -1,6 +1,7 @@
 """The work queue: which (step, ref) runs when, and who holds it."""
 
 from eventing.workqueue.client import UNREACHABLE, connect
+from eventing.workqueue.listing import listed
 from eventing.workqueue.values import Added, Claim, Depth, Listed, State
 from eventing.workqueue.work_queue import JOURNAL, JOURNAL_LENGTH, RECORD, WorkQueue
 
@@ -16,4 +17,5 @@ __all__ = [
     "State",
     "WorkQueue",
     "connect",
+    "listed",
 ]

@@ -60,7 +60,10 @@ call('HDEL', job, 'running', 'running_count')
 
 if is_rung then
   if is_worn_out then call('HDEL', job, 'bugs', 'attempts') end
-elseif is_worn_out or delay >= 0 then
+elseif delay == 0 and not is_worn_out then
+  note_causes(job, {run_id}, 1, 'causes')
+  line_up(entry, now)
+elseif is_worn_out or delay > 0 then
   call('SREM', blocked_key(ref), entry)
   call('HDEL', job, 'seq', 'since')
   call('HSET', job, 'wrote', own)

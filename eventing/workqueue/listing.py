@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,8 +11,11 @@ from redis import Redis
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Depth, Listed, State, job_of
 
+LIVE: tuple[State, ...] = ("running", "ready", "blocked", "delayed")
+DEAD: tuple[State, ...] = ("dead",)
 
-def ls(client: Redis, limit: int, *states: State) -> tuple[Listed, ...]:
+
+def listed(client: Redis, limit: int = 1000, *, states: Sequence[State] = (*LIVE, *DEAD)) -> tuple[Listed, ...]:
     """The jobs in these states, at most `limit` of each; one that runs and is rung again is listed twice."""
     rows = run(client, "list", limit, *states)
     return tuple(_listed([value.decode() if isinstance(value, bytes) else value for value in row]) for row in rows)

@@ -116,11 +116,11 @@ class WorkQueue:
 
     def ls(self, limit: int = 1000) -> tuple[Listed, ...]:
         """Every job there is, the running ones first; at most `limit` of each state."""
-        return listing.ls(self.client, limit, "running", "ready", "blocked", "delayed")
+        return listing.listed(self.client, limit, states=listing.LIVE)
 
     def dead(self, limit: int = 1000) -> tuple[Listed, ...]:
         """The dead letters, oldest first."""
-        return listing.ls(self.client, limit, "dead")
+        return listing.listed(self.client, limit, states=listing.DEAD)
 
     def depth(self) -> Depth:
         """Counts only: cheap."""

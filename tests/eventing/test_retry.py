@@ -22,6 +22,8 @@ from eventing.retry import FIRST, LONGEST, backoff
         pytest.param(4, 0.5, 2.0, 12.0, id="with jitter over its upper half"),
         pytest.param(40, 0.5, 2.0, 225.0, id="no wait grows beyond five minutes"),
         pytest.param(10_000, 0.0, 2.0, 150.0, id="however many failures there were"),
+        pytest.param(1, 0.5, 0.0, 0.0, id="a step may ask for no wait at all"),
+        pytest.param(3, 0.0, 0.0, 0.5, id="but not again and again"),
         pytest.param(5, 0.0, 600.0, 600.0, id="a step may ask for more than that"),
     ],
 )

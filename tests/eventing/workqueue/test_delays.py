@@ -123,6 +123,13 @@ def test_an_event_that_the_run_itself_emitted_does_not_shorten_its_delay(rig: Ri
     assert due_in(rig) > 50
 
 
+def test_a_step_that_asks_to_run_again_at_once_needs_no_sweep(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.queue.finish(rig.claim(), a_result(run_id="slice-1", again_in=timedelta(0)))
+
+    assert rig.claim().causes == ("slice-1",)
+
+
 def test_failures_in_a_row_wait_longer_and_longer(rig: Rig) -> None:
     waits = []
     rig.queue.add([a_job()], "event")
