@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
@@ -13,7 +14,9 @@ from shared.kinds import Ref
 
 SEEN = "olmf:seen"
 """A Redis hash: ref to the resourceVersion of its last event."""
+KEY = "olmf:journal:key"
 _TRIM_EVERY = 500
+_LONGEST_BLOCK_MS = 5000  # the socket gives up not long after
 _PAGE = 500
 
 
@@ -44,23 +47,22 @@ class RedisJournal:
         self._now_ms = now_ms
         self._until_trim = _TRIM_EVERY
 
-    def saw(self, event: Event, version: str = "") -> None:
-        """Note an event; `version` is the object's resourceVersion where the id of the event does not state it."""
-        self.saw_all([(event, version)])
+    def secret(self) -> bytes:
+        """The key of this installation's stand-ins for Secret values: the same in every process, lost with Redis."""
+        self._client.execute_command("SET", KEY, secrets.token_bytes(32), "NX")
+        return bytes(self._client.execute_command("GET", KEY))
 
-    def saw_all(self, events: Iterable[tuple[Event, str]]) -> None:
-        """Note several events in one trip."""
+    def saw(self, events: Iterable[Event]) -> None:
+        """Note events, in one trip."""
         pipe = self._client.pipeline(transaction=False)
         count = 0
-        for event, version in events:
+        for event in events:
             count += 1
             pipe.execute_command("XADD", STREAM, "*", EVENT, pack(Saw.of(event, self._now_ms())))
-            change = change_of(event.id)
-            told = version or (change[1] if change else "")
             if event.type.endswith(".delete"):
                 pipe.execute_command("HDEL", SEEN, str(event.ref))
-            elif told:
-                pipe.execute_command("HSET", SEEN, str(event.ref), told)
+            elif change := change_of(event.id):
+                pipe.execute_command("HSET", SEEN, str(event.ref), change[1])
         if count:
             pipe.execute()
         self._until_trim -= count
@@ -84,7 +86,7 @@ class RedisJournal:
             length = self._client.execute_command("XLEN", STREAM)
             self._client.execute_command("XTRIM", STREAM, "MAXLEN", "~", int(length * self._max_bytes / size * 0.9))
 
-    def entries(self, after: str = "-", *, block_ms: int | None = None) -> Iterator[Recorded | Saw]:
+    def entries(self, after: str = "-", *, block_ms: int = 0) -> Iterator[Recorded | Saw]:
         """Entries from the oldest, or after a stream id; with `block_ms` also those to come, until that long none came.
 
         An entry that this version cannot read is left out.
@@ -96,13 +98,17 @@ class RedisJournal:
             for key, fields in page:
                 position = key.decode()
                 yield from _decoded(fields)
-            if len(page) == _PAGE:
-                continue
-            last = "0" if position == "-" else position
-            if block_ms is None or not self._client.execute_command(
-                "XREAD", "COUNT", 1, "BLOCK", block_ms, "STREAMS", STREAM, last
-            ):
+            if len(page) < _PAGE and not self._wait(position, block_ms):
                 return
+
+    def _wait(self, position: str, block_ms: int) -> bool:
+        """Something came after the position, before that long had passed."""
+        last = "0" if position == "-" else position
+        for waited in range(0, block_ms, _LONGEST_BLOCK_MS):
+            block = min(block_ms - waited, _LONGEST_BLOCK_MS)
+            if self._client.execute_command("XREAD", "COUNT", 1, "BLOCK", block, "STREAMS", STREAM, last):
+                return True
+        return False
 
     def tail(self, *, block_ms: int = 1000) -> Iterator[Recorded | Saw]:
         """Entries from now on, until none came for that long."""

@@ -80,13 +80,18 @@ class Runner:
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
 
     def run(self, claim: Claim, held: Callable[[], bool], *, traceparent: str = "") -> RunResult:
-        """Run the claimed step; `held` tells whether the lease still lives. Never raises what a step raised."""
+        """Run the claimed step; `held` tells whether the lease still lives.
+
+        Raises nothing but what `held` raises: without the queue there is nobody to tell how the run ended.
+        """
         started = time.perf_counter()
         progress = _Progress(_new_id(), time.time_ns() // 1_000_000, traceparent)
         try:
             step = self._steps[claim.step]
             progress.code = step.code
-            self._decide_and_perform(step, claim, held, progress)
+            self._decide_and_perform(step, claim, _Lease(held), progress)
+        except _Unknown as unknown:
+            raise unknown.cause from None
         except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
             self._fail(progress, error)
         return self._finish(claim, progress, (time.perf_counter() - started) * 1000)
@@ -208,6 +213,27 @@ class Runner:
             causes=run.causes,
             **{key: value for key, value in extra.items() if value not in ("", None)},
         )
+
+
+class _Unknown(Exception):
+    """The queue could not say whether the lease still lives."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class _Lease:
+    """Asks the queue, and keeps its errors apart from those of steps and ports."""
+
+    held: Callable[[], bool]
+
+    def __call__(self) -> bool:
+        try:
+            return self.held()
+        except Exception as error:
+            raise _Unknown(error) from error
 
 
 def _sentence(failure: WriteFailure) -> str:

@@ -62,11 +62,16 @@ def _load(package: str, name: str) -> Step:
     call = getattr(module, verb, None)
     if not callable(call):
         raise UnknownStep(f"step {name!r}: module {path} has no function {verb}")
+    return step_of(name, call, _code(module.__file__))
+
+
+def step_of(name: str, call: Callable[..., Outcome], code: str) -> Step:
+    """The step that a function is. UnknownStep when its signature is not that of a step."""
     hints = get_type_hints(call)
     first, *rest = inspect.signature(call).parameters
     if hints.get(first) is not Ref:
         raise UnknownStep(f"step {name!r}: its first parameter is a Ref, not {hints.get(first)}")
-    return Step(name, call, tuple((parameter, hints[parameter]) for parameter in rest), _code(module.__file__))
+    return Step(name, call, tuple((parameter, hints[parameter]) for parameter in rest), code)
 
 
 def _code(file: str | None) -> str:

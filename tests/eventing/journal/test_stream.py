@@ -42,7 +42,7 @@ def test_the_queue_writes_where_the_journal_reads() -> None:
 
 def test_an_event_is_read_as_it_was_seen(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw(an_event())
+    journal.saw([an_event()])
     found = journal.event("uid-1.7.update")
     assert found is not None
     assert found.event() == an_event()
@@ -70,21 +70,26 @@ def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
 def test_the_audit_learns_what_no_event_told_of(client: Redis, seen: tuple[str, ...], asked: str, unseen: bool) -> None:
     journal = RedisJournal(client)
     for version in seen:
-        journal.saw(an_event(version))
+        journal.saw([an_event(version)])
     assert journal.unseen([(ONE, asked)]) == ((ONE,) if unseen else ())
 
 
 def test_a_deleted_object_is_forgotten(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw(an_event("7"))
-    journal.saw(an_event("8", verb="delete"))
+    journal.saw([an_event("7")])
+    journal.saw([an_event("8", verb="delete")])
     assert journal.unseen([(ONE, "7")]) == (ONE,)
 
 
-def test_the_version_may_stand_beside_the_event(client: Redis) -> None:
+def test_an_event_of_another_origin_tells_of_no_version(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw(Event("a-random-id", names.UPDATED, "knative", ONE), "7")
-    assert journal.unseen([(ONE, "7")]) == ()
+    journal.saw([Event("a-random-id", names.UPDATED, "knative", ONE)])
+    assert journal.unseen([(ONE, "7")]) == (ONE,)
+
+
+def test_every_process_has_the_same_key(client: Redis) -> None:
+    assert RedisJournal(client).secret() == RedisJournal(client).secret()
+    assert len(RedisJournal(client).secret()) == 32
 
 
 def test_the_stream_is_bounded_in_bytes(client: Redis) -> None:
@@ -105,16 +110,16 @@ def test_what_another_version_wrote_hides_nothing(client: Redis) -> None:
 
 def test_pages_are_read_to_the_end(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw_all((an_event(str(number)), "") for number in range(1201))
+    journal.saw(an_event(str(number)) for number in range(1201))
     entries = [entry for entry in journal.entries() if isinstance(entry, Saw)]
     assert [entry.id for entry in entries] == [f"uid-1.{number}.update" for number in range(1201)]
 
 
 def test_the_tail_begins_now_and_tells_of_what_comes(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw(an_event("1"))
+    journal.saw([an_event("1")])
     tail = journal.tail(block_ms=10)
-    journal.saw(an_event("2"))
+    journal.saw([an_event("2")])
     assert [entry.id for entry in tail if isinstance(entry, Saw)] == ["uid-1.2.update"]
 
 

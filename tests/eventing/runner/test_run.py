@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 import structlog
 
+from eventing.events import change_id
 from eventing.journal.records import Run, unpack_run
 from eventing.routes import Job, Route, always, itself
 from eventing.run_result import RunResult
@@ -170,6 +171,21 @@ def test_a_lost_lease_writes_nothing_and_rings_nobody() -> None:
     result = run(api, a_claim("mark_map"), lambda: False)
     assert (result.failure, result.jobs) == ("lost", ())
     assert api.calls == ["get one"]
+
+
+def test_a_queue_that_cannot_be_asked_is_no_bug_of_the_step() -> None:
+    def held() -> bool:
+        raise ConnectionError("the queue is away")
+
+    api = FakeApi([a_map()])
+    with pytest.raises(ConnectionError, match="the queue is away"):
+        run(api, a_claim("mark_map"), held)
+    assert api.calls == ["get one"]
+
+
+def test_the_events_that_a_write_will_ring_are_named() -> None:
+    result = run(FakeApi([a_map()]), a_claim("mark_map"))
+    assert result.wrote == (change_id("uid-101", "102", "update"),)
 
 
 def test_a_slice_runs_again_at_once_and_rings_only_at_the_end() -> None:
