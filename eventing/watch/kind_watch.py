@@ -1,0 +1,122 @@
+"""The life of one watch: list, follow, and begin again when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+
+import aiohttp
+import structlog
+
+from eventing.events import Event
+from eventing.watch.memory import Memory
+from eventing.watch.pulse import Pulse
+from eventing.watch.stream import Stream
+from shared.adapters.kube import ApiError
+from shared.api.manifest import version_of
+
+FIRST_PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 10.0
+UNSERVED_PAUSE_SECONDS = 30.0
+"""A kind that is not served is asked for this seldom: the CRD that brings it wakes the watch (`nudge`)."""
+SHORT_WATCH_SECONDS = 1.0
+"""A watch that the server ends sooner is not renewed at once."""
+
+Deliver = Callable[[Sequence[Event]], Awaitable[None]]
+log = structlog.get_logger()
+
+
+class KindWatch:
+    """Keeps one kind watched until cancelled."""
+
+    def __init__(self, memory: Memory, stream: Stream, deliver: Deliver, *, pulse: Pulse, seconds: int) -> None:
+        self.name = f"{memory.kind.plural}.{memory.kind.group}".rstrip(".")
+        """As a CustomResourceDefinition would be named."""
+        self._memory = memory
+        self._stream = stream
+        self._deliver = deliver
+        self._pulse = pulse
+        self._seconds = seconds
+        self._position = ""
+        """The resourceVersion up to which everything was delivered; empty: list first."""
+        self._failures = 0
+        self._nudged = asyncio.Event()
+        pulse.expect(self.name)
+
+    def nudge(self) -> None:
+        """What makes this kind served may just have changed: try again soon."""
+        self._failures = 0
+        self._nudged.set()
+
+    async def run(self) -> None:
+        """List and watch, for ever."""
+        while True:
+            longest = LONGEST_PAUSE_SECONDS
+            try:
+                await self._turn()
+                continue
+            except ApiError as error:
+                if error.is_expired:
+                    self._position = ""
+                    log.info("watch_relists", kind=self.name, reason=error.message)
+                elif error.is_not_found:
+                    longest = UNSERVED_PAUSE_SECONDS
+                    await self._vanish()
+                else:
+                    log.warning("watch_refused", kind=self.name, error=str(error))
+            except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+                log.warning("watch_broken", kind=self.name, error=f"{type(error).__name__}: {error}")
+            await self._pause(longest)
+
+    async def _turn(self) -> None:
+        if not self._position:
+            await self._list()
+        started = asyncio.get_running_loop().time()
+        await self._follow()
+        if asyncio.get_running_loop().time() - started < SHORT_WATCH_SECONDS:
+            await self._pause(LONGEST_PAUSE_SECONDS)
+        else:
+            self._failures = 0
+
+    async def _list(self) -> None:
+        listed: set[tuple[str, str]] = set()
+        position = ""
+        async for items, position in self._stream.pages():  # noqa: B007  # the last one counts
+            self._pulse.beat(self.name)
+            await self._deliver(self._memory.page(items, listed))
+        await self._deliver(self._memory.settle(listed))
+        self._position = position
+        self._pulse.settled(self.name)
+
+    async def _follow(self) -> None:
+        seconds = int(self._seconds * random.uniform(0.8, 1.0))  # noqa: S311  # why: twenty watches shall not end at once
+        async for changes in self._stream.changes(self._position, max(seconds, 1)):
+            self._pulse.beat(self.name)
+            found = [
+                event
+                for change in changes
+                if change.type != "BOOKMARK"
+                for event in self._memory.saw(change.type, change.object)
+            ]
+            await self._deliver(found)
+            if changes:
+                self._failures = 0
+                self._position = version_of(changes[-1].object) or self._position
+
+    async def _vanish(self) -> None:
+        """The kind is not served (any more): what was known of it is gone."""
+        self._pulse.beat(self.name)
+        self._position = ""
+        await self._deliver(self._memory.settle(set()))
+        self._pulse.settled(self.name)
+
+    async def _pause(self, longest: float) -> None:
+        seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
+        self._failures = min(self._failures + 1, 16)
+        self._nudged.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._nudged.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,112 @@
+"""What a watch has seen of its kind, and which events follow from what it sees next; no I/O."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from eventing import events
+from eventing.events import Event, change_id
+from eventing.routes import OWNED_BY_CSV
+from eventing.watch.hints import hints
+from shared import kinds, names
+from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of, version_of
+from shared.kinds import Kind, Ref
+
+Verb = Literal["add", "update", "delete"]
+_TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "delete": names.DELETED}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All that is kept of an object."""
+
+    uid: str
+    version: str
+    hints: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Memory:
+    """The objects of one kind, by namespace and name."""
+
+    kind: Kind
+    source: str
+    """Address of the API server: the `source` of the events."""
+    objects: dict[tuple[str, str], Seen] = field(default_factory=dict)
+    has_listed: bool = False
+
+    def saw(self, change: str, manifest: ReadOnly) -> tuple[Event, ...]:
+        """The events of one line of a watch; `change` is ADDED, MODIFIED or DELETED."""
+        if change == "DELETED":
+            return self._lost(manifest)
+        return self._present(manifest)
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> tuple[Event, ...]:
+        """The events of one page of a list: what is new or differs. The page's objects are added to `listed`."""
+        found: list[Event] = []
+        for item in items:
+            listed.add((namespace_of(item), name_of(item)))
+            found += self._present(item)
+        return tuple(found)
+
+    def settle(self, listed: set[tuple[str, str]]) -> tuple[Event, ...]:
+        """After the last page: what we knew and the list does not have was deleted meanwhile."""
+        self.has_listed = True
+        gone = [key for key in self.objects if key not in listed]
+        return tuple(event for key in gone for event in self._forget(key))
+
+    def _present(self, manifest: ReadOnly) -> tuple[Event, ...]:
+        key = (namespace_of(manifest), name_of(manifest))
+        before = self.objects.get(key)
+        now = Seen(uid_of(manifest), version_of(manifest), self._hints(manifest))
+        if before and (before.uid, before.version) == (now.uid, now.version):
+            return ()
+        replaced: tuple[Event, ...] = ()
+        if before and before.uid != now.uid:
+            replaced, before = self._forget(key), None
+        self.objects[key] = now
+        return replaced + self._event("update" if before else "add", key, now, before)
+
+    def _lost(self, manifest: ReadOnly) -> tuple[Event, ...]:
+        key = (namespace_of(manifest), name_of(manifest))
+        before = self.objects.pop(key, None)
+        return self._event("delete", key, Seen(uid_of(manifest), version_of(manifest), self._hints(manifest)), before)
+
+    def _forget(self, key: tuple[str, str]) -> tuple[Event, ...]:
+        before = self.objects.pop(key)
+        return self._event("delete", key, before, before)
+
+    def _hints(self, manifest: ReadOnly) -> Mapping[str, str]:
+        # why: items of a list, and metadata fetched alone, do not state their kind
+        return hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
+
+    def _event(self, verb: Verb, key: tuple[str, str], now: Seen, before: Seen | None) -> tuple[Event, ...]:
+        said = _with_former_owners(now.hints, before.hints if before else {})
+        if self._is_bystander(said):
+            return ()
+        event_id = change_id(now.uid, now.version, verb)
+        namespace, name = key
+        ref = Ref(self.kind.api_version, self.kind.kind, name, namespace)
+        return (Event(event_id, _TYPES[verb], self.source, ref, said, traceparent(event_id)),)
+
+    def _is_bystander(self, said: Mapping[str, str]) -> bool:
+        """Nobody of ours has anything to do with it (the decision is in the package's docstring)."""
+        if self.kind not in OWNED_BY_CSV or events.OWNERS in said:
+            return False
+        return self.kind == kinds.DEPLOYMENT or not self.has_listed
+
+
+def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:
+    """Whoever owned the object until now wants to hear that it does no longer."""
+    owners = [*now.get(events.OWNERS, "").split(","), *before.get(events.OWNERS, "").split(",")]
+    joined = ",".join(dict.fromkeys(filter(None, owners)))
+    return now if joined == now.get(events.OWNERS, "") else {**now, events.OWNERS: joined}
+
+
+def traceparent(event_id: str) -> str:
+    """W3C trace context of an event: the same for a re-delivery."""
+    digest = hashlib.blake2b(event_id.encode(), digest_size=24).hexdigest()
+    return f"00-{digest[:32]}-{digest[32:]}-01"

@@ -1,0 +1,110 @@
+"""The watcher's process: one task per kind, one sink, one health port."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+import aiohttp
+import structlog
+
+from eventing.events import Event
+from eventing.routes import WATCHED
+from eventing.watch.kind_watch import KindWatch
+from eventing.watch.memory import Memory
+from eventing.watch.pulse import Pulse, serve_health
+from eventing.watch.stream import Stream
+from shared.adapters.kube import Connection, connect
+from shared.config import Settings
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
+
+Sink: TypeAlias = Callable[[Sequence[Event]], None]
+Ready: TypeAlias = Callable[[str, str], None]
+"""Called once with the address of the health port and the URL of its probe."""
+
+LONGEST_SINK_PAUSE_SECONDS = 5.0
+log = structlog.get_logger()
+
+
+class Watcher:
+    """Watches kinds of one API server and hands each change to the sink, in order, at least once."""
+
+    def __init__(self, connection: Connection, sink: Sink, *, kinds: Sequence[Kind] = WATCHED, seconds: int = 300):
+        self._connection = connection
+        self._sink = sink
+        self._kinds = kinds
+        self._seconds = seconds
+        self._watches: list[KindWatch] = []
+        # why: one thread, because the sink blocks on Redis and events are handed over in order
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
+        self.pulse = Pulse()
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
+            for kind in self._kinds:
+                memory = Memory(kind, self._connection.server)
+                stream = Stream(session, self._connection, kind)
+                watch = KindWatch(memory, stream, self.deliver, pulse=self.pulse, seconds=self._seconds)
+                self._watches.append(watch)
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    for watch in self._watches:
+                        tasks.create_task(watch.run(), name=watch.name)
+            finally:
+                self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def deliver(self, events: Sequence[Event]) -> None:
+        """Return when the sink has taken the events; a sink that fails is asked again."""
+        if not events:
+            return
+        pause = 0.1
+        while True:
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._sink, events)
+                break
+            except Exception as error:  # noqa: BLE001  # why: whatever ails the sink, no event may be lost
+                log.warning("sink_failed", events=len(events), error=f"{type(error).__name__}: {error}")
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_SINK_PAUSE_SECONDS)
+        self._nudge(events)
+
+    def _nudge(self, events: Sequence[Event]) -> None:
+        definitions = {event.ref.name for event in events if event.ref.kind == CUSTOM_RESOURCE_DEFINITION.kind}
+        for watch in self._watches:
+            if watch.name in definitions:
+                watch.nudge()
+
+
+def run(settings: Settings, sink: Sink, *, kinds: Sequence[Kind] = WATCHED, on_ready: Ready | None = None) -> None:
+    """The watcher, until SIGTERM or SIGINT. `/livez` and `/readyz` are on `settings.port`."""
+    asyncio.run(_run(settings, sink, kinds, on_ready))
+
+
+async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
+    watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds)
+    health, port = await serve_health(watcher.pulse, settings.port)
+    watching = asyncio.create_task(watcher.run())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, watching.cancel)
+    announcing = asyncio.create_task(_announce(watcher.pulse, port, on_ready))
+    try:
+        await watching
+    except asyncio.CancelledError:
+        log.info("watch_ends")
+    finally:
+        announcing.cancel()
+        await health.cleanup()
+
+
+async def _announce(pulse: Pulse, port: int, on_ready: Ready | None) -> None:
+    await pulse.complete.wait()
+    address = f"http://127.0.0.1:{port}"
+    log.info("watch_ready", kinds=len(pulse.beats), health=address)
+    if on_ready:
+        on_ready(address, f"{address}/livez")

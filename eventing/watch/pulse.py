@@ -1,0 +1,77 @@
+"""How long ago each watch heard from the API server, and a small HTTP server that tells."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import orjson
+from aiohttp import web
+
+STALE_SECONDS = 180.0
+"""Age at which a watch counts as dead: two silences (`stream.SILENCE_SECONDS`)."""
+
+
+@dataclass(slots=True)
+class Pulse:
+    """Heartbeats by name of the watch."""
+
+    clock: Callable[[], float] = time.monotonic
+    bound: float = STALE_SECONDS
+    beats: dict[str, float] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    """Watches that have not seen their first list yet."""
+    complete: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when every watch has seen its first list, or knows that its kind is not served."""
+
+    def expect(self, name: str) -> None:
+        """A watch begins."""
+        self.beats[name] = self.clock()
+        self.waiting.add(name)
+
+    def beat(self, name: str) -> None:
+        """The API server said something."""
+        self.beats[name] = self.clock()
+
+    def settled(self, name: str) -> None:
+        """The first list of a watch was delivered (or its kind is not served)."""
+        self.waiting.discard(name)
+        if not self.waiting:
+            self.complete.set()
+
+    def ages(self) -> dict[str, float]:
+        """Seconds since each watch heard from the API server."""
+        now = self.clock()
+        return {name: round(now - beat, 1) for name, beat in sorted(self.beats.items())}
+
+    def stale(self) -> dict[str, float]:
+        """The watches that are older than the bound."""
+        return {name: age for name, age in self.ages().items() if age > self.bound}
+
+
+async def serve_health(pulse: Pulse, port: int) -> tuple[web.AppRunner, int]:
+    """`/livez` (503 when a watch is stale) and `/readyz` (503 until every first list) on that port, 0 for any."""
+
+    async def livez(_: web.Request) -> web.Response:
+        stale = pulse.stale()
+        return _answer(not stale, {"stale": stale, "ages": pulse.ages()})
+
+    async def readyz(_: web.Request) -> web.Response:
+        return _answer(pulse.complete.is_set(), {"waiting": sorted(pulse.waiting)})
+
+    app = web.Application()
+    app.router.add_get("/livez", livez)
+    app.router.add_get("/readyz", readyz)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, port=port)
+    await site.start()
+    return runner, int(runner.addresses[0][1])
+
+
+def _answer(is_well: bool, facts: dict[str, object]) -> web.Response:
+    return web.Response(
+        status=200 if is_well else 503, body=orjson.dumps({"ok": is_well, **facts}), content_type="application/json"
+    )

@@ -1,0 +1,112 @@
+"""List and watch over HTTP, as asynchronous streams of raw objects."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import orjson
+
+from shared.adapters.kube import ApiError, Connection, path_of
+from shared.api.manifest import Manifest
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, Kind
+
+PAGE = 100
+SILENCE_SECONDS = 90.0
+"""A watch that says nothing for so long (servers send a bookmark every minute) is taken for dead."""
+ANSWER_SECONDS = 30.0
+
+NEEDED_IN_FULL = (CLUSTER_SERVICE_VERSION, INSTALL_PLAN)
+"""Kinds whose status routes ask about."""
+_FULL = "application/json"
+_PARTIAL = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of a watch."""
+
+    type: str
+    """`ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`."""
+    object: Manifest
+
+
+class Stream:
+    """Requests of one kind to one API server."""
+
+    def __init__(self, session: aiohttp.ClientSession, connection: Connection, kind: Kind) -> None:
+        self._session = session
+        self._connection = connection
+        self._kind = kind
+
+    async def pages(self) -> AsyncIterator[tuple[list[Manifest], str]]:
+        """The objects of the kind, page by page, each with the resourceVersion of the whole list."""
+        following = ""
+        while True:
+            query = {"limit": str(PAGE)} | ({"continue": following} if following else {})
+            timeout = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=ANSWER_SECONDS)
+            async with self._get(query, "List", timeout) as response:
+                page = orjson.loads(await self._body(response))
+            meta = page.get("metadata") or {}
+            yield page.get("items") or [], meta.get("resourceVersion") or ""
+            following = meta.get("continue") or ""
+            if not following:
+                return
+
+    async def changes(self, since: str, seconds: int) -> AsyncIterator[list[Change]]:
+        """What happens after the resourceVersion `since`, for `seconds` at most, in the portions in which it arrives.
+
+        An empty portion comes first: the server has accepted the watch. ApiError 410 when `since` is too old.
+        """
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": since,
+            "timeoutSeconds": str(seconds),
+        }
+        timeout = aiohttp.ClientTimeout(
+            total=seconds + ANSWER_SECONDS, sock_connect=5, sock_read=min(SILENCE_SECONDS, seconds + 5)
+        )
+        async with self._get(query, "", timeout) as response:
+            if response.status != 200:
+                await self._body(response)
+            yield []
+            rest = bytearray()
+            async for chunk in response.content.iter_any():
+                rest += chunk
+                end = rest.rfind(b"\n") + 1
+                if end:
+                    lines = bytes(rest[:end]).splitlines()
+                    del rest[:end]
+                    yield [_change(line) for line in lines if line]
+
+    def _get(self, query: Mapping[str, str], suffix: str, timeout: aiohttp.ClientTimeout) -> Any:
+        accept = _FULL if self._kind in NEEDED_IN_FULL else _PARTIAL.format(suffix)
+        headers = {"Accept": accept, "User-Agent": "olmf-watch"}
+        if authorization := self._connection.authorization():
+            headers["Authorization"] = authorization
+        return self._session.get(
+            self._connection.server + path_of(self._kind),
+            params=query,
+            headers=headers,
+            timeout=timeout,
+            ssl=self._connection.tls or True,
+            server_hostname=self._connection.server_name or None,
+            proxy=self._connection.proxy or None,
+        )
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        body = await response.read()
+        if response.status != 200:
+            raise ApiError.of_response(response.status, body)
+        return body
+
+
+def _change(line: bytes) -> Change:
+    said = orjson.loads(line)
+    if said["type"] == "ERROR":
+        status = said["object"]
+        raise ApiError(status.get("code") or 500, status.get("reason") or "Unknown", status.get("message") or "")
+    return Change(said["type"], said["object"])
