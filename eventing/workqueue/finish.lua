@@ -1,5 +1,5 @@
 -- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
---       journal key, journal length, record, run id, own events (one a line), then entry and lane of each job to add.
+--       journal key ('': keep none), journal length, record, run id, own events (one a line), then entry and lane of each job to add.
 -- Returns false when the lease is lost, else whether the job was parked, and the dead letters that were released.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -10,7 +10,7 @@ local own = run_id .. '\n' .. wrote
 local held = call('HGET', HELD, ref)
 if not held or string.sub(held, 1, #token + 1) ~= token .. '|' then return false end
 if only_expired == '1' and tonumber(call('ZSCORE', LEASES, ref) or 0) > now then return false end
-if record ~= '' then call('XADD', journal, 'MAXLEN', '~', journal_length, '*', 'run', record) end
+if record ~= '' and journal ~= '' then call('XADD', journal, 'MAXLEN', '~', journal_length, '*', 'run', record) end
 
 -- Whether an event from outside came while the step ran: it is answered by one more run, at once.
 local function is_rung_from_outside()

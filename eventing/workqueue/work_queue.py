@@ -34,6 +34,7 @@ class WorkQueue:
         self.client = client
         self.worker = worker or f"anonymous-{secrets.token_hex(4)}"
         self._settings = settings
+        self._journal = JOURNAL if settings.journal_bytes else ""
         self._dice = secrets.SystemRandom().random
 
     def add(self, jobs: Iterable[Job], cause: str, *, delay: timedelta | None = None) -> Added:
@@ -152,8 +153,8 @@ class WorkQueue:
     ) -> bool:  # fmt: skip
         answer = run(
             self.client, "finish", entry, token, int(only_expired), failure, result.message,
-            -1 if delay is None else _ms(delay), self._settings.max_failures, JOURNAL, JOURNAL_LENGTH, result.record,
-            result.run_id, "\n".join(result.wrote),
+            -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
+            result.record, result.run_id, "\n".join(result.wrote),
             *(text for job in result.jobs for text in (entry_of(job), job.lane)),
         )  # fmt: skip
         if not answer:

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from eventing.workqueue import Added
+from eventing.workqueue import Added, WorkQueue
+from shared.config import Settings
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
 
@@ -126,6 +127,14 @@ def test_the_end_of_a_run_rings_the_jobs_that_it_emitted_and_journals_it(rig: Ri
     claims = [rig.claim(), rig.claim()]
     assert {(claim.ref.name, claim.causes) for claim in claims} == {("next", ("run-7",)), ("one", ("run-7",))}
     assert [entry[1] for entry in rig.client.xrange("olmf:journal") or () if entry] == [{b"run": b"what happened"}]
+
+
+def test_without_room_for_a_journal_a_run_ends_all_the_same(rig: Rig) -> None:
+    queue = WorkQueue(rig.client, Settings(journal_bytes=0))
+    queue.add([a_job()], "event")
+
+    assert queue.finish(rig.claim(), a_result())
+    assert rig.client.xlen("olmf:journal") == 0
 
 
 def test_adding_tells_which_groups_have_no_drainer(rig: Rig) -> None:
