@@ -1,0 +1,106 @@
+"""The documents of a file-based catalog, grouped by package (fbc.md §2.2–2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from shared.api.manifest import ReadOnly
+from shared.domain import goyaml
+
+HEAVY: Final = frozenset({"olm.csv.metadata", "olm.bundle.object"})
+"""Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""
+
+
+class NotACatalog(ValueError):
+    """A file is not part of a file-based catalog; the message names the file, the document and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object of a catalog and where it stands."""
+
+    where: str
+    """File and number of the document, e.g. `etcd/catalog.yaml, document 3`."""
+    schema: str
+    package: str
+    name: str
+    fields: ReadOnly
+
+    def get(self, field_name: str) -> Any:  # why: any JSON value
+        """A field by its name in lower or upper case, as published catalogs need (fbc.md §2.2)."""
+        return folded(self.fields, field_name)
+
+
+@dataclass(slots=True)
+class PackageDocuments:
+    """What a catalog says about one package, in document order."""
+
+    packages: list[Document] = field(default_factory=list)
+    channels: list[Document] = field(default_factory=list)
+    bundles: list[Document] = field(default_factory=list)
+    deprecations: list[Document] = field(default_factory=list)
+
+
+Grouped: TypeAlias = dict[str, PackageDocuments]
+
+
+def folded(fields: ReadOnly, name: str) -> Any:  # why: any JSON value
+    """The value of a key, whatever its case; exact spelling first, else the last one by code point."""
+    if name in fields:
+        return fields[name]
+    wanted = name.casefold()
+    return next((fields[key] for key in sorted(fields, reverse=True) if key.casefold() == wanted), None)
+
+
+def read(path: str, content: str | bytes) -> Iterator[Document]:
+    """The documents of one file. NotACatalog at the first that is none."""
+    number = 0
+    try:
+        for number, value in enumerate(goyaml.load_all(content), start=1):
+            yield _document(f"{path}, document {number}", value)
+    except goyaml.YamlError as error:
+        raise NotACatalog(f"{path}, document {number + 1}: {error}") from error
+
+
+def _document(where: str, value: object) -> Document:
+    if not isinstance(value, Mapping):
+        what = "empty" if value is None else f"a {type(value).__name__}"
+        raise NotACatalog(f"{where} is {what}: every document of a catalog is an object with a schema")
+    texts = {name: folded(value, name) for name in ("schema", "package", "name")}
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise NotACatalog(f"{where}: expected value for key {name!r} to be a string, got {text!r}")
+    if not texts["schema"]:
+        keys = ", ".join(sorted(map(str, value))[:5]) or "none"
+        raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
+    return Document(where, texts["schema"], texts["package"] or "", texts["name"] or "", value)
+
+
+def group(documents: Iterable[Document]) -> Grouped:
+    """Documents by package; those of other schemas are left out, as OLM does."""
+    grouped: Grouped = {}
+    for document in documents:
+        if document.schema in _LISTS:
+            package = document.name if document.schema == "olm.package" else document.package
+            getattr(grouped.setdefault(package, PackageDocuments()), _LISTS[document.schema]).append(_light(document))
+    return grouped
+
+
+_LISTS: Final = {
+    "olm.package": "packages",
+    "olm.channel": "channels",
+    "olm.bundle": "bundles",
+    "olm.deprecations": "deprecations",
+}
+
+
+def _light(document: Document) -> Document:
+    """A bundle without what only people read: that is nine tenths of a large catalog."""
+    properties = document.get("properties")
+    if document.schema != "olm.bundle" or not isinstance(properties, list):
+        return document
+    kept = [one for one in properties if not (isinstance(one, Mapping) and folded(one, "type") in HEAVY)]
+    fields = {"image": document.get("image"), "properties": kept}
+    return Document(document.where, document.schema, document.package, document.name, fields)

@@ -1,0 +1,210 @@
+"""From the documents of one package to its model, or to the sentences that say why not (fbc.md §6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from shared.domain.catalog.documents import Document, Grouped, PackageDocuments, folded
+from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.semver import InvalidVersion
+from shared.domain.semver import parse as parse_version
+
+_PACKAGE: Final = "olm.package"
+
+
+@dataclass(frozen=True, slots=True)
+class SickPackage:
+    """A package that cannot be offered; the other packages of its catalog can."""
+
+    name: str
+    findings: tuple[str, ...]
+    """Every reason, as a sentence that begins with the place."""
+
+
+def parse(grouped: Grouped) -> tuple[Package | SickPackage, ...]:
+    """All packages of a catalog, by name."""
+    return tuple(parse_package(name, grouped[name]) for name in sorted(grouped))
+
+
+def parse_package(name: str, documents: PackageDocuments) -> Package | SickPackage:
+    """One package, checked."""
+    findings = [finding for rule in _RULES for finding in rule(name, documents)]
+    if findings:
+        return SickPackage(name, tuple(findings))
+    channels = tuple(
+        Channel(document.name, tuple(map(_entry, document.get("entries")))) for document in documents.channels
+    )
+    bundles = {document.name: _bundle(document) for document in documents.bundles}
+    default = str(documents.packages[0].get("defaultChannel"))
+    missing = _uncovered(name, channels, bundles, default)
+    return SickPackage(name, missing) if missing else Package(name, default, channels, bundles, _notices(documents))
+
+
+def _check_package(name: str, documents: PackageDocuments) -> Iterator[str]:
+    if not name:
+        yield from (
+            f"{document.where}: {document.schema} {document.name!r} names no package" for document in _all(documents)
+        )
+        return
+    if not documents.packages:
+        first = next(_all(documents))
+        yield f"{first.where}: unknown package {name!r} for {first.schema.removeprefix('olm.')} {first.name!r}"
+    for document in documents.packages[1:]:
+        yield f"{document.where}: duplicate package {name!r}"
+    for document in documents.packages[:1]:
+        if not isinstance(default := document.get("defaultChannel"), str) or not default:
+            yield f"{document.where}: package {name!r} has no default channel: set defaultChannel"
+
+
+def _all(documents: PackageDocuments) -> Iterator[Document]:
+    yield from (*documents.packages, *documents.channels, *documents.bundles, *documents.deprecations)
+
+
+def _check_channels(name: str, documents: PackageDocuments) -> Iterator[str]:
+    yield from _repeated(name, "channel", documents.channels)
+    for document in documents.channels:
+        if not document.name:
+            yield f"{document.where}: package {name!r} contains channel with no name"
+        entries = document.get("entries")
+        if not isinstance(entries, list) or not entries:
+            yield f"{document.where}: channel {document.name!r} must contain at least one entry"
+        else:
+            yield from (f"{document.where}, channel {document.name!r}: {why}" for why in _wrong_entries(entries))
+
+
+def _wrong_entries(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        match _entry_fields(entry):
+            case {"name": str(found), "replaces": str(), "skipRange": str(), "skips": list(skips)} if found:
+                if not all(isinstance(skip, str) and skip for skip in skips):
+                    yield f"entry {found!r}: skips must be a list of names, got {skips!r}"
+            case _:
+                yield f"an entry needs a name, and texts for replaces and skipRange, got {entry!r}"
+    names = Counter(folded(entry, "name") for entry in entries if isinstance(entry, Mapping))
+    yield from (f"duplicate entry {found!r}" for found, count in names.items() if count > 1)
+
+
+def _check_bundles(name: str, documents: PackageDocuments) -> Iterator[str]:
+    yield from _repeated(name, "bundle", documents.bundles)
+    for document in documents.bundles:
+        yield from (f"{document.where}: bundle {document.name!r} {why}" for why in _wrong_bundle(name, document))
+
+
+def _wrong_bundle(package: str, document: Document) -> Iterator[str]:
+    if not document.name:
+        yield "has no name"
+    if not isinstance(document.get("image") or "", str):
+        yield f"has an image that is no text: {document.get('image')!r}"
+    properties = document.get("properties") or []
+    if not isinstance(properties, list) or not all(_is_property(one) for one in properties):
+        yield "has properties that are not a list of {type, value}"
+        return
+    identities = [folded(one, "value") for one in properties if folded(one, "type") == _PACKAGE]
+    match identities:
+        case [{"packageName": str(found), "version": str(version)}]:
+            if found != package:
+                yield f'is in package {package!r}, which does not match its "{_PACKAGE}" property {found!r}'
+            yield from _wrong_version(version)
+        case [other]:
+            yield f'has an "{_PACKAGE}" property without packageName and version: {other!r}'
+        case _:
+            yield f'must have exactly 1 "{_PACKAGE}" property, found {len(identities)}'
+
+
+def _is_property(value: object) -> bool:
+    return isinstance(value, Mapping) and isinstance(folded(value, "type"), str)
+
+
+def _wrong_version(version: str) -> Iterator[str]:
+    try:
+        parse_version(version)
+    except InvalidVersion as error:
+        yield f"has the version {version!r}: {error}"
+
+
+def _repeated(package: str, what: str, documents: Iterable[Document]) -> Iterator[str]:
+    seen = set()
+    for document in documents:
+        if document.name in seen:
+            yield f"{document.where}: package {package!r} has duplicate {what} {document.name!r}"
+        seen.add(document.name)
+
+
+def _check_deprecations(name: str, documents: PackageDocuments) -> Iterator[str]:
+    for document in documents.deprecations[1:]:
+        yield f"{document.where}: expected a maximum of one deprecation per package: {name!r}"
+    for document in documents.deprecations[:1]:
+        entries = document.get("entries") or []
+        if not isinstance(entries, list) or None in map(_notice, entries):
+            yield f"{document.where}: a deprecation needs a message, and a reference to a package, channel or bundle"
+
+
+_RULES: Final[tuple[Callable[[str, PackageDocuments], Iterator[str]], ...]] = (
+    _check_package,
+    _check_channels,
+    _check_bundles,
+    _check_deprecations,
+)
+
+
+def _uncovered(
+    name: str, channels: tuple[Channel, ...], bundles: Mapping[str, Bundle], default: str
+) -> tuple[str, ...]:
+    """What only the channels and bundles together can show."""
+    findings = []
+    for channel in channels:
+        absent = sorted(entry.name for entry in channel.entries if entry.name not in bundles)
+        if absent:
+            findings.append(
+                f"no olm.bundle blobs found in package {name!r} for olm.channel entries {absent} of {channel.name!r}"
+            )
+    if default not in {channel.name for channel in channels}:
+        names = ", ".join(channel.name for channel in channels) or "none"
+        findings.append(f"package {name!r} has no channel {default!r}, its default channel (it has: {names})")
+    return tuple(findings)
+
+
+def _entry_fields(entry: object) -> dict[str, Any] | None:
+    if not isinstance(entry, Mapping):
+        return None
+    return {
+        "name": folded(entry, "name"),
+        "replaces": folded(entry, "replaces") or "",
+        "skips": folded(entry, "skips") or [],
+        "skipRange": folded(entry, "skipRange") or "",
+    }
+
+
+def _entry(entry: object) -> Entry:
+    fields = _entry_fields(entry) or {}
+    return Entry(fields["name"], fields["replaces"], tuple(fields["skips"]), fields["skipRange"])
+
+
+def _bundle(document: Document) -> Bundle:
+    properties = tuple(Property(folded(one, "type"), folded(one, "value")) for one in document.get("properties") or ())
+    version = next(one.value["version"] for one in properties if one.type == _PACKAGE)
+    return Bundle(document.name, version, document.get("image") or "", properties)
+
+
+def _notices(documents: PackageDocuments) -> dict[str, str]:
+    return dict(
+        notice
+        for document in documents.deprecations
+        for notice in map(_notice, document.get("entries") or ())
+        if notice
+    )
+
+
+def _notice(entry: object) -> tuple[str, str] | None:
+    match entry:
+        case {"reference": {"schema": "olm.package"}, "message": str(message)} if message:
+            return "package", message
+        case {
+            "reference": {"schema": "olm.channel" | "olm.bundle" as schema, "name": str(name)},
+            "message": str(message),
+        }:
+            return f"{schema.removeprefix('olm.')}/{name}", message
+    return None

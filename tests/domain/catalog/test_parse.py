@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.domain.catalog.documents import NotACatalog, group, read
+from shared.domain.catalog.model import Bundle, Entry, Package, Property
+from shared.domain.catalog.parse import SickPackage, parse
+
+_TEA = """
+schema: olm.package
+name: tea
+defaultChannel: stable
+---
+schema: olm.channel
+package: tea
+name: stable
+entries:
+- name: tea.v1
+- name: tea.v2
+  replaces: tea.v1
+  skips: [tea.v0]
+  skipRange: "<2.0.0"
+---
+schema: olm.bundle
+package: tea
+name: tea.v1
+image: quay.io/tea:1
+properties:
+- type: olm.package
+  value: {packageName: tea, version: 1.0.0}
+- type: olm.csv.metadata
+  value: {displayName: Tea}
+- type: olm.bundle.object
+  value: {data: e30=}
+---
+schema: olm.bundle
+package: tea
+name: tea.v2
+image: quay.io/tea:2
+properties:
+- type: olm.package
+  value: {packageName: tea, version: 2.0.0}
+- type: olm.gvk
+  value: {group: x.io, kind: Tea, version: v1}
+---
+schema: olm.deprecations
+package: tea
+entries:
+- reference: {schema: olm.package}
+  message: gone
+- reference: {schema: olm.bundle, name: tea.v1}
+  message: old
+---
+schema: com.example.other
+package: tea
+"""
+
+
+def parsed(text: str) -> tuple[Package | SickPackage, ...]:
+    return parse(group(read("tea/catalog.yaml", text.lstrip())))
+
+
+def changed(kind: str, **fields: object) -> str:
+    """The catalog above with some fields of its first document of a schema changed; None removes one."""
+    documents: list[dict[str, Any]] = list(yaml.safe_load_all(_TEA))
+    target = next(document for document in documents if document["schema"] == kind)
+    target |= fields
+    for field in [name for name, value in target.items() if value is None]:
+        del target[field]
+    return yaml.safe_dump_all(documents, sort_keys=False)
+
+
+def test_a_package_has_its_channels_bundles_and_deprecations() -> None:
+    (tea,) = parsed(_TEA)
+    assert isinstance(tea, Package)
+    assert (tea.name, tea.default_channel) == ("tea", "stable")
+    assert tea.channels[0].entries == (Entry("tea.v1"), Entry("tea.v2", "tea.v1", ("tea.v0",), "<2.0.0"))
+    assert tea.deprecations == {"package": "gone", "bundle/tea.v1": "old"}
+    assert tea.bundles["tea.v2"].image == "quay.io/tea:2"
+
+
+def test_what_only_people_read_is_left_out() -> None:
+    (tea,) = parsed(_TEA)
+    assert isinstance(tea, Package)
+    identity = Property("olm.package", {"packageName": "tea", "version": "1.0.0"})
+    assert tea.bundles["tea.v1"] == Bundle("tea.v1", "1.0.0", "quay.io/tea:1", (identity,))
+
+
+def test_fbc_md_2_2_field_names_match_in_any_case() -> None:
+    (tea,) = parsed(_TEA.replace("defaultChannel", "DEFAULTCHANNEL").replace("skipRange", "skiprange"))
+    assert isinstance(tea, Package)
+    assert tea.default_channel == "stable"
+    assert tea.channels[0].entries[1].skip_range == "<2.0.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("apiVersion: v1\nkind: Pod", "missing root schema field (its fields: apiVersion, kind)", id="2.3"),
+        pytest.param("- 1", "document 1 is a list", id="fbc.md 2.1: a list"),
+        pytest.param("# nothing", "document 1 is empty", id="fbc.md 2.1: a file of comments"),
+        pytest.param(
+            "schema: y", "expected value for key 'schema' to be a string, got True", id="fbc.md 2.2: a boolean"
+        ),
+        pytest.param("schema: a\n---\nb: [", "document 2", id="broken YAML names its document"),
+    ],
+)
+def test_what_is_not_a_catalog_says_where_and_why(text: str, message: str) -> None:
+    with pytest.raises(NotACatalog) as caught:
+        group(read("dir/file.yaml", text))
+    assert str(caught.value).startswith("dir/file.yaml, document ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        pytest.param(changed("olm.package", name="pot"), "unknown package 'tea' for channel 'stable'", id="fbc.md A4"),
+        pytest.param(changed("olm.package", defaultChannel=None), "package 'tea' has no default channel", id="A20"),
+        pytest.param(changed("olm.package", defaultChannel="x"), "has no channel 'x'", id="fbc.md A20: absent channel"),
+        pytest.param(changed("olm.channel", name=None), "contains channel with no name", id="fbc.md A5"),
+        pytest.param(_TEA + _TEA, "duplicate package 'tea'", id="fbc.md A2"),
+        pytest.param(_TEA + _TEA, "package 'tea' has duplicate channel 'stable'", id="fbc.md A6"),
+        pytest.param(_TEA + _TEA, "package 'tea' has duplicate bundle 'tea.v1'", id="fbc.md A10"),
+        pytest.param(
+            changed("olm.channel", entries=[{"name": "tea.v1"}, {"name": "tea.v1"}]),
+            "duplicate entry 'tea.v1'",
+            id="fbc.md A7",
+        ),
+        pytest.param(changed("olm.channel", entries=[]), "must contain at least one entry", id="fbc.md 2.4: no entry"),
+        pytest.param(changed("olm.channel", entries=[3]), "an entry needs a name", id="an entry of the wrong type"),
+        pytest.param(
+            changed("olm.channel", entries=[{"name": "tea.v1", "skips": [""]}]), "skips must be", id="fbc.md 2.5: skip"
+        ),
+        pytest.param(
+            changed("olm.channel", entries=[{"name": "tea.v3"}]),
+            "no olm.bundle blobs found in package 'tea' for olm.channel entries ['tea.v3']",
+            id="fbc.md A19",
+        ),
+        pytest.param(changed("olm.bundle", package=None), "names no package", id="fbc.md A8"),
+        pytest.param(changed("olm.bundle", name=None), "has no name", id="a bundle without a name"),
+        pytest.param(changed("olm.bundle", image=3), "an image that is no text", id="an image of the wrong type"),
+        pytest.param(changed("olm.bundle", properties=3), "a list of {type, value}", id="fbc.md A11"),
+        pytest.param(changed("olm.bundle", properties=[]), "exactly 1", id="fbc.md A12"),
+        pytest.param(
+            changed(
+                "olm.bundle", properties=[{"type": "olm.package", "value": {"packageName": "x", "version": "1.0.0"}}]
+            ),
+            "does not match",
+            id="fbc.md A13",
+        ),
+        pytest.param(
+            changed(
+                "olm.bundle", properties=[{"type": "olm.package", "value": {"packageName": "tea", "version": "1.0"}}]
+            ),
+            "No Major.Minor.Patch elements found",
+            id="fbc.md A16",
+        ),
+        pytest.param(
+            changed("olm.bundle", properties=[{"type": "olm.package", "value": 3}]),
+            "without packageName and version",
+            id="fbc.md A11: a value of the wrong type",
+        ),
+        pytest.param(changed("olm.deprecations", entries=[{"message": "x"}]), "needs a message", id="fbc.md A24"),
+    ],
+)
+def test_a_defect_makes_its_package_sick_and_says_where(text: str, finding: str) -> None:
+    sick = [one for one in parsed(text) if isinstance(one, SickPackage)]
+    assert finding in "\n".join(why for one in sick for why in one.findings)
+
+
+def test_a_sick_package_leaves_its_neighbours_alone() -> None:
+    found = {one.name: one for one in parsed("schema: olm.package\nname: pot\n---" + _TEA)}
+    assert isinstance(found["pot"], SickPackage)
+    assert isinstance(found["tea"], Package)
