@@ -71,6 +71,16 @@ def its_reporter(event: Event) -> tuple[Ref, ...]:
     return tuple(CSV.ref(ref.name, ref.namespace) for ref in its_owner(kinds.OPERATOR_CONDITION)(event))
 
 
+def its_api_group(event: Event) -> tuple[Ref, ...]:
+    """One key for all CustomResourceDefinitions of an API group: an operator brings many at once."""
+    return (kinds.CUSTOM_RESOURCE_DEFINITION.ref(event.ref.name.partition(".")[2]),)
+
+
+def rights_beside_it(event: Event) -> tuple[Ref, ...]:
+    """One key for all rights of a namespace."""
+    return (kinds.ROLE.ref(names.ANY, event.ref.namespace),)
+
+
 def always(_: Event) -> bool:
     """Any event."""
     return True
@@ -99,6 +109,11 @@ def hint(name: str, *values: str) -> Predicate:
 def unsaid(name: str) -> Predicate:
     """The event does not carry the hint: somebody has to look."""
     return lambda event: name not in event.hints
+
+
+def unowned(event: Event) -> bool:
+    """The event says that nobody owns the object."""
+    return event.hints.get(events.OWNERS) == ""
 
 
 def both(*predicates: Predicate) -> Predicate:
@@ -166,9 +181,12 @@ ROUTES: tuple[Route, ...] = (
     Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
     Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     # look-ups: who is concerned?
+    Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),
+    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/ring_dependents", its_api_group, always, "bulk"),
+    Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
     *(
-        Route(kind, "platform/ring_dependents", itself, always, "bulk")
-        for kind in (kinds.NAMESPACE, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.OLM_CONFIG)
+        Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk")
+        for kind in (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
     ),
     *(
         Route(kind, "platform/ring_dependents", itself, unsaid(events.OWNERS), "bulk")

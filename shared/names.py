@@ -66,3 +66,6 @@ DEPENDENT_RANG: Final = "io.olmf.dependent.rang"
 """The object at ref must be looked at as if it had changed."""
 AUDIT_RANG: Final = "io.olmf.audit.rang"
 POKE: Final = "io.olmf.poke"
+
+ANY: Final = "*"
+"""As the name in a ref: whichever object of that kind in that namespace."""

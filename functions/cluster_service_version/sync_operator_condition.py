@@ -1,17 +1,18 @@
 """Give a ClusterServiceVersion its OperatorCondition, let its accounts write it, and take over what they report.
 
 Reads:  the version, its OperatorCondition, the Role and RoleBinding of the same name.
-Writes: these three; the status of the OperatorCondition.
+Writes: these three; the status of the OperatorCondition. Rings the version while it is being replaced.
 """
 
 from __future__ import annotations
 
+from shared import names
 from shared.api.manifest import metadata, version_of
 from shared.domain.groups import conditions
-from shared.domain.lifecycle.phases import is_copied
+from shared.domain.lifecycle.phases import is_copied, phase_of
 from shared.kinds import OPERATOR_CONDITION
 from shared.ports import Clock, Cluster
-from shared.step import NOTHING, Create, Merge, Outcome, Ref, Replace, SetStatus, Write
+from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, Replace, SetStatus, Write
 
 
 def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
@@ -35,4 +36,6 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
             writes.append(Replace(changed))
     if present and (status := conditions.mirrored(present, clock.now())) != (present.get("status") or {}):
         writes.append(SetStatus(target, status, version_of(present)))
-    return Outcome(tuple(writes))
+    # A version that waits to be replaced may go on now: its successor asks what its condition says.
+    emits = (Emit(names.REQUIREMENT_CHANGED, ref),) if phase_of(csv) == "Replacing" else ()
+    return Outcome(tuple(writes), emits)

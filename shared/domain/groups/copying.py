@@ -6,11 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, namespace_of
-from shared.domain.groups.copies import Places, is_current, lasts_from
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.groups.copies import Places, is_current, is_member, lasts_from, places
 from shared.domain.groups.group import Group
+from shared.domain.lifecycle.phases import is_copied, timestamp
 
 DISABLED_REASON = "DisabledCopiedCSVs"
+CONFIG_CONDITION = "DisabledCopiedCSVs"
+_TOLD = {
+    (False, False): "Copied CSVs are enabled and present across the cluster",
+    (False, True): "Copied CSVs are enabled and at least one copied CSVs is missing",
+    (
+        True,
+        True,
+    ): "Copied CSVs are disabled and at least one unexpected copied CSV was found for an operator installed in"
+    " AllNamespace mode",
+    (True, False): "Copied CSVs are disabled and no unexpected copied CSVs were found for operators installed in"
+    " AllNamespace mode",
+}
+"""By (disabled, some copy is not where it belongs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +38,21 @@ class Work:
     """When the phase has lasted long enough for what was left out."""
 
 
-def work(original: ReadOnly, group: Group, places: Places, present: Iterable[Manifest], *, now: datetime) -> Work:
+def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Manifest], *, now: datetime) -> Work:
     """The difference between the copies that there are and those that there should be.
 
     A phase that has just begun is not shown in existing copies, nor, where they are many, in new ones: an installation
     passes through four phases, and each would cost two writes in every namespace.
     """
     copies = {namespace_of(copy): copy for copy in present}
-    to_create = tuple(sorted(places.wanted - copies.keys()))
+    to_create = tuple(sorted(where.wanted - copies.keys()))
     to_refresh = tuple(
-        copy for name, copy in sorted(copies.items()) if name in places.wanted and not is_current(original, copy)
+        copy for name, copy in sorted(copies.items()) if name in where.wanted and not is_current(original, copy)
     )
     begins = lasts_from(original)
     is_early = begins is not None and begins > now
     return Work(
-        to_delete=tuple(copy for name, copy in sorted(copies.items()) if name not in places.allowed),
+        to_delete=tuple(copy for name, copy in sorted(copies.items()) if name not in where.allowed),
         to_create=() if is_early and group.is_global else to_create,
         to_refresh=() if is_early else to_refresh,
         waits_until=begins if is_early and (to_create or to_refresh) else None,
@@ -73,3 +87,38 @@ def notices_about(events: Iterable[Manifest], original: ReadOnly) -> tuple[Manif
         for event in events
         if event.get("reason") == DISABLED_REASON and about.items() <= (event.get("involvedObject") or {}).items()
     )
+
+
+def is_astray(  # why: where copies belong takes all five
+    csv: ReadOnly,
+    group: Group,
+    namespaces: Sequence[ReadOnly],
+    copies: Iterable[ReadOnly],
+    *,
+    only: Sequence[str] | None,
+) -> bool:
+    """Whether a member of a global group lacks a copy somewhere, or has one that it should not have."""
+    if is_copied(csv) or not is_member(csv, group):
+        return False
+    where = places(csv, group, namespaces, only=only)
+    present = {namespace_of(copy) for copy in copies if name_of(copy) == name_of(csv)}
+    return not where.wanted <= present <= where.allowed
+
+
+def config_status(config: ReadOnly, *, is_astray: bool, now: datetime) -> Manifest:
+    """The status of the OLMConfig with what is true about copies."""
+    is_off = is_disabled(config)
+    condition: Manifest = {
+        "type": CONFIG_CONDITION,
+        "status": "True" if is_off and not is_astray else "False",
+        "reason": "CopiedCSVsDisabled" if is_off else "CopiedCSVsEnabled",
+        "message": _TOLD[is_off, is_astray],
+    }
+    status = dict(config.get("status") or {})
+    present = {entry.get("type"): entry for entry in status.get("conditions") or ()}
+    old = present.get(CONFIG_CONDITION) or {}
+    if condition.items() <= old.items():
+        return status
+    is_same = old.get("status") == condition["status"]
+    condition["lastTransitionTime"] = old.get("lastTransitionTime") if is_same else timestamp(now)
+    return {**status, "conditions": [*({**present, CONFIG_CONDITION: condition}.values())]}

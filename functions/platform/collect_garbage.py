@@ -1,0 +1,60 @@
+"""Delete what nobody needs any more and no owner reference takes along.
+
+Reads:  InstallPlans and Subscriptions; cluster-scoped roles with owner labels and their owners; copies and originals,
+        namespace by namespace.
+Writes: deletes surplus InstallPlans, copies without a place, roles of owners that are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shared import names
+from shared.api.manifest import Manifest, annotations_of, name_of, uid_of
+from shared.domain.groups import copies, garbage
+from shared.domain.lifecycle.phases import is_copied
+from shared.kinds import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CLUSTER_SERVICE_VERSION,
+    INSTALL_PLAN,
+    NAMESPACE,
+    OPERATOR_GROUP,
+    SUBSCRIPTION,
+)  # fmt: skip
+from shared.ports import Cluster
+from shared.step import Delete, Outcome, Ref
+
+OWNING = (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)
+
+
+def collect_garbage(_: Ref, cluster: Cluster) -> Outcome:
+    """Sweep the whole cluster once (key: anything)."""
+    found = [*_plans(cluster), *_copies(cluster), *_roles(cluster)]
+    return Outcome(tuple(Delete(Ref.of(item), uid_of(item)) for item in found), verdict=f"deletes {len(found)} objects")
+
+
+def _plans(cluster: Cluster) -> tuple[Manifest, ...]:
+    return garbage.surplus_plans(cluster.list(INSTALL_PLAN), cluster.list(SUBSCRIPTION))
+
+
+def _copies(cluster: Cluster) -> Iterator[Manifest]:
+    parents: dict[Ref, Manifest | None] = {}
+    for namespace in cluster.list(NAMESPACE):
+        for copy in cluster.list(CLUSTER_SERVICE_VERSION, name_of(namespace)):
+            if is_copied(copy):
+                home = annotations_of(copy).get(names.OPERATOR_NAMESPACE, "")
+                parent = CLUSTER_SERVICE_VERSION.ref(name_of(copy), home)
+                if parent not in parents:
+                    parents[parent] = cluster.get(parent) if home else None
+                if copies.dangling(copy, parents[parent]):
+                    yield copy
+
+
+def _roles(cluster: Cluster) -> Iterator[Manifest]:
+    for owning in OWNING:
+        labels = {names.OWNER_KIND: owning.kind}
+        owned = [item for kind in (CLUSTER_ROLE_BINDING, CLUSTER_ROLE) for item in cluster.list(kind, labels=labels)]
+        owners = {garbage.owner_by_label(item) for item in owned} - {None}
+        living = [owner for owner in owners if owner and cluster.get(owner)]
+        yield from garbage.orphans(owned, living)

@@ -1,0 +1,76 @@
+"""Find out whom a change concerns, where the event itself cannot say so, and ring them.
+
+Reads:  OperatorGroups, the ClusterServiceVersions in their namespaces, the changed object where its owners are wanted.
+Writes: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from shared import names
+from shared.api.manifest import Manifest
+from shared.domain.groups import dependents
+from shared.domain.groups.group import Group
+from shared.domain.lifecycle.phases import is_copied
+from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, OPERATOR_GROUP, ROLE
+from shared.ports import Cluster
+from shared.step import Emit, Outcome, Ref
+
+
+def ring_dependents(ref: Ref, cluster: Cluster) -> Outcome:
+    """Ring whoever depends on the object at `ref`."""
+    emits = tuple(dict.fromkeys(_RINGS.get(ref.kind, _owners)(ref, cluster)))
+    return Outcome(emits=emits, verdict=f"concerns {len(emits)} objects")
+
+
+def _namespace(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+    """Groups that select the namespace now or did, and originals that have no copy in it yet."""
+    namespace = cluster.get(ref)
+    groups = cluster.list(OPERATOR_GROUP)
+    for group in groups:
+        if dependents.must_select_again(group, namespace, ref.name):
+            yield Emit(names.GROUP_CHANGED, Ref.of(group))
+    homes = {group.namespace for group in map(Group.of, groups) if group.watches(ref.name)} - {ref.name}
+    if namespace is None or not homes:
+        return
+    present = {Ref.of(csv).name for csv in cluster.list(CLUSTER_SERVICE_VERSION, ref.name)}
+    for csv in _originals(homes, cluster):
+        if Ref.of(csv).name not in present:
+            yield Emit(names.COPY_DUE, Ref.of(csv))
+
+
+def _definitions(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+    """Versions that own or require a CustomResourceDefinition of an API group (the name of the ref)."""
+    homes = {Ref.of(group).namespace for group in cluster.list(OPERATOR_GROUP)}
+    for csv in _originals(homes, cluster):
+        if dependents.names_api_group(csv, ref.name):
+            yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
+
+
+def _rights(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+    """Versions of the namespace that may have waited for rights which nobody owns."""
+    if ref.name != names.ANY:
+        yield from _owners(ref, cluster)
+        return
+    for csv in _originals({ref.namespace}, cluster):
+        if dependents.waits_for_rights(csv):
+            yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
+
+
+def _owners(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+    found = cluster.get(ref)
+    for owner in dependents.owners_of(found) if found else ():
+        yield Emit(names.DEPENDENT_RANG, owner)
+
+
+def _originals(namespaces: set[str], cluster: Cluster) -> Iterator[Manifest]:
+    for namespace in sorted(namespaces):
+        yield from (csv for csv in cluster.list(CLUSTER_SERVICE_VERSION, namespace) if not is_copied(csv))
+
+
+_RINGS: dict[str, Callable[[Ref, Cluster], Iterator[Emit]]] = {
+    NAMESPACE.kind: _namespace,
+    CUSTOM_RESOURCE_DEFINITION.kind: _definitions,
+    ROLE.kind: _rights,
+}

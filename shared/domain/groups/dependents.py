@@ -1,0 +1,53 @@
+"""Who is concerned when a Namespace, a CustomResourceDefinition, a right or an owned object changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shared import names
+from shared.api.manifest import ReadOnly, labels_of, metadata, namespace_of
+from shared.domain.groups.group import Group
+from shared.domain.groups.selectors import matches
+from shared.domain.groups.targets import label_of, needs_namespaces, refusal
+from shared.domain.lifecycle.phases import phase_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION, Ref
+
+_OWNERS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION)}
+
+
+def must_select_again(group: ReadOnly, namespace: ReadOnly | None, name: str) -> bool:
+    """Whether the group's status, or its label on the namespace, no longer fits (None: the namespace is gone)."""
+    if refusal(group):
+        return False
+    known = Group.of(group)
+    was_selected = name in (known.targets or ())
+    is_selected = was_selected
+    if needs_namespaces(group):
+        is_selected = namespace is not None and matches(group["spec"]["selector"], labels_of(namespace))
+    if namespace is None:
+        return was_selected != is_selected
+    is_labelled = label_of(known.uid) in labels_of(namespace)
+    return was_selected != is_selected or is_labelled != is_selected
+
+
+def names_api_group(csv: ReadOnly, group: str) -> bool:
+    """Whether the version owns or requires a CustomResourceDefinition of the API group."""
+    definitions = (csv.get("spec") or {}).get("customresourcedefinitions") or {}
+    entries = (*(definitions.get("owned") or ()), *(definitions.get("required") or ()))
+    return any(str(entry.get("name")).partition(".")[2] == group for entry in entries)
+
+
+def waits_for_rights(csv: ReadOnly) -> bool:
+    """Whether a Role or ServiceAccount that appears could let the version go on, or one that went stops it."""
+    return phase_of(csv) in {"Pending", "Failed"}
+
+
+def owners_of(manifest: ReadOnly) -> Iterator[Ref]:
+    """The objects of OLM's API that own this one, by reference or by label."""
+    for reference in metadata(manifest).get("ownerReferences") or ():
+        if kind := _OWNERS.get(str(reference.get("kind"))):
+            yield kind.ref(str(reference.get("name")), namespace_of(manifest))
+    labels = labels_of(manifest)
+    kind = _OWNERS.get(labels.get(names.OWNER_KIND, ""))
+    if kind and labels.get(names.OWNER):
+        yield kind.ref(labels[names.OWNER], labels.get(names.OWNER_NAMESPACE, ""))
