@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eventing.cli.failure import CliError
-from eventing.local.tie import tie_to_supervisor
+from eventing.local.state import is_alive
+from eventing.local.tie import announce, tie_to_supervisor
 from shared.config import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventing.run_result import RunResult
+    from eventing.workqueue import Claim, WorkQueue
 
 StatePathOption = Annotated[Path | None, typer.Option("--state", help="Where it keeps its data.")]
 
@@ -21,6 +31,7 @@ def register(app: typer.Typer) -> None:
     for program in (watch, worker, endpoint, scheduler, content, kubelet, api, redis):
         group.command()(program)
     app.add_typer(group)
+    app.command()(unpack)
 
 
 def _settings() -> Settings:
@@ -34,3 +45,100 @@ def _settings() -> Settings:
         raise CliError(str(error), 2) from error
     configure_logging(values.log_level, as_json=values.log_json)
     return values
+
+
+def watch() -> None:
+    """Watch the Kubernetes API and ring the steps of every change."""
+    from eventing import wiring
+    from eventing.watch import run
+
+    settings = _settings()
+    run(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
+
+
+def worker() -> None:
+    """Run steps."""
+    from eventing import wiring
+    from eventing.worker import work
+
+    settings = _settings()
+    make = wiring.runner_factory(settings)
+
+    def ready(queue: WorkQueue) -> Callable[[Claim], RunResult]:
+        run = make(queue)
+        announce()
+        return run
+
+    raise typer.Exit(work(settings, ready))
+
+
+def endpoint() -> None:
+    """Accept CloudEvents over HTTP."""
+    from eventing import wiring
+    from eventing.endpoint import serve
+
+    settings = _settings()
+    serve(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
+
+
+def scheduler() -> None:
+    """Ring what is due, take back lost leases, and ring the audit."""
+    from eventing import wiring
+    from eventing.worker import schedule
+
+    settings = _settings()
+    announce()
+    schedule(settings, wiring.ring_audit(settings))
+
+
+def kubelet() -> None:
+    """Stand in for the kubelet where the cluster has no Nodes."""
+    from eventing.kubelet import run
+
+    run(_settings(), on_ready=announce)
+
+
+def content(
+    bundles: Annotated[list[Path] | None, typer.Option(help="Folder of bundles to serve as images.")] = None,
+    catalog: Annotated[list[Path] | None, typer.Option(help="Folder of a file-based catalog.")] = None,
+) -> None:
+    """Serve folders as images from a registry on loopback."""
+    from eventing.registry import serve
+
+    settings = _settings()
+    serve(tuple(bundles or ()), tuple(catalog or ()), port=settings.port, on_ready=announce)
+
+
+def api(state: StatePathOption = None) -> None:
+    """Serve the sandbox, a small Kubernetes API."""
+    from eventing.sandbox import serve
+
+    settings = _settings()
+    serve(state, port=settings.port, on_ready=announce)
+
+
+def redis(state: StatePathOption = None) -> None:
+    """Run the Redis that is on this machine, or in the wheel."""
+    from eventing.redis_server import start
+
+    _settings()
+    server = start(state)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    announce(server.url)
+    while not stop.wait(1) and is_alive(server.pid):
+        pass
+    server.stop()
+    sys.exit(0 if stop.is_set() else 1)
+
+
+def unpack(
+    image: Annotated[str, typer.Option(help="The bundle image.")],
+    namespace: Annotated[str, typer.Option(help="Namespace of the ConfigMap.")],
+    config_map: Annotated[str, typer.Option(help="Name of the ConfigMap.")],
+) -> None:
+    """Read a bundle image and write it into a ConfigMap: the program of an unpack Job."""
+    from eventing.unpack import main
+
+    raise typer.Exit(main(image, namespace, config_map))
