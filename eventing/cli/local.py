@@ -80,8 +80,10 @@ def _stay(plan: Plan) -> None:
 
     from eventing.local.installation import TakeOverError, run
     from eventing.local.supervisor import StartError
+    from eventing.local.tie import tie_to_supervisor
     from shared.adapters.kube import ApiError
 
+    tie_to_supervisor()
     try:
         asyncio.run(run(plan, lambda _: _say_where(plan.state)))
     except TakeOverError as error:

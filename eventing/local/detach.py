@@ -11,25 +11,30 @@ from collections.abc import Sequence
 
 from eventing.local.state import StateDirectory, is_alive
 from eventing.local.supervisor import START_SECONDS, STOP_SECONDS, StartError
+from eventing.local.tie import TIED
 
 
-def start_detached(directory: StateDirectory, words: Sequence[str]) -> None:
-    """Run `olmf <words>` in a session of its own and wait until it is ready. StartError with the end of its log."""
+def start_detached(directory: StateDirectory, words: Sequence[str], *, tied: bool = False) -> subprocess.Popen[bytes]:
+    """Run `olmf <words>` in a session of its own and wait until it is ready. StartError with the end of its log.
+
+    A tied supervisor ends with this process, however that ends.
+    """
     directory.make()
     log = directory.logs / "supervisor.log"
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "eventing.cli.main", *words],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
+            env={**os.environ, **({TIED: "1"} if tied else {})},
         )
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         addresses = directory.read()
         if addresses and addresses.ready and addresses.supervisor == process.pid:
-            return
+            return process
         if process.poll() is not None:
             break
         time.sleep(0.02)

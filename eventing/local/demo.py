@@ -1,0 +1,142 @@
+"""The demo: install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eventing.local.detach import start_detached, stop
+from eventing.local.samples import publish
+from eventing.local.screen import Screen, screen
+from eventing.local.state import StateDirectory
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+NAMESPACE = "demo"
+PATIENCE_SECONDS = 60.0
+LOOK_SECONDS = 0.1
+FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0")
+NEWER = ("tide/0.3.0", "tide/1.0.0")
+
+
+class DemoFailedError(RuntimeError):
+    """An act of the demo did not come to its end; the message says what was waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where the demo plays."""
+
+    directory: StateDirectory
+    bundles: Path
+    screen: Screen
+    cluster: KubeClient
+
+
+def play() -> int:
+    """Run the demo; the exit code. Nothing is left running, and nothing on disk, however it ends."""
+    with tempfile.TemporaryDirectory(prefix="olmf-demo-", ignore_cleanup_errors=True) as folder:
+        directory = StateDirectory(Path(folder) / "state")
+        bundles = Path(folder) / "bundles"
+        publish(bundles, *FIRST)
+        try:
+            words = ("up", "--state", str(directory.root), "--bundles", str(bundles))
+            started = time.monotonic()
+            start_detached(directory, words, tied=True)
+            _perform(directory, bundles, time.monotonic() - started)
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted; stopping\n")
+            return 130
+        except DemoFailedError as error:
+            sys.stderr.write(f"olmf demo: {error}\n")
+            return 1
+        finally:
+            stop(directory)
+    return 0
+
+
+def _perform(directory: StateDirectory, bundles: Path, start_seconds: float) -> None:
+    from shared.adapters.kube import KubeClient
+
+    view = screen()
+    stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)))
+    try:
+        view.say(f"1. Redis, sandbox API, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
+        for act in (_install, _upgrade, _approve):
+            act(stage)
+    finally:
+        view.close()
+    _explain(stage)
+
+
+def _install(stage: Stage) -> None:
+    from eventing.packages import Request, subscribe
+
+    stage.screen.say("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
+    for line in subscribe(stage.cluster, Request("tide", NAMESPACE, source="olm/local")):
+        stage.screen.say(f"   {line}")
+    _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v0.2.0", "Succeeded"), "tide.v0.2.0")
+
+
+def _upgrade(stage: Stage) -> None:
+    stage.screen.say("3. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
+    publish(stage.bundles, *NEWER)
+    _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v1.0.0", "Succeeded"), "tide.v1.0.0")
+
+
+def _approve(stage: Stage) -> None:
+    from eventing.packages import Request, approve_waiting, subscribe
+
+    stage.screen.say("4. Install `beacon` with Manual approval: its plan waits; `tide` beside it is not concerned")
+    for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
+        stage.screen.say(f"   {line}")
+    _wait(stage, "beacon", lambda row: "RequiresApproval" in str(row["says"]), "a plan that waits")
+    for name in approve_waiting(stage.cluster, NAMESPACE, "beacon"):
+        stage.screen.say(f"   approved {name}")
+    _wait(stage, "beacon", lambda row: row["phase"] == "Succeeded", "beacon.v1.0.0")
+
+
+def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool], what: str) -> None:
+    from eventing.packages import installed
+
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        rows = installed(stage.cluster, NAMESPACE)
+        stage.screen.standing(rows)
+        if any(row["package"] == package and holds(row) for row in rows):
+            return
+        time.sleep(LOOK_SECONDS)
+    raise DemoFailedError(f"{package} never came to {what}; logs are in {stage.directory.logs}")
+
+
+def _explain(stage: Stage) -> None:
+    from contextlib import closing
+
+    from eventing.journal import RedisJournal, text_of, why
+    from eventing.local.timeline import timeline
+    from eventing.workqueue import connect
+    from shared.kinds import DEPLOYMENT
+
+    addresses = stage.directory.read()
+    if addresses is None:
+        raise DemoFailedError("the sandbox ended before its end")
+    with closing(connect(addresses.redis)) as client:
+        book = RedisJournal(client).book()
+    write = sys.stdout.write
+    write("\nThe steps that ran and wrote or rang something:\n")
+    for line in timeline(book.runs.values()):
+        write(f"{line}\n")
+    write(f"\nWhy is Deployment {NAMESPACE}/tide-controller as it is?\n")
+    write(text_of(why(book, DEPLOYMENT.ref("tide-controller", NAMESPACE), writes=1)) + "\n")
+    write(
+        "\nGo on by yourself:\n"
+        "  olmf up --detach --bundles k8s/samples/bundles\n"
+        "  export KUBECONFIG=~/.local/state/olmf/kubeconfig\n"
+        "  kubectl get catsrc,sub,ip,csv,og -A    # then olmf install beacon -n lights; olmf down\n"
+    )

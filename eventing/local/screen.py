@@ -1,0 +1,89 @@
+"""Shows progress live on a terminal, and as plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from typing import Protocol
+
+Row = dict[str, object]
+
+
+class Screen(Protocol):
+    """Where the demo is shown."""
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        ...
+
+    def standing(self, rows: list[Row]) -> None:
+        """What is installed now."""
+        ...
+
+    def close(self) -> None:
+        """End the live part."""
+        ...
+
+
+class PlainScreen:
+    """Lines on stdout; the standing is told only where it changed."""
+
+    def __init__(self) -> None:
+        self._last: dict[object, Row] = {}
+
+    def say(self, line: str) -> None:
+        """Print it."""
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    def standing(self, rows: list[Row]) -> None:
+        """Print the rows that changed."""
+        for row in rows:
+            if self._last.get(row["package"]) != row:
+                self._last[row["package"]] = row
+                self.say(f"   {row['package']:<8} {row['version'] or '-':<14} {row['phase']:<12} {row['says']}")
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+class LiveScreen:
+    """A table that changes in place, below the lines said so far."""
+
+    def __init__(self) -> None:
+        from rich.live import Live
+
+        self._said: deque[str] = deque(maxlen=12)
+        self._rows: list[Row] = []
+        self._live = Live(self._picture(), refresh_per_second=12, transient=False)
+        self._live.start()
+
+    def say(self, line: str) -> None:
+        """Add it above the table."""
+        self._said.append(line)
+        self._live.update(self._picture())
+
+    def standing(self, rows: list[Row]) -> None:
+        """Redraw the table."""
+        self._rows = rows
+        self._live.update(self._picture())
+
+    def close(self) -> None:
+        """Leave the last picture on the terminal."""
+        self._live.stop()
+
+    def _picture(self) -> object:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table("package", "version", "phase", "says", expand=False)
+        for row in self._rows:
+            style = "green" if row["phase"] == "Succeeded" else "yellow"
+            table.add_row(*(str(row[key]) for key in ("package", "version", "phase", "says")), style=style)
+        return Group(*(Text(line) for line in self._said), table)
+
+
+def screen() -> Screen:
+    """Live on a terminal, plain elsewhere."""
+    return LiveScreen() if sys.stdout.isatty() else PlainScreen()

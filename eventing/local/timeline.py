@@ -1,0 +1,29 @@
+"""The steps that ran, as lines in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from eventing.journal import Run
+
+_WIDTH = 140
+
+
+def timeline(runs: Iterable[Run]) -> Iterator[str]:
+    """One line per run that wrote or rang something: seconds since the first, step, object, what came of it."""
+    chosen = [run for run in runs if _sent(run) or run.jobs or run.failure]
+    start = min((run.at for run in chosen), default=0)
+    for run in sorted(chosen, key=lambda run: run.at):
+        verdict = run.message or (run.decisions[-1].verdict if run.decisions else "")
+        wrote = f"{_sent(run)} writes" if _sent(run) else "rang"
+        seconds, step = (run.at - start) / 1000, run.step.partition("/")[2]
+        yield f"{seconds:7.3f} s  {step:<24} {_short(run.ref):<40} {wrote:<10} {verdict}"[:_WIDTH]
+
+
+def _sent(run: Run) -> int:
+    return sum(write.did == "sent" for decision in run.decisions for write in decision.writes)
+
+
+def _short(ref: str) -> str:
+    *_, kind, namespace, name = ref.split("/")
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
