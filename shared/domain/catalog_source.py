@@ -1,0 +1,115 @@
+"""What a CatalogSource asks for, whether it can be served, and the status that says so (catalog.md §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.api.manifest import Manifest, ReadOnly
+from shared.domain import durations
+from shared.domain.subscription.conditions import stamp
+
+READY = "READY"
+TRANSIENT_FAILURE = "TRANSIENT_FAILURE"
+SPEC_INVALID = "SpecInvalidError"
+REGISTRY_ERROR = "RegistryServerError"
+INTERVAL_INVALID = "InvalidIntervalError"
+
+_DEFAULT_INTERVAL = timedelta(minutes=15)
+_LEAST_INTERVAL = timedelta(seconds=10)
+"""An interval of `0s` means "always"; asking a registry without any pause helps nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The CatalogSource cannot be served as it is; only an edit helps."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A catalog image to be read, and how often its reference is looked up again."""
+
+    image: str
+    secrets: tuple[str, ...] = ()
+    interval: timedelta | None = None
+    interval_error: str = ""
+
+
+def wanted(source: ReadOnly) -> Wanted | Refused:
+    """What the spec asks for, or what is wrong with it."""
+    spec = source.get("spec") or {}
+    kind = str(spec.get("sourceType") or "")
+    match kind:
+        case "grpc" if not (spec.get("image") or spec.get("address")):
+            return Refused(SPEC_INVALID, f"image and address unset: at least one must be set for sourcetype: {kind}")
+        case "internal" | "configmap" if not spec.get("configMap"):
+            return Refused(SPEC_INVALID, f"configmap name unset: must be set for sourcetype: {kind}")
+        case "internal" | "configmap":
+            return Refused(REGISTRY_ERROR, f"catalogs of sourcetype {kind} are not served yet: give spec.image instead")
+        case "grpc" if spec.get("address"):
+            return Refused(REGISTRY_ERROR, "catalogs at spec.address are not served yet: give spec.image instead")
+        case "grpc":
+            interval, error = _polling((spec.get("updateStrategy") or {}).get("registryPoll"))
+            return Wanted(str(spec["image"]), tuple(filter(None, spec.get("secrets") or ())), interval, error)
+    return Refused(SPEC_INVALID, f"unknown sourcetype: {kind}")
+
+
+def _polling(registry_poll: Mapping[str, object] | None) -> tuple[timedelta | None, str]:
+    """How often to look, and the complaint about a text that is no duration (then the default counts)."""
+    if registry_poll is None:
+        return None, ""
+    try:
+        return max(durations.parse(str(registry_poll.get("interval") or "")), _LEAST_INTERVAL), ""
+    except ValueError as error:
+        return _DEFAULT_INTERVAL, (
+            "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of "
+            f"{durations.show(_DEFAULT_INTERVAL)} instead. Error: {error}"
+        )
+
+
+def refused(status: ReadOnly, refusal: Refused) -> Manifest:
+    """The status of a CatalogSource that cannot be served."""
+    return {**_without_error(status), "reason": refusal.reason, "message": refusal.message}
+
+
+def snapshotted(status: ReadOnly, reference: str, wish: Wanted, now: datetime) -> Manifest:
+    """The status after the image was read; times move only with content."""
+    new = _without_error(status)
+    old = status.get("connectionState") or {}
+    if (old.get("address"), old.get("lastObservedState")) != (reference, READY):
+        new["connectionState"] = {"address": reference, "lastObservedState": READY, "lastConnect": stamp(now)}
+        if wish.interval is not None:
+            new["latestImageRegistryPoll"] = stamp(now)
+    if wish.interval_error:
+        new |= {"reason": INTERVAL_INVALID, "message": wish.interval_error}
+    return new
+
+
+def unavailable(status: ReadOnly, message: str, now: datetime) -> Manifest:
+    """The status after the image could not be read; the last good snapshot stays in use."""
+    new = {**_without_error(status), "reason": REGISTRY_ERROR, "message": f"couldn't connect to registry - {message}"}
+    old = status.get("connectionState") or {}
+    if old.get("lastObservedState") != TRANSIENT_FAILURE:
+        address = str(old.get("address") or "")
+        new["connectionState"] = {"address": address, "lastObservedState": TRANSIENT_FAILURE, "lastConnect": stamp(now)}
+    return new
+
+
+def is_healthy(source: ReadOnly) -> bool:
+    """Its image was read, and the last look succeeded."""
+    status = source.get("status") or {}
+    is_ready = (status.get("connectionState") or {}).get("lastObservedState") == READY
+    return is_ready and status.get("reason") in (None, "", INTERVAL_INVALID)
+
+
+def serves_anew(before: ReadOnly, after: ReadOnly) -> bool:
+    """Who uses the catalog must look again: other content, or another health."""
+    return any((before.get(key) or "") != (after.get(key) or "") for key in ("connectionState", "reason", "message"))
+
+
+def _without_error(status: ReadOnly) -> Manifest:
+    return {key: value for key, value in status.items() if key not in ("reason", "message")}

@@ -1,0 +1,128 @@
+"""What the resolver is asked and what it answers, as frozen values; any resolver sits behind these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shared.domain.catalog.model import Bundle, Package, Property
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CatalogKey:
+    """Which CatalogSource; as text `<namespace>/<name>`."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """A CatalogSource whose content can be asked for, or the sentence that says why it cannot."""
+
+    key: CatalogKey
+    image: str = ""
+    reference: str = ""
+    """The image by digest: the last good snapshot."""
+    priority: int = 0
+    secrets: tuple[str, ...] = ()
+    problem: str = ""
+    """Why nothing can be read; empty when it can, or when it was never tried."""
+
+    @property
+    def origin(self) -> tuple[str, str, tuple[str, ...]]:
+        """The image, and where the secrets are that open it."""
+        return self.image, self.key.namespace, self.secrets
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """A Subscription as the resolver sees it."""
+
+    name: str
+    package: str
+    channel: str
+    catalog: CatalogKey
+    starting_csv: str = ""
+    installed_csv: str = ""
+    is_manual: bool = False
+    waits: str = ""
+    """Why nothing is decided for it now, e.g. that a plan is under way; empty when a decision is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A ClusterServiceVersion (not a copy) that is in the namespace."""
+
+    name: str
+    version: str
+    properties: tuple[Property, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything the answer depends on; equal inputs have equal answers."""
+
+    namespace: str
+    subscribers: tuple[Subscriber, ...] = ()
+    installed: tuple[Installed, ...] = ()
+    catalogs: Mapping[CatalogKey, Catalog] = field(default_factory=dict)
+    packages: Mapping[tuple[CatalogKey, str], Package | str] = field(default_factory=dict)
+    """By catalog and name; a text says why the package could not be read; absent means that there is none."""
+    problem: str = ""
+    """What prevents any decision in the namespace, e.g. two OperatorGroups."""
+    is_whole: bool = False
+    """OLM's scope: the namespace is one component, and one refusal refuses all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A bundle to install, for these Subscriptions (none: it is a dependency)."""
+
+    bundle: Bundle
+    package: str
+    channel: str
+    catalog: Catalog
+    replaces: str
+    """The CSV that it replaces: the installed one, else what its channel says."""
+    subscribers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a component gets nothing: no answer exists, or something prevented the search."""
+
+    reason: Literal["ConstraintsNotSatisfiable", "ErrorPreventedResolution"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Subscriptions that are decided together: one plan, or one refusal for all of them."""
+
+    subscribers: tuple[str, ...]
+    chosen: tuple[Chosen, ...] = ()
+    refusal: Refusal | None = None
+    is_manual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The answer for a namespace: every Subscription is in exactly one component and has one reason."""
+
+    components: tuple[Component, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Subscription to one sentence: what it gets and why."""
+
+    @property
+    def chosen(self) -> tuple[Chosen, ...]:
+        """Every bundle to install, in component order."""
+        return tuple(chosen for component in self.components for chosen in component.chosen)
+
+    def component_of(self, subscriber: str) -> Component | None:
+        """The component that decides for a Subscription."""
+        return next((one for one in self.components if subscriber in one.subscribers), None)

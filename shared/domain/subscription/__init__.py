@@ -1,0 +1,1 @@
+"""The status of a Subscription: its state machine, its conditions, the health of its catalogs."""

@@ -1,0 +1,76 @@
+"""Conditions of a Subscription as a value: set, remove, and know whether anything changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.api.manifest import Manifest, ReadOnly
+
+RESOLUTION_FAILED = "ResolutionFailed"
+BUNDLE_UNPACKING = "BundleUnpacking"
+BUNDLE_UNPACK_FAILED = "BundleUnpackFailed"
+CATALOGS_UNHEALTHY = "CatalogSourcesUnhealthy"
+PLAN_MISSING = "InstallPlanMissing"
+PLAN_PENDING = "InstallPlanPending"
+PLAN_FAILED = "InstallPlanFailed"
+DEPRECATED = "Deprecated"
+PACKAGE_DEPRECATED = "PackageDeprecated"
+CHANNEL_DEPRECATED = "ChannelDeprecated"
+BUNDLE_DEPRECATED = "BundleDeprecated"
+CSV_MISSING = "InstalledCSVMissing"
+"""Ours: the installed ClusterServiceVersion was deleted, and is not installed again by itself."""
+HELD = "Held"
+"""Ours: the annotation `olmf.io/hold` keeps the installed version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition, without its times."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+def changed(
+    status: ReadOnly, now: datetime, *, put: Iterable[Condition] = (), drop: Iterable[str] = (), **fields: object
+) -> Manifest | None:
+    """The status with conditions put and dropped and fields set (None removes one); None when nothing would change."""
+    old: Sequence[Manifest] = status.get("conditions") or []
+    kept = [condition for condition in old if condition.get("type") not in set(drop)]
+    for wanted in put:
+        kept = _put(kept, wanted, stamp(now))
+    new = {**{key: value for key, value in status.items() if key not in fields}, "conditions": kept}
+    new.update({key: value for key, value in fields.items() if value is not None})
+    if not kept:
+        del new["conditions"]
+    before = {key: value for key, value in status.items() if value not in ([], "")}
+    after = {key: value for key, value in new.items() if value not in ([], "")}
+    return None if after == before else {**new, "lastUpdated": stamp(now)}
+
+
+def _put(conditions: Sequence[Manifest], wanted: Condition, at: str) -> list[Manifest]:
+    """The list with the condition in its old place, untouched when it says the same already."""
+    stated = {"type": wanted.type, "status": wanted.status, "reason": wanted.reason, "message": wanted.message}
+    shown = {key: value for key, value in stated.items() if value}
+    for index, old in enumerate(conditions):
+        if old.get("type") == wanted.type:
+            if all((old.get(key) or "") == value for key, value in stated.items()):
+                return list(conditions)
+            has_flipped = old.get("status") != wanted.status
+            shown["lastTransitionTime"] = at if has_flipped else old.get("lastTransitionTime") or at
+            return [*conditions[:index], shown, *conditions[index + 1 :]]
+    return [*conditions, {**shown, "lastTransitionTime": at}]
+
+
+def find(status: ReadOnly, kind: str) -> ReadOnly | None:
+    """The condition of a type."""
+    return next((one for one in status.get("conditions") or () if one.get("type") == kind), None)
+
+
+def stamp(instant: datetime) -> str:
+    """An instant as Kubernetes writes it."""
+    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,54 @@
+"""What a Subscription says about its InstallPlan (catalog.md §3.6)."""
+
+from __future__ import annotations
+
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of, version_of
+from shared.domain.subscription.conditions import PLAN_FAILED, PLAN_MISSING, PLAN_PENDING, Condition, find
+
+CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED)
+
+
+def conditions(plan: ReadOnly | None) -> tuple[Condition, ...]:
+    """The one condition that the state of the plan calls for; none when it is complete."""
+    if plan is None:
+        return (Condition(PLAN_MISSING, "True", "ReferencedInstallPlanNotFound"),)
+    status = plan.get("status") or {}
+    installed = find(status, "Installed") or {}
+    message = _message(status, installed)
+    match status.get("phase") or "":
+        case "":
+            return (Condition(PLAN_PENDING, "True", "InstallPlanNotYetReconciled", message),)
+        case "Planning" | "Installing" | "RequiresApproval" as phase:
+            return (Condition(PLAN_PENDING, "True", phase, message),)
+        case "Failed":
+            is_told = installed.get("status") == "False" and installed.get("reason")
+            return (Condition(PLAN_FAILED, "True", installed["reason"] if is_told else "InstallPlanFailed", message),)
+    return ()
+
+
+def _message(status: ReadOnly, installed: ReadOnly) -> str:
+    """OLM's message; a plan that is retried says what it retries."""
+    if installed.get("status") in ("True", "False") and installed.get("message"):
+        return str(installed["message"])
+    pending = [find(lookup, "BundleLookupPending") or {} for lookup in status.get("bundleLookups") or ()]
+    told = " ".join(f"{one['message']}." for one in pending if one.get("message"))
+    return told or str(status.get("message") or "")
+
+
+def references(name: str, namespace: str, plan: ReadOnly | None = None) -> Manifest:
+    """`installPlanRef` and its older twin; before the plan was read its uid is not known."""
+    kind = kinds.INSTALL_PLAN
+    place = {"apiVersion": kind.api_version, "kind": kind.kind}
+    moment = {"uid": uid_of(plan), "resourceVersion": version_of(plan)} if plan is not None else {}
+    return {
+        "installPlanRef": {**place, "namespace": namespace, "name": name, **moment},
+        "installplan": {**place, "name": name, "uuid": moment.get("uid", "")},
+    }
+
+
+def completed(status: ReadOnly, plan: ReadOnly | None) -> Manifest:
+    """The references with the uid of the plan, if they lack it or name an earlier plan of that name."""
+    if plan is None or (status.get("installPlanRef") or {}).get("uid") == uid_of(plan):
+        return {}
+    return references(name_of(plan), namespace_of(plan), plan)

@@ -1,0 +1,72 @@
+"""Where a Subscription stands: what is installed, what is under way, what it waits for (catalog.md §3.7 C, §3.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from shared import names
+from shared.api.manifest import ReadOnly, annotations_of
+
+PENDING = "UpgradePending"
+AT_LATEST = "AtLatestKnown"
+FAILED = "UpgradeFailed"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The three words of a Subscription's status that belong together."""
+
+    state: str
+    installed_csv: str
+    current_csv: str
+
+    @classmethod
+    def read(cls, subscription: ReadOnly) -> Standing:
+        """As the status says."""
+        status = subscription.get("status") or {}
+        return cls(*(str(status.get(key) or "") for key in ("state", "installedCSV", "currentCSV")))
+
+    def seen(self, csvs: Collection[str]) -> Standing:
+        """As the ClusterServiceVersions of the namespace say: `installedCSV` follows `currentCSV` once that exists."""
+        if not self.current_csv:
+            return self
+        if self.current_csv in csvs:
+            return Standing(AT_LATEST, self.current_csv, self.current_csv)
+        return Standing(PENDING, self.installed_csv, self.current_csv)
+
+    def is_deleted(self, csvs: Collection[str]) -> bool:
+        """What was installed last is gone, and no plan is under way that would bring something else."""
+        return bool(self.installed_csv) and self.installed_csv == self.current_csv and self.current_csv not in csvs
+
+
+def plan_of(subscription: ReadOnly) -> str:
+    """The name of the InstallPlan that the status refers to."""
+    return str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
+
+
+def has_plan_under_way(subscription: ReadOnly) -> bool:
+    """A plan was written and its CSV is not there yet: nothing is decided meanwhile."""
+    return Standing.read(subscription).state == PENDING and bool(plan_of(subscription))
+
+
+def waits(subscription: ReadOnly, csvs: Collection[str]) -> str:
+    """Why nothing is to be decided for the Subscription now, as a sentence; empty when a decision is wanted."""
+    standing = Standing.read(subscription)
+    if standing.is_deleted(csvs):
+        return (
+            f"ClusterServiceVersion {standing.installed_csv} was deleted; it is not installed again by itself: "
+            "delete the Subscription and create it again"
+        )
+    if has_plan_under_way(subscription) and standing.current_csv not in csvs:
+        return f"InstallPlan {plan_of(subscription)} is under way"
+    if standing.seen(csvs) != standing:
+        return f"ClusterServiceVersion {standing.current_csv} has just appeared or gone"
+    if (reason := held(subscription)) and standing.installed_csv in csvs:
+        return f"{standing.installed_csv} is held: {reason}"
+    return ""
+
+
+def held(subscription: ReadOnly) -> str:
+    """The reason that the hold annotation names."""
+    return annotations_of(subscription).get(names.HOLD, "")

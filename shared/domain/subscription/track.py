@@ -1,0 +1,89 @@
+"""The status of one Subscription out of what was seen around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, name_of, namespace_of
+from shared.domain.catalog.model import Package
+from shared.domain.subscription import deprecations, health, plans, state
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, Condition, changed
+from shared.domain.subscription.state import Standing
+
+_LABEL_LENGTH = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What was seen around a Subscription."""
+
+    sources: Sequence[ReadOnly]
+    """The catalogs that it may use."""
+    plan: ReadOnly | None = None
+    """The plan that its status refers to."""
+    current: ReadOnly | None = None
+    """The ClusterServiceVersion that its status names as current; not a copy."""
+    package: Package | None = None
+    """Its package, if the catalog could be read."""
+
+
+def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manifest | None:
+    """The new status, or None when nothing is to be said anew."""
+    status = subscription.get("status") or {}
+    csvs = () if seen.current is None else (name_of(seen.current),)
+    standing = Standing.read(subscription)
+    is_deleted = standing.is_deleted(csvs)
+    fields, put, drop = _plan(subscription, seen, csvs, is_deleted=is_deleted)
+    put.append(health.condition(subscription, seen.sources))
+    put += _ours(subscription, standing.seen(csvs), is_deleted=is_deleted)
+    if seen.package is not None:
+        told = deprecations.conditions(subscription, standing.seen(csvs).installed_csv, seen.package)
+        put += told or ()
+        drop += deprecations.CONDITIONS if told is not None else ()
+    catalog_health = health.catalog_health(status, seen.sources, now)
+    shown = {one.type for one in put}
+    gone = [kind for kind in (*drop, CSV_MISSING, HELD) if kind not in shown]
+    return changed(status, now, put=put, drop=gone, catalogHealth=catalog_health or None, **fields)
+
+
+def _plan(
+    subscription: ReadOnly, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
+) -> tuple[Manifest, list[Condition], list[str]]:
+    """Fields and conditions that follow from the plan; a plan that vanished before its work was done is forgotten."""
+    standing = Standing.read(subscription).seen(csvs)
+    fields: Manifest = {"state": standing.state, "installedCSV": standing.installed_csv or None}
+    if not state.plan_of(subscription):
+        return fields, [], []
+    drop = list(plans.CONDITIONS)
+    if seen.plan is None and standing.state == state.PENDING and not is_deleted:
+        return {**fields, "state": "", "currentCSV": None, "installPlanRef": None, "installplan": None}, [], drop
+    fields |= plans.completed(subscription.get("status") or {}, seen.plan)
+    return fields, list(plans.conditions(seen.plan)), drop
+
+
+def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> list[Condition]:
+    """Two things that OLM does not say."""
+    if is_deleted:
+        message = state.waits(subscription, ())
+        return [Condition(CSV_MISSING, "True", "ClusterServiceVersionDeleted", message)]
+    reason = annotations_of(subscription).get(names.HOLD)
+    if reason and standing.installed_csv:
+        return [Condition(HELD, "True", "HeldByAnnotation", f"{standing.installed_csv} is held: {reason}")]
+    return []
+
+
+def label_patch(subscription: ReadOnly) -> Manifest | None:
+    """The patch that adds the label by which an Operator finds its parts; None when it is there."""
+    package = str((subscription.get("spec") or {}).get("name") or "")
+    name = f"{package}.{namespace_of(subscription)}"[:_LABEL_LENGTH].rstrip("._-")
+    label = f"{names.COMPONENT_PREFIX}{name}"
+    if not package or label in labels_of(subscription):
+        return None
+    return {"metadata": {"labels": {label: ""}}}
+
+
+CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, *plans.CONDITIONS, *deprecations.CONDITIONS)
+"""The conditions that are written here and nowhere else."""
