@@ -1,0 +1,165 @@
+"""One pass over the steps of a plan, in order, up to the first that fails. It reads only through what it is given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.bundle import payload
+from shared.domain.bundle.model import BadBundle
+from shared.domain.plan import crds, execution, references, steps
+from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
+from shared.domain.plan.steps import Resource
+from shared.kinds import Kind, Ref
+
+
+class World(Protocol):
+    """What a pass may ask about the cluster."""
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None."""
+        ...
+
+    def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
+        """All objects of a kind."""
+        ...
+
+
+class Served(Protocol):
+    """What a pass may ask about the API server."""
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        """The served kind, or None."""
+        ...
+
+
+class _Failure(Exception):
+    """A step cannot be carried out, for the reason given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the pass came."""
+
+    actions: tuple[Action, ...]
+    """Of the steps up to the one that failed; the others stay as they are."""
+    statuses: tuple[str, ...]
+    """Of all steps, once the actions are done."""
+    error: str = ""
+
+
+@dataclass
+class _Pass:
+    """What a pass needs at every step."""
+
+    plan: ReadOnly
+    csvs: Mapping[str, ReadOnly]
+    world: World
+    served: Served
+    bundles: dict[str, Mapping[Resource, Manifest]] = field(default_factory=dict)
+
+
+def advance(plan: ReadOnly, csvs: Mapping[str, ReadOnly], world: World, served: Served) -> Progress:
+    """What the next pass over a plan does; `csvs` are the (not copied) CSVs of its namespace, by name."""
+    planned = (plan.get("status") or {}).get("plan") or ()
+    statuses = [str(step.get("status") or "Unknown") for step in planned]
+    going, actions, error = _Pass(plan, csvs, world, served), [], ""
+    for index, step in enumerate(planned):
+        if statuses[index] in FINISHED:
+            continue
+        try:
+            action = _act(going, step)
+        except _Failure as failure:
+            statuses[index] = "UnsupportedResource" if str(failure) == INVALID_PLAN else statuses[index]
+            error = str(failure)
+            break
+        actions.append(action)
+        statuses[index] = action.status
+    return Progress(tuple(actions), tuple(statuses), error)
+
+
+def _act(going: _Pass, step: ReadOnly) -> Action:
+    resource = Resource.stated(step)
+    place = Place(namespace_of(going.plan), name_of(going.plan), str(step.get("resolving") or ""))
+    manifest = _manifest(going, step, resource, place)
+    if resource.kind == crds.RULE.kind.kind:
+        return _act_on_crd(going, manifest, place, status=step.get("status"))
+    if step.get("status") == "WaitingForApi":
+        return Action("Present")  # only definitions wait: a plan of OLM's may say so of anything
+    if step.get("status") not in ("Unknown", "NotPresent"):
+        raise _Failure(INVALID_PLAN)
+    if resource.kind == "Secret":
+        return _copy_secret(going, resource, place)
+    api_version = str(manifest.get("apiVersion") or "") or "/".join(filter(None, (resource.group, resource.version)))
+    is_known = resource.kind in execution.RULES
+    found = None if is_known else going.served.find(api_version, resource.kind)
+    if resource.kind in execution.SUPPORTED and found is None:
+        raise _Failure(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
+    rule = rule_for(resource.kind, found)
+    if rule is None:
+        raise _Failure(INVALID_PLAN)
+    wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)
+    return execution.act(wanted, _live(going, rule.kind, resource.name, place), rule)
+
+
+def _live(going: _Pass, kind: Kind, name: str, place: Place) -> Manifest | None:
+    if kind == kinds.CLUSTER_SERVICE_VERSION and name in going.csvs:
+        return dict(going.csvs[name])
+    return going.world.get(kind.ref(name, place.namespace))
+
+
+def _act_on_crd(going: _Pass, manifest: Manifest, place: Place, *, status: str | None) -> Action:
+    if problem := crds.unsupported(manifest):
+        raise _Failure(problem)
+    api_version, name = str(manifest["apiVersion"]), name_of(manifest)
+    if api_version != crds.RULE.kind.api_version:
+        group, _, version = api_version.partition("/")
+        raise _Failure(execution.not_served(crds.RULE.kind.kind, name, group, version))
+    live = going.world.get(crds.RULE.kind.ref(name))
+    if status == "WaitingForApi":
+        action = crds.establish(live)
+        if action.status != "NotPresent":
+            return action
+    if live is not None and (risk := crds.risk(manifest, live)):
+        raise _Failure(risk)
+    return crds.act(manifest, live, place, going.csvs.keys())
+
+
+def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
+    """A pull secret that a catalog names would be copied from beside it; no plan of ours asks for one."""
+    if going.world.get(kinds.SECRET.ref(resource.name, place.namespace)) is not None:
+        return Action("Present")
+    raise _Failure(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
+
+
+def _manifest(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Manifest:
+    text = str((step.get("resource") or {}).get("manifest") or "")
+    reference = references.parse(text)
+    if reference is None:
+        try:
+            literal: Manifest = json.loads(text)
+        except ValueError as error:
+            raise _Failure(f"error parsing step manifest: {error}") from error
+        return literal
+    if text not in going.bundles:
+        going.bundles[text] = _objects(going.world, reference, place.namespace)
+    found = going.bundles[text].get(resource)
+    if found is None:
+        raise _Failure(f"couldn't find unpacked step for {resource.kind} {resource.name}")
+    return found
+
+
+def _objects(world: World, reference: references.Reference, namespace: str) -> Mapping[Resource, Manifest]:
+    where = f"{reference.namespace}/{reference.name}"
+    config_map = world.get(kinds.CONFIG_MAP.ref(reference.name, reference.namespace))
+    if config_map is None:
+        raise _Failure(f"error finding unpacked bundle configmap for ref {where}: it was deleted with its catalog; "
+                       "delete this plan to get a new one")  # fmt: skip
+    bundle = payload.load(config_map)
+    if isinstance(bundle, BadBundle):
+        raise _Failure(f"error loading unpacked bundle configmap for ref {where}: {bundle.message}")
+    return {Resource.of(one): one for one in steps.objects(bundle, namespace, reference)}

@@ -1,0 +1,96 @@
+"""CustomResourceDefinitions of a plan: remembered, never made unsafe, never deleted (catalog.md §4.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
+from shared.domain.lifecycle.hashes import alongside_key
+from shared.domain.plan.execution import Action, Place, Rule, merged, prepared
+
+RULE = Rule(kinds.CUSTOM_RESOURCE_DEFINITION)
+_V1BETA1 = "apiextensions.k8s.io/v1beta1"
+
+
+def unsupported(manifest: ReadOnly) -> str:
+    """Why the definition cannot be read at all; empty when it can."""
+    version = manifest.get("apiVersion")
+    return (
+        "" if version in (RULE.kind.api_version, _V1BETA1) else f"CRD APIVersion from manifest not supported: {version}"
+    )
+
+
+def establish(live: ReadOnly | None) -> Action:
+    """How a definition that was created is doing; only a served API counts as created."""
+    if live is None:
+        return Action("NotPresent")
+    conditions = {one.get("type"): one.get("status") for one in (live.get("status") or {}).get("conditions") or ()}
+    is_served = conditions.get("Established") == conditions.get("NamesAccepted") == "True"
+    return Action("Created" if is_served else "WaitingForApi")
+
+
+def act(manifest: ReadOnly, live: ReadOnly | None, place: Place, csvs: Collection[str]) -> Action:
+    """Create the definition, or update it. `csvs` are the (not copied) CSVs of the namespace."""
+    wanted = prepared(manifest, RULE, place)
+    wanted["metadata"]["annotations"] = _alongside(manifest, place, csvs)
+    if live is None:
+        return Action("WaitingForApi", create=wanted)
+    whole = merged(wanted, live)
+    whole["metadata"]["annotations"] = {
+        **{key: value for key, value in annotations_of(live).items() if not key.startswith(_PREFIX)},
+        **_alongside(live, place, csvs),
+        **wanted["metadata"]["annotations"],
+    }
+    return Action("Present", replace=_with_ca_bundle(whole, live))
+
+
+def risk(manifest: ReadOnly, live: ReadOnly) -> str:
+    """Why the update would lose stored objects; empty when it would not."""
+    versions = {one.get("name") for one in (manifest.get("spec") or {}).get("versions") or ()}
+    for stored in (live.get("status") or {}).get("storedVersions") or ():
+        if stored not in versions:
+            return (
+                f'risk of data loss updating "{name_of(live)}": new CRD removes version {stored} that is listed as a '
+                "stored version on the existing CRD"
+            )
+    return ""
+
+
+_PREFIX = names.INSTALLED_ALONGSIDE_PREFIX
+
+
+def _alongside(source: ReadOnly, place: Place, csvs: Collection[str]) -> dict[str, str]:
+    """The annotations of a source, with the versions it was installed with: this one, and those still there."""
+    kept = {
+        key: value
+        for key, value in annotations_of(source).items()
+        if not key.startswith(_PREFIX) or _may_exist(value, place, csvs)
+    }
+    if not (place.namespace and place.csv):
+        return kept
+    return {**kept, f"{_PREFIX}{alongside_key(place.namespace, place.csv)}": f"{place.namespace}/{place.csv}"}
+
+
+def _may_exist(owner: str, place: Place, csvs: Collection[str]) -> bool:
+    """False only for a CSV of this namespace that is not there; of others nothing is known here."""
+    namespace, _, csv = owner.partition("/")
+    return namespace != place.namespace or csv in csvs
+
+
+def _with_ca_bundle(wanted: Manifest, live: ReadOnly) -> Manifest:
+    """The definition with the CA that somebody injected into the live one, if it brings none itself."""
+    path = ("spec", "conversion", "webhook", "clientConfig")
+    old, new = _at(live, path), _at(wanted, path)
+    if not new or new.get("caBundle") or not old.get("caBundle"):
+        return wanted
+    spec = wanted["spec"]
+    webhook = {**spec["conversion"]["webhook"], "clientConfig": {**new, "caBundle": old["caBundle"]}}
+    return {**wanted, "spec": {**spec, "conversion": {**spec["conversion"], "webhook": webhook}}}
+
+
+def _at(manifest: ReadOnly, path: tuple[str, ...]) -> ReadOnly:
+    found: ReadOnly = manifest
+    for key in path:
+        found = found.get(key) or {}
+    return found

@@ -1,0 +1,176 @@
+"""What one step of a plan writes, by the kind of its object (catalog.md §4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, uid_of, version_of
+from shared.kinds import Kind
+
+Owner = Literal["none", "reference", "label", "labels"]
+StepStatus = Literal["Unknown", "NotPresent", "Present", "Created", "WaitingForApi", "UnsupportedResource"]
+
+INVALID_PLAN = "the InstallPlan contains invalid data"
+FINISHED = ("Present", "Created")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How objects of a kind are written."""
+
+    kind: Kind
+    owner: Owner = "none"
+    """How the object names its ClusterServiceVersion."""
+    is_updated: bool = True
+    """An object that is there already takes the new content; otherwise it is left alone."""
+
+
+RULES: Mapping[str, Rule] = {
+    "ClusterServiceVersion": Rule(kinds.CLUSTER_SERVICE_VERSION, is_updated=False),
+    "Subscription": Rule(kinds.SUBSCRIPTION, is_updated=False),
+    "BundleSecret": Rule(kinds.SECRET, "reference"),
+    "ServiceAccount": Rule(kinds.SERVICE_ACCOUNT),
+    "Role": Rule(kinds.ROLE),
+    "RoleBinding": Rule(kinds.ROLE_BINDING),
+    "ClusterRole": Rule(kinds.CLUSTER_ROLE, "label"),
+    "ClusterRoleBinding": Rule(kinds.CLUSTER_ROLE_BINDING, "label"),
+    "Service": Rule(kinds.SERVICE, "reference"),
+    "ConfigMap": Rule(kinds.CONFIG_MAP, "reference"),
+}
+"""The kinds that OLM knows; CustomResourceDefinitions have a page of their own (`crds.py`)."""
+
+SUPPORTED = frozenset({
+    "PrometheusRule", "ServiceMonitor", "PodDisruptionBudget", "PriorityClass", "VerticalPodAutoscaler",
+    "ConsoleYAMLSample", "ConsoleQuickStart", "ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin", "NetworkPolicy",
+})  # fmt: skip
+"""Other kinds that a bundle may ship, whatever their API group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a plan is carried out, and for which of its versions."""
+
+    namespace: str
+    plan: str
+    csv: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What becomes of a step: its new status, and the object to create or to put in place, if any."""
+
+    status: StepStatus
+    create: Manifest | None = None
+    replace: Manifest | None = None
+
+
+def rule_for(kind: str, served: Kind | None) -> Rule | None:
+    """How a kind is written; None for one that bundles may not ship. `served` is what discovery says about others."""
+    if kind in RULES:
+        return RULES[kind]
+    if kind not in SUPPORTED or served is None:
+        return None
+    return Rule(served, "reference" if served.is_namespaced else "labels")
+
+
+def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
+    """The object as the plan wants it: in the plan's namespace, labelled, owned as its kind asks."""
+    labels = {**labels_of(manifest), names.MANAGED: "true", **_owner_labels(rule, place)}
+    meta = {**metadata(manifest), "labels": labels}
+    meta.pop("namespace", None)
+    if rule.kind.is_namespaced:
+        meta["namespace"] = place.namespace
+    if rule.kind == kinds.SUBSCRIPTION:
+        meta["annotations"] = {**(meta.get("annotations") or {}), names.GENERATED_BY: place.plan}
+    if rule.owner == "reference":
+        meta["ownerReferences"] = _united(meta.get("ownerReferences") or [], [_owner(place)])
+    whole = {"apiVersion": rule.kind.api_version, **manifest, "kind": rule.kind.kind, "metadata": meta}
+    return {key: value for key, value in whole.items() if key != "status"}
+
+
+def act(wanted: Manifest, live: ReadOnly | None, rule: Rule) -> Action:
+    """Create what is missing, bring up to date what is there."""
+    if live is None:
+        return Action("Created", create=wanted)
+    return Action("Present", replace=merged(wanted, live) if rule.is_updated else None)
+
+
+def merged(wanted: Manifest, live: ReadOnly) -> Manifest:
+    """The wanted object on top of the live one: what others added to its metadata stays, and what cannot change."""
+    old, new = metadata(live), metadata(wanted)
+    meta = {**new, "resourceVersion": version_of(live)}
+    for key in ("labels", "annotations"):
+        if both := {**(old.get(key) or {}), **(new.get(key) or {})}:
+            meta[key] = both
+    if owners := _united(old.get("ownerReferences") or [], new.get("ownerReferences") or []):
+        meta["ownerReferences"] = owners
+    kept = {key: live[key] for key in ("secrets", "imagePullSecrets") if key in live and wanted["kind"] == _ACCOUNT}
+    whole = {**kept, **wanted, "metadata": meta}
+    if wanted["kind"] == kinds.SERVICE.kind:
+        addresses = {key: value for key, value in (live.get("spec") or {}).items() if key in _ADDRESSES}
+        whole["spec"] = {**addresses, **(wanted.get("spec") or {})}
+    return whole
+
+
+_ACCOUNT = kinds.SERVICE_ACCOUNT.kind
+_ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort")
+"""What the server gave to a Service and does not let go."""
+
+
+def _united(old: list[Manifest], new: list[Manifest]) -> list[Manifest]:
+    """Both lists, each owner once; an owner whose uid is not known yet is the live one of that name."""
+    found = {(one.get("kind"), one.get("name"), one.get("uid") or ""): one for one in old}
+    for one in new:
+        key = (one.get("kind"), one.get("name"))
+        if one.get("uid") or not any(known[:2] == key for known in found):
+            found[(*key, one.get("uid") or "")] = one
+    return list(found.values())
+
+
+def _owner(place: Place) -> Manifest:
+    """The ClusterServiceVersion; its uid is looked up when the object is written."""
+    return {
+        "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version,
+        "kind": kinds.CLUSTER_SERVICE_VERSION.kind,
+        "name": place.csv,
+        "controller": False,
+        "blockOwnerDeletion": False,
+    }
+
+
+def _owner_labels(rule: Rule, place: Place) -> dict[str, str]:
+    match rule.owner:
+        case "label":
+            return {names.OWNER: place.csv}
+        case "labels":
+            kind = kinds.CLUSTER_SERVICE_VERSION.kind
+            return {names.OWNER: place.csv, names.OWNER_NAMESPACE: place.namespace, names.OWNER_KIND: kind}
+        case "none" | "reference":
+            return {}
+
+
+def not_served(kind: str, name: str, group: str, version: str) -> str:
+    """The sentence for an API that the server does not have."""
+    return (
+        f"api-server resource not found installing {kind} {name}: GroupVersionKind {group}/{version}, Kind={kind} "
+        "not found on the cluster. This API may have been deprecated and removed, see "
+        "https://kubernetes.io/docs/reference/using-api/deprecation-guide/ for more information."
+    )
+
+
+def with_uids(manifest: Manifest, csvs: Mapping[str, ReadOnly]) -> Manifest:
+    """The object with the uids of the live ClusterServiceVersions that own it."""
+    owners = metadata(manifest).get("ownerReferences")
+    if not owners:
+        return manifest
+    refreshed = [
+        {**one, "uid": uid_of(csvs[one["name"]])} if one.get("kind") == _CSV and one.get("name") in csvs else one
+        for one in owners
+    ]
+    return {**manifest, "metadata": {**metadata(manifest), "ownerReferences": refreshed}}
+
+
+_CSV = kinds.CLUSTER_SERVICE_VERSION.kind

@@ -1,0 +1,126 @@
+"""The phases of an InstallPlan, as values of its status (catalog.md §4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.plan.execution import FINISHED
+from shared.domain.subscription.conditions import stamp
+
+Phase = Literal["", "RequiresApproval", "Installing", "Complete", "Failed"]
+CHECK_FAILED = "InstallCheckFailed"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The namespace is not ready for any plan."""
+
+    message: str
+    status: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Somebody has to approve."""
+
+    message: str
+    status: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """The plan is carried out."""
+
+    status: Manifest
+
+
+def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked | Waiting | Going:
+    """Whether a plan that is not finished may go on."""
+    status = plan.get("status") or {}
+    if message := obstacle(groups):
+        return Blocked(message, blocked(status, message, now))
+    status = unblocked(status, now)
+    if status.get("phase") == "RequiresApproval" and not (plan.get("spec") or {}).get("approved"):
+        return Waiting(f"InstallPlan {name_of(plan)} waits for approval: set spec.approved to true", status)
+    return Going(approved(status, now))
+
+
+def is_finished(plan: ReadOnly) -> bool:
+    """Nothing is to be done: no steps (a plan without status), or a final phase."""
+    status = plan.get("status") or {}
+    return not (status.get("plan") or status.get("bundleLookups")) or status.get("phase") in ("Complete", "Failed")
+
+
+def obstacle(groups: Sequence[ReadOnly]) -> str:
+    """Why nothing may be installed in the namespace, whoever approves; empty when it may."""
+    managing = [group for group in groups if (group.get("status") or {}).get("namespaces")]
+    match managing:
+        case []:
+            return "no operator group found that is managing this namespace"
+        case [group]:
+            account = (group.get("spec") or {}).get("serviceAccountName")
+            return _refused(group, str(account)) if account else ""
+    return f"more than one operator group(s) are managing this namespace count={len(managing)}"
+
+
+def _refused(group: ReadOnly, account: str) -> str:
+    return (
+        f"operatorgroup {namespace_of(group)}/{name_of(group)} wants installs with the rights of service account "
+        f"{account} only; that is not possible yet, and installing with more rights would be wrong: remove "
+        "spec.serviceAccountName to allow it"
+    )
+
+
+def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:
+    """The namespace is not ready for any plan; the phase stays."""
+    return _with_condition(status, "False", CHECK_FAILED, message, now=now)
+
+
+def unblocked(status: ReadOnly, now: datetime) -> Manifest:
+    """An earlier obstacle is gone."""
+    if any(one.get("reason") == CHECK_FAILED for one in status.get("conditions") or ()):
+        return _with_condition(status, "False", "Unknown", "", now=now)
+    return dict(status)
+
+
+def approved(status: ReadOnly, now: datetime) -> Manifest:
+    """The plan is carried out from now on."""
+    started = {"startTime": stamp(now), **status, "phase": "Installing"}
+    if status.get("phase") == "RequiresApproval":
+        started.pop("message", None)
+    return started
+
+
+def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Manifest:
+    """The steps are where `statuses` say; when all are finished the plan is."""
+    new = {**status, "plan": [{**step, "status": word} for step, word in zip(status["plan"], statuses, strict=True)]}
+    new.pop("message", None)
+    if all(word in FINISHED for word in statuses):
+        return _with_condition({**new, "phase": "Complete"}, "True", "", "", now=now)
+    return new
+
+
+def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is_forbidden: bool) -> Manifest:
+    """A step failed: tried again while the window is open (a right may be granted at any time), then final."""
+    started = datetime.fromisoformat(str(status.get("startTime") or stamp(now))).astimezone(UTC)
+    if is_forbidden or now - started < retry:
+        return {**status, "message": f"retrying execution due to error: {error}"}
+    failed = {**status, "phase": "Failed", "message": error}
+    return _with_condition(failed, "False", "InstallComponentFailed", error, now=now)
+
+
+def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *, now: datetime) -> Manifest:
+    """The status with its `Installed` condition; times move only with content."""
+    others = [one for one in status.get("conditions") or () if one.get("type") != "Installed"]
+    old: ReadOnly = next((one for one in status.get("conditions") or () if one.get("type") == "Installed"), {})
+    stated = {"type": "Installed", "status": verdict, "reason": reason, "message": message}
+    if all((old.get(key) or "") == value for key, value in stated.items()):
+        return dict(status)
+    since = old.get("lastTransitionTime") if old.get("status") == verdict else None
+    shown = {key: value for key, value in stated.items() if value}
+    condition = {**shown, "lastUpdateTime": stamp(now), "lastTransitionTime": since or stamp(now)}
+    return {**status, "conditions": [*others, condition]}

@@ -1,0 +1,73 @@
+"""The steps that install one unpacked bundle (catalog.md §4.6, resolver.md §10.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
+from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.plan.references import Reference
+
+_CSV = kinds.CLUSTER_SERVICE_VERSION.kind
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Resource:
+    """Which object a step is about."""
+
+    group: str
+    version: str
+    kind: str
+    name: str
+
+    @classmethod
+    def of(cls, manifest: ReadOnly) -> Resource:
+        """The identity under which a step knows an object; a shipped Secret goes by `BundleSecret`."""
+        group, _, version = str(manifest.get("apiVersion") or "").rpartition("/")
+        kind = "BundleSecret" if manifest.get("kind") == "Secret" else str(manifest.get("kind") or "")
+        return cls(group, version, kind, name_of(manifest) or str(metadata(manifest).get("generateName") or ""))
+
+    @classmethod
+    def stated(cls, step: ReadOnly) -> Resource:
+        """The identity that a step of a plan states."""
+        resource = step.get("resource") or {}
+        return cls(*(str(resource.get(key) or "") for key in ("group", "version", "kind", "name")))
+
+
+def objects(bundle: UnpackedBundle, namespace: str, reference: Reference) -> tuple[Manifest, ...]:
+    """Everything that the bundle wants in the namespace, in order: CSV, its other objects, generated RBAC."""
+    csv = installed_csv(bundle.csv, namespace, reference)
+    others = [manifest for manifest in bundle.objects if manifest.get("kind") != _CSV]
+    return (csv, *others, *objects_for(csv, namespace))
+
+
+def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manifest:
+    """The CSV as it is created: in its namespace, replacing what the catalog says, with the catalog's properties."""
+    annotations = {**(metadata(csv).get("annotations") or {}), names.PROPERTIES: reference.properties}
+    spec = {key: value for key, value in (csv.get("spec") or {}).items() if key != "replaces"}
+    if reference.replaces:
+        spec["replaces"] = reference.replaces
+    meta = {**metadata(csv), "namespace": namespace, "annotations": annotations}
+    return {**csv, "metadata": meta, "spec": spec}
+
+
+def steps(bundle: UnpackedBundle, namespace: str, reference: Reference) -> Iterator[Manifest]:
+    """The steps of a plan for one bundle: references instead of manifests keep the plan small."""
+    for manifest in objects(bundle, namespace, reference):
+        resource = Resource.of(manifest)
+        yield {
+            "resolving": name_of(bundle.csv),
+            "status": "Unknown",
+            "resource": {
+                "sourceName": reference.catalog.name,
+                "sourceNamespace": reference.catalog.namespace,
+                "group": resource.group,
+                "version": resource.version,
+                "kind": resource.kind,
+                "name": resource.name,
+                "manifest": str(reference),
+            },
+        }

@@ -1,0 +1,165 @@
+"""The five objects that unpack one bundle image, all named by the hash of its path (catalog.md §5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly
+from shared.domain.bundle.hash import bundle_hash
+from shared.domain.resolver.model import CatalogKey, Chosen
+from shared.domain.unpack.settings import NO_LIMITS, Settings
+from shared.kinds import Kind
+
+_ARCHITECTURES = ("amd64", "arm64", "ppc64le", "s390x")
+_SECURITY = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+_TOLERATIONS: tuple[Manifest, ...] = (
+    *({"key": "kubernetes.io/arch", "operator": "Equal", "value": value} for value in _ARCHITECTURES),
+    {"key": "node-role.kubernetes.io/master", "operator": "Exists", "effect": "NoSchedule"},
+    *(
+        {"key": f"node.kubernetes.io/{trouble}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 120}
+        for trouble in ("unreachable", "not-ready")
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacking:
+    """One bundle image to unpack beside one catalog."""
+
+    path: str
+    catalog: CatalogKey
+    secrets: tuple[str, ...] = ()
+    image: str = ""
+    """The image of our container."""
+    limits: Settings = NO_LIMITS
+
+    @classmethod
+    def of(cls, chosen: Chosen, image: str, limits: Settings) -> Unpacking:
+        """What a chosen bundle takes."""
+        return cls(chosen.bundle.image, chosen.catalog.key, chosen.catalog.secrets, image, limits)
+
+    @property
+    def origin(self) -> tuple[str, str, tuple[str, ...]]:
+        """The bundle image, and where the secrets are that open it."""
+        return self.path, self.catalog.namespace, self.secrets
+
+    @property
+    def name(self) -> str:
+        """The name of the objects."""
+        return bundle_hash(self.path)
+
+    def config_map(self, payload: ReadOnly | None = None) -> Manifest:
+        """The ConfigMap: empty until the Job, or the worker itself, fills it."""
+        manifest = self._object(kinds.CONFIG_MAP, self.name)
+        manifest["metadata"]["ownerReferences"] = [_owner(kinds.CATALOG_SOURCE, self.catalog.name)]
+        if payload is not None:
+            manifest["metadata"]["annotations"] = payload["annotations"]
+            manifest["binaryData"] = payload["binaryData"]
+        return manifest
+
+    def objects(self, job: str) -> tuple[Manifest, ...]:
+        """All five, in the order in which they are made."""
+        return self.config_map(), *self.access(), self.job(job)
+
+    def access(self) -> tuple[Manifest, ...]:
+        """Role, ServiceAccount and RoleBinding: the Job may write this one ConfigMap, nothing else."""
+        rule = {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": [self.name],
+            "verbs": ["create", "get", "update"],
+        }
+        role = self._owned(kinds.ROLE, self.name) | {"rules": [rule]}
+        account = self._owned(kinds.SERVICE_ACCOUNT, self.name)
+        binding = self._owned(kinds.ROLE_BINDING, self.name) | {
+            "subjects": [{"kind": "ServiceAccount", "name": self.name, "namespace": self.catalog.namespace}],
+            "roleRef": {"apiGroup": kinds.ROLE.group, "kind": "Role", "name": self.name},
+        }
+        return role, account, binding
+
+    def job(self, name: str = "") -> Manifest:
+        """The Job, under its own name or that of a retry."""
+        labels = {names.MANAGED: "true", names.UNPACK_REF: self.name}
+        job = self._owned(kinds.JOB, name or self.name)
+        job["metadata"]["labels"] = labels
+        job["spec"] = {
+            "backoffLimit": 3,
+            "ttlSecondsAfterFinished": 300,
+            "template": {"metadata": {"name": self.name, "labels": labels}, "spec": self._pod()},
+        }
+        if self.limits.timeout > timedelta():
+            job["spec"]["activeDeadlineSeconds"] = int(self.limits.timeout.total_seconds())
+        return job
+
+    def _pod(self) -> Manifest:
+        pod: Manifest = {
+            "restartPolicy": "Never",
+            "serviceAccountName": self.name,
+            "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+            "nodeSelector": {"kubernetes.io/os": "linux"},
+            "tolerations": [dict(toleration) for toleration in _TOLERATIONS],
+            "containers": [
+                {
+                    "name": "extract",
+                    "image": self.image,
+                    "command": ["olmf", "unpack", *self._arguments()],
+                    "env": [{"name": "CONTAINER_IMAGE", "value": self.path}],
+                    "resources": {"requests": {"cpu": "10m", "memory": "50Mi"}},
+                    "securityContext": dict(_SECURITY),
+                    "terminationMessagePolicy": "FallbackToLogsOnError",
+                }
+            ],
+        }
+        if self.secrets:
+            pod["imagePullSecrets"] = [{"name": secret} for secret in self.secrets]
+            _mount(pod, self.secrets)
+        return pod
+
+    def _arguments(self) -> Sequence[str]:
+        return ("--image", self.path, "--namespace", self.catalog.namespace, "--config-map", self.name)
+
+    def _owned(self, kind: Kind, name: str) -> Manifest:
+        manifest = self._object(kind, name)
+        manifest["metadata"]["ownerReferences"] = [_owner(kinds.CONFIG_MAP, self.name)]
+        return manifest
+
+    def _object(self, kind: Kind, name: str) -> Manifest:
+        return {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "metadata": {
+                "name": name,
+                "namespace": self.catalog.namespace,
+                "labels": {names.MANAGED: "true"},
+            },
+        }
+
+
+def _owner(kind: Kind, name: str) -> Manifest:
+    """A non-blocking owner; its uid is looked up when the object is written."""
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "name": name,
+        "controller": False,
+        "blockOwnerDeletion": False,
+    }
+
+
+def _mount(pod: Manifest, secrets: Sequence[str]) -> None:
+    """Our container pulls the image itself: the pull secrets are files, not only hints for the kubelet."""
+    pod["volumes"] = [
+        {"name": f"pull-{index}", "secret": {"secretName": secret, "optional": True}}
+        for index, secret in enumerate(secrets)
+    ]
+    pod["containers"][0]["volumeMounts"] = [
+        {"name": f"pull-{index}", "mountPath": f"/var/run/olmf/pull/{secret}", "readOnly": True}
+        for index, secret in enumerate(secrets)
+    ]

@@ -1,0 +1,94 @@
+"""What the Subscriptions of a component say about the unpacking of their bundles (catalog.md §3.7 F)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.resolver import Resolution
+from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, Condition, changed, find
+from shared.domain.unpack import texts
+from shared.domain.unpack.verdict import Broken, Prevented, Running, Unpacked, Verdict
+
+_RUNNING_AGAIN = timedelta(seconds=15)
+"""Events of the Job ring at once; what its pods complain about has to be looked for."""
+
+CONDITIONS = (BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED)
+"""The conditions that are written here and nowhere else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The one condition that holds, if any, and whether the component can go on."""
+
+    condition: Condition | None = None
+    is_unpacked: bool = False
+    again_in: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A Subscription that says something new."""
+
+    subscription: ReadOnly
+    status: Manifest
+    failure: str = ""
+    """The message to put into an Event, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Where the unpacking of a namespace stands."""
+
+    told: tuple[Told, ...]
+    is_any_ready: bool
+    again_in: timedelta | None
+
+
+def summarise(
+    subscriptions: Sequence[ReadOnly], resolution: Resolution, verdicts: Mapping[str, Verdict], now: datetime
+) -> Summary:
+    """What the Subscriptions say; `verdicts` are by bundle name. A failure stays in its component."""
+    reports = {
+        name: report([verdicts[chosen.bundle.name] for chosen in component.chosen])
+        for component in resolution.components
+        for name in component.subscribers
+    }
+    told = []
+    for subscription in subscriptions:
+        condition = reports.get(name_of(subscription), Report()).condition
+        drop = [kind for kind in CONDITIONS if condition is None or kind != condition.type]
+        put = [condition] if condition else []
+        status = changed(subscription.get("status") or {}, now, put=put, drop=drop)
+        if status is not None:
+            is_failure = condition is not None and condition.type == BUNDLE_UNPACK_FAILED
+            told.append(Told(subscription, status, condition.message if condition and is_failure else ""))
+    times = [one.again_in for one in reports.values() if one.again_in is not None]
+    return Summary(tuple(told), any(one.is_unpacked for one in reports.values()), min(times, default=None))
+
+
+def has_unpack_condition(subscription: ReadOnly) -> bool:
+    """The Subscription says something about unpacking, which may have become untrue."""
+    status = subscription.get("status") or {}
+    return any(find(status, kind) for kind in CONDITIONS)
+
+
+def report(verdicts: Sequence[Verdict]) -> Report:
+    """A failure beats what is still running; only when all are there the component goes on."""
+    failures = [one for one in verdicts if isinstance(one, Broken)]
+    if failures:
+        message = texts.failed(failures[0].reason, failures[0].message)
+        return Report(
+            Condition(BUNDLE_UNPACK_FAILED, "True", "BundleUnpackFailed", message),
+            again_in=min(one.again_in for one in failures),
+        )
+    prevented = [one.message for one in verdicts if isinstance(one, Prevented)]
+    if prevented:
+        return Report(Condition(BUNDLE_UNPACK_FAILED, "True", "ErrorPreventedUnpacking", prevented[0]))
+    if all(isinstance(one, Unpacked) for one in verdicts):
+        return Report(is_unpacked=bool(verdicts))
+    told = [texts.unpacking(one.message) for one in verdicts if isinstance(one, Running)]
+    message = next(filter(None, told), "")
+    return Report(Condition(BUNDLE_UNPACKING, "True", "UnpackingInProgress", message), again_in=_RUNNING_AGAIN)

@@ -1,0 +1,33 @@
+"""The sentences about unpacking that people know from OLM (catalog.md §3.7)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_CAUSES: Final = "Common causes: Missing ICSP (ppc64le/s390x/arm64), auth failure, invalid image."
+_MANUAL: Final = (
+    "Manual retry: in the CatalogSource namespace, run "
+    "`kubectl get jobs -l operatorframework.io/bundle-unpack-ref` and delete the specific failing job."
+)
+_LATER: Final = "Job will retry until timeout (~10 min), then auto-cleanup and retry in ~5 min."
+
+GUIDANCE_FAILED: Final = f"Auto-retry in ~5 min after job cleanup (TTL). {_CAUSES} {_MANUAL}"
+GUIDANCE_PULLING: Final = f"Bundle image pull failed. {_CAUSES} {_LATER} {_MANUAL}"
+GUIDANCE_PENDING: Final = f". {_CAUSES} {_LATER} {_MANUAL}"
+
+
+def failed(reason: str, message: str) -> str:
+    """The message of `BundleUnpackFailed`."""
+    text = f"Bundle unpacking failed - {reason}: {message}"
+    is_guided = "Auto-retry" in message or "Common causes" in message
+    return text if is_guided else f"{text}. {GUIDANCE_FAILED}"
+
+
+def unpacking(message: str) -> str:
+    """The message of `BundleUnpacking`: silent unless the image cannot be pulled."""
+    return GUIDANCE_PULLING if any(word in message for word in ("ImagePullBackOff", "ErrImagePull")) else ""
+
+
+def is_pull_failure(message: str) -> bool:
+    """The text tells of an image that cannot be pulled."""
+    return any(word in message for word in ("ImagePullBackOff", "ErrImagePull", "manifest unknown", "unauthorized"))
