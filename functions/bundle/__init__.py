@@ -1,0 +1,1 @@
+"""Steps that get bundles out of their images."""

@@ -1,0 +1,24 @@
+"""Tell the namespaces that wait for an unpack Job that it changed."""
+
+from __future__ import annotations
+
+from shared import kinds, names
+from shared.api.manifest import namespace_of
+from shared.domain.unpack.report import has_unpack_condition
+from shared.ports import Cluster, Policy
+from shared.step import Emit, Outcome, Ref
+
+
+def collect_bundle(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
+    """Tell the namespaces that wait for an unpack Job that it changed.
+
+    Reads:  the Subscriptions that may use the catalogs beside the Job.
+    Emits:  `io.olmf.bundle.collected` per Namespace with a Subscription that waits for such a catalog's bundle.
+    """
+    place = "" if ref.namespace == policy.global_namespace else ref.namespace
+    waiting = {
+        namespace_of(one)
+        for one in cluster.list(kinds.SUBSCRIPTION, place)
+        if has_unpack_condition(one) and (one.get("spec") or {}).get("sourceNamespace") == ref.namespace
+    }
+    return Outcome(emits=tuple(Emit(names.BUNDLE_COLLECTED, kinds.NAMESPACE.ref(one)) for one in sorted(waiting)))

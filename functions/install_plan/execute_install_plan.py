@@ -1,0 +1,74 @@
+"""Carry out an InstallPlan: its steps in order, as far as they go."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, name_of, version_of
+from shared.domain.plan import state
+from shared.domain.plan.advance import advance
+from shared.domain.plan.execution import Action
+from shared.domain.resolver.scene import is_copy
+from shared.errors import RetryLater
+from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
+from shared.step import NOTHING, Create, Emit, Outcome, Ref, Replace, SetStatus, Wait, Write
+
+_NEXT_PASS = timedelta(milliseconds=500)
+_RETRY = timedelta(seconds=5)
+
+
+def execute_install_plan(
+    ref: Ref, cluster: Cluster, discovery: Discovery, attempt: Attempt, clock: Clock, policy: Policy
+) -> Outcome:
+    """Carry out an InstallPlan: its steps in order, as far as they go.
+
+    Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change.
+    Writes: the objects of its steps; its status, last.
+    Emits:  `io.olmf.plan.completed`.
+    """
+    plan = cluster.get(ref)
+    if plan is None or state.is_finished(plan):
+        return NOTHING
+    now = clock.now()
+    match state.gate(plan, cluster.list(kinds.OPERATOR_GROUP, ref.namespace), now):
+        case state.Blocked(message, status):
+            wait = Wait(message, now, now + _RETRY)
+            raise RetryLater(f"{ref}: {message}", after=_RETRY, writes=_said(ref, plan, status), wait=wait)
+        case state.Waiting(message, status):
+            return Outcome(_said(ref, plan, status), verdict=message, wait=Wait(message, now))
+        case state.Going(status):
+            pass
+    if (refusal := _refusal(attempt)) is not None:
+        error, is_forbidden = f"{refusal.ref.kind} {refusal.ref.name}: {refusal.message}", refusal.kind == "forbidden"
+        status = state.refused(status, error, now, retry=policy.plan_retry, is_forbidden=is_forbidden)
+        return Outcome(_said(ref, plan, status), again_in=_again(status), verdict=error)
+    csvs = {name_of(csv): csv for csv in cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace) if not is_copy(csv)}
+    progress = advance(plan, csvs, cluster, discovery)
+    status = state.progressed(status, progress.statuses, now)
+    if progress.error:
+        status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_forbidden=False)
+    writes = (write for action in progress.actions for write in _writes(action))
+    done = (Emit(names.PLAN_COMPLETED, ref),) if status["phase"] == "Complete" else ()
+    verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
+    return Outcome((*writes, *_said(ref, plan, status)), done, again_in=_again(status), verdict=verdict)
+
+
+def _refusal(attempt: Attempt) -> WriteFailure | None:
+    """What the server refused in the attempt before; a conflict only means: look again."""
+    return None if attempt.failure is None or attempt.failure.kind == "conflict" else attempt.failure
+
+
+def _writes(action: Action) -> tuple[Write, ...]:
+    created = () if action.create is None else (Create(action.create),)
+    return created if action.replace is None else (*created, Replace(action.replace))
+
+
+def _said(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Write, ...]:
+    return () if status == plan["status"] else (SetStatus(ref, status, version_of(plan)),)
+
+
+def _again(status: ReadOnly) -> timedelta | None:
+    if status["phase"] != "Installing":
+        return None
+    return _RETRY if status.get("message") else _NEXT_PASS

@@ -1,0 +1,58 @@
+"""Decide what the Subscriptions of a namespace get, and say why those that get nothing do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from shared import names
+from shared.api.manifest import name_of, version_of
+from shared.domain.resolver import Resolution, resolve
+from shared.domain.resolver.scene import Scene, look
+from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed
+from shared.domain.unpack.report import has_unpack_condition
+from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
+from shared.step import Emit, Outcome, Record, Ref, SetStatus, Write
+
+_RETRY = timedelta(seconds=30)
+
+
+def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
+    """Decide what the Subscriptions of a namespace get, and say why those that get nothing do not.
+
+    Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
+    Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
+    Emits:  `io.olmf.resolution.computed` when there is something to install.
+    """
+    scene = look(
+        cluster,
+        lambda one, package: catalogs.package(one.reference, package, ImageSource(*one.origin)),
+        ref.name,
+        policy,
+    )
+    resolution = resolve(scene.inputs)
+    is_news = bool(resolution.chosen) or any(has_unpack_condition(one) for one in scene.subscriptions)
+    return Outcome(
+        tuple(_told(ref, scene, resolution, clock)),
+        (Emit(names.RESOLUTION_COMPUTED, ref),) if is_news else (),
+        again_in=_RETRY if scene.is_partial else None,
+        verdict="; ".join(f"{name}: {reason}" for name, reason in sorted(resolution.reasons.items())),
+    )
+
+
+def _told(namespace: Ref, scene: Scene, resolution: Resolution, clock: Clock) -> Iterator[Write]:
+    """Each Subscription says the refusal of its own component, or no longer says one."""
+    told = set()
+    for subscription in scene.subscriptions:
+        component = resolution.component_of(name_of(subscription))
+        if component is None:
+            continue
+        refusal = component.refusal
+        put = [Condition(RESOLUTION_FAILED, "True", refusal.reason, refusal.message)] if refusal else []
+        drop = [] if refusal else [RESOLUTION_FAILED]
+        status = changed(subscription.get("status") or {}, clock.now(), put=put, drop=drop)
+        if status is not None:
+            yield SetStatus(Ref.of(subscription), status, version_of(subscription))
+            told |= {refusal.message} if refusal else set()
+    for message in sorted(told):
+        yield Record(namespace, "Warning", "ResolutionFailed", message)
