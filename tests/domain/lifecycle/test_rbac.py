@@ -91,3 +91,9 @@ def test_cluster_scoped_objects_have_owner_labels_only_and_their_hash_names_the_
 )
 def test_nothing_is_needed_for(csv: Manifest) -> None:
     assert objects_for(csv, "ns") == ()
+
+
+def test_a_bundle_that_is_wrong_about_its_api_group_still_gets_a_valid_owner() -> None:
+    csv = {**a_csv(permissions=[a_permission()]), "apiVersion": "binding.operators.coreos.com/v1alpha1"}
+    owners = [metadata(item)["ownerReferences"][0]["apiVersion"] for item in objects_for(csv, "ns")]
+    assert set(owners) == {"operators.coreos.com/v1alpha1"}
