@@ -47,10 +47,17 @@ local function note_causes(job, given, given_count, field)
   end
 end
 
+local function forget_delay(entry)
+  call('ZREM', DELAYED, entry)
+  call('HDEL', job_key(entry), 'due')
+end
+
 -- Puts a job that must run in line, at the place it has or at the end: behind its ref while that is held.
+-- What is in line has no delay.
 local function line_up(entry, since)
   local job, group, ref = job_key(entry), parts(entry)
-  local seq, lane = unpack(call('HMGET', job, 'seq', 'lane'))
+  local seq, lane, due = unpack(call('HMGET', job, 'seq', 'lane', 'due'))
+  if due then forget_delay(entry) end
   if not seq then
     seq = call('INCR', SEQUENCE)
     call('HSET', job, 'seq', seq, 'since', since)
@@ -71,11 +78,6 @@ local function delay_until(entry, due)
   call('HSET', job, 'due', string.format('%.0f', due))
   call('ZADD', DELAYED, due, entry)
   if call('ZRANK', DELAYED, entry) == 0 then ring_alarm() end
-end
-
-local function forget_delay(entry)
-  call('ZREM', DELAYED, entry)
-  call('HDEL', job_key(entry), 'due')
 end
 
 local function unpark(entry)
@@ -116,7 +118,6 @@ local function add(entry, lane, cause, delay)
   if delay > 0 then
     delay_until(entry, now + delay)
   else
-    if due then forget_delay(entry) end
     line_up(entry, now)
   end
   return true

@@ -2,9 +2,7 @@
 -- Returns the ms until the next delay or lease is over (-1: none), then entry, token, attempts of each lost run.
 local lost_worker, limit = ARGV[1], 500
 for _, entry in ipairs(call('ZRANGEBYSCORE', DELAYED, '-inf', now, 'LIMIT', 0, limit)) do
-  local due = call('HGET', job_key(entry), 'due')
-  forget_delay(entry)
-  line_up(entry, due or now)
+  line_up(entry, call('HGET', job_key(entry), 'due') or now)
 end
 for _, group in ipairs(call('SMEMBERS', GROUPS)) do
   if call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0 then ring(group) end

@@ -106,6 +106,7 @@ def test_an_outside_event_during_the_last_run_counts_as_a_release(rig: Rig) -> N
     claim = rig.claim()
     rig.queue.add([a_job()], "somebody edited it")
     rig.queue.finish(claim, a_result(failure="bug", message="boom"))
+    rig.fail(2)
 
     assert rig.states() == {"ready": ["one"]}
 

@@ -99,6 +99,15 @@ class TestTheEventOfOurOwnWrite:
 
         assert rig.claim().causes == ("own-1", "foreign")
 
+    def test_hides_no_later_event_from_outside(self, rig: Rig, result: RunResult) -> None:
+        rig.queue.add([a_job()], "event")
+        claim = rig.claim()
+        rig.queue.add([a_job()], "own-1")
+        rig.queue.finish(claim, result)
+        rig.queue.add([a_job()], "foreign")
+
+        assert rig.claim().causes == ("own-1", "run", "foreign")
+
     def test_wakes_every_other_step(self, rig: Rig, result: RunResult) -> None:
         rig.queue.add([a_job()], "event")
         rig.queue.finish(rig.claim(), result)
@@ -130,6 +139,15 @@ def test_a_step_that_asks_to_run_again_at_once_needs_no_sweep(rig: Rig) -> None:
     assert rig.claim().causes == ("slice-1",)
 
 
+def test_a_step_that_runs_again_at_once_forgets_a_delay_that_was_set_meanwhile(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+    rig.queue.add([a_job()], "later", delay=MINUTE)
+    rig.queue.finish(claim, a_result(again_in=timedelta(0)))
+
+    assert rig.states() == {"ready": ["one"]}
+
+
 def test_failures_in_a_row_wait_longer_and_longer(rig: Rig) -> None:
     waits = []
     rig.queue.add([a_job()], "event")
@@ -147,10 +165,11 @@ def test_failures_in_a_row_wait_longer_and_longer(rig: Rig) -> None:
 def test_a_success_forgets_the_failures_before_it(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     rig.fail(2)
-    rig.queue.finish(rig.claim(), a_result())
-    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+    rig.queue.add([a_job()], "meanwhile")
+    rig.queue.finish(claim, a_result())
 
-    assert rig.claim().attempt == 1
+    assert (claim.attempt, rig.claim().attempt) == (3, 1)
 
 
 def test_a_failure_is_listed_with_its_reason_and_the_next_try(rig: Rig) -> None:

@@ -75,6 +75,15 @@ def test_a_sweep_spares_a_lease_that_lasts(rig: Rig) -> None:
     assert rig.queue.is_held(claim)
 
 
+def test_a_lease_extended_while_it_is_swept_is_spared(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    claim = rig.claim()
+    entry = f"{claim.step}|{claim.ref}"  # the second half of a sweep that saw the lease before it was extended
+
+    assert not rig.queue._finish(entry, claim.token, a_result(), failure="timeout", delay=None, only_expired=True)
+    assert rig.queue.is_held(claim)
+
+
 def test_a_worker_that_is_known_to_be_lost_gives_back_at_once_and_says_why(rig: Rig) -> None:
     other = WorkQueue(rig.client, Settings(), worker="other")
     rig.queue.add([a_job("mine"), a_job("theirs")], "event")

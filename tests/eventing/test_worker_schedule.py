@@ -1,0 +1,59 @@
+"""The scheduler: due jobs, lost leases and the audit, without a worker."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+
+from eventing.worker import schedule
+from eventing.workqueue import WorkQueue, connect
+from shared.config import Settings
+from tests.eventing.test_worker import a_job, wait_for
+
+
+class Enough(Exception):
+    """Ends the endless loop of a scheduler."""
+
+
+def test_the_audit_rings_at_the_start_and_then_once_per_period(redis_url: str) -> None:
+    rings: list[float] = []
+
+    def ring(queue: WorkQueue) -> None:
+        assert isinstance(queue, WorkQueue)
+        rings.append(time.monotonic())
+        if len(rings) == 3:
+            raise Enough
+
+    started = time.monotonic()
+    with pytest.raises(Enough):
+        schedule(Settings(redis_url=redis_url, audit_seconds=1), ring)
+
+    assert rings[0] - started < 0.5
+    assert rings[2] - rings[0] >= 1.9
+
+
+def test_a_job_that_becomes_due_is_lined_up(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        client.set("olmf:turn:audit", 1)
+        threading.Thread(target=_schedule, args=(redis_url,), daemon=True).start()
+
+        queue.add([a_job("one")], "event", delay=timedelta(milliseconds=50))
+        wait_for(lambda: sum(queue.depth().ready.values()) == 1)
+        client.delete("olmf:turn:audit")  # the audit rings, and ends the thread
+        wait_for(lambda: threading.active_count() == 1 or not _schedulers())
+
+
+def _schedule(url: str) -> None:
+    def end(_: WorkQueue) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        schedule(Settings(redis_url=url), end)
+
+
+def _schedulers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "_schedule" in thread.name]

@@ -1,0 +1,128 @@
+"""Whatever happens in whatever order: no ref runs twice at once, no wake-up is lost, no token goes back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from eventing.routes import Job
+from eventing.workqueue import Claim
+from eventing.workqueue.values import entry_of
+from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
+
+JOBS = st.builds(
+    a_job,
+    st.sampled_from(["one", "two"]),
+    st.sampled_from(["subscription/look", "subscription/track", "bundle/look"]),
+    st.sampled_from(["direct", "bulk"]),
+)
+DELAYS = st.sampled_from([None, timedelta(0), timedelta(minutes=1)])
+
+
+class Machine(RuleBasedStateMachine):
+    """The queue beside the little that a caller may rely on."""
+
+    rig: Rig
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rig.client.flushall()
+        self.number = 0
+        self.owed: dict[str, set[str]] = {}
+        """Causes of each job that no claim has carried yet."""
+        self.held: dict[str, Claim] = {}
+        """By ref: the claim that may end its run."""
+        self.greatest = 0
+
+    @rule(job=JOBS, delay=st.sampled_from([None, None, timedelta(minutes=1)]))
+    def an_event_comes(self, job: Job, delay: timedelta | None) -> None:
+        self.rig.queue.add([job], self._owe(job), delay=delay)
+
+    @rule()
+    def a_worker_claims(self) -> None:
+        claim = self.rig.queue.claim(GROUPS)
+        if claim is None:
+            return
+        assert str(claim.ref) not in self.held, "two claims hold one ref"
+        assert claim.token > self.greatest
+        self.greatest = claim.token
+        self.held[str(claim.ref)] = claim
+        owed = self.owed.pop(entry_of(Job(claim.step, claim.ref)), set())
+        assert owed <= set(claim.causes), "a cause was lost"
+
+    @precondition(lambda self: self.held)
+    @rule(
+        data=st.data(),
+        delay=DELAYS,
+        failure=st.sampled_from(["", "", "retry", "bug"]),
+        emits=st.lists(JOBS, max_size=2),
+    )
+    def a_run_ends(self, data: st.DataObject, delay: timedelta | None, failure: str, emits: list[Job]) -> None:
+        claim = self.held.pop(data.draw(st.sampled_from(sorted(self.held))))
+        self.number += 1
+        run_id = f"run-{self.number}"
+        for job in emits:
+            self.owed.setdefault(entry_of(job), set()).add(run_id)
+        result = a_result(run_id=run_id, jobs=tuple(emits), again_in=delay, failure=failure, message="failed")
+        assert self.rig.queue.finish(claim, result)
+        assert not self.rig.queue.finish(claim, result)
+
+    @precondition(lambda self: self.held)
+    @rule()
+    def all_leases_end(self) -> None:
+        self.rig.end_leases()
+        self.rig.queue.sweep()
+        for claim in self.held.values():
+            assert not self.rig.queue.finish(claim, a_result())
+            self.owed.setdefault(entry_of(Job(claim.step, claim.ref)), set()).update(claim.causes)
+        self.held.clear()
+
+    @rule()
+    def all_delays_end(self) -> None:
+        self.rig.end_delays()
+
+    @rule()
+    def a_person_releases_the_dead(self) -> None:
+        self.rig.queue.retry_dead(cause="a person")
+
+    @invariant()
+    def a_job_has_one_place_at_most(self) -> None:
+        waiting = [
+            entry_of(Job(job.step, job.ref)) for job in (*self.rig.queue.ls(), *self.rig.queue.dead())
+            if job.state != "running"
+        ]  # fmt: skip
+        assert len(waiting) == len(set(waiting)), waiting
+
+    def teardown(self) -> None:
+        """In the end everything that is owed runs."""
+        for claim in self.held.values():
+            assert self.rig.queue.finish(claim, a_result(run_id="last"))
+        self.held.clear()
+        self.rig.queue.retry_dead(cause="a person")
+        self.rig.end_delays()
+        while last := self.rig.queue.claim(GROUPS):
+            assert self.owed.pop(entry_of(Job(last.step, last.ref)), set()) <= set(last.causes)
+            assert self.rig.queue.finish(last, a_result(run_id="last"))
+        assert self.owed == {}
+        assert not [key for key in self.rig.client.scan_iter() if b"ConfigMap" in key], "something is left behind"
+
+    def _owe(self, job: Job) -> str:
+        self.number += 1
+        self.owed.setdefault(entry_of(job), set()).add(cause := f"event-{self.number}")
+        return cause
+
+
+def test_any_order(rig: Rig) -> None:
+    class OnThisServer(Machine):
+        pass
+
+    OnThisServer.rig = rig
+    run_state_machine_as_test(
+        OnThisServer,
+        settings=settings(
+            max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
