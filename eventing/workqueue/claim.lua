@@ -21,22 +21,29 @@ local function has_ready(group)
   return call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0
 end
 
-local count = #ARGV - 2
-local first = clock[2] -- no group is always asked first
+-- The group whose first in line came before those of the others.
+local function next_group(lane)
+  local group, earliest
+  for i = 3, #ARGV do
+    local head = call('ZRANGE', ready_key(ARGV[i], lane), 0, 0, 'WITHSCORES')
+    local seq = tonumber(head[2])
+    if seq and (not earliest or seq < earliest) then group, earliest = ARGV[i], seq end
+  end
+  return group
+end
+
 for _, lane in ipairs({'direct', 'bulk'}) do
-  for i = 0, count - 1 do
-    local group = ARGV[3 + (first + i) % count]
-    local popped = call('ZPOPMIN', ready_key(group, lane))
-    while popped[1] do
-      local _, ref = parts(popped[1])
-      if call('HEXISTS', HELD, ref) == 0 then
-        local claim = take(popped[1], lane)
-        if has_ready(group) then ring(group) end -- wakes the next drainer, which wakes the next
-        return claim
-      end
-      call('SADD', blocked_key(ref), popped[1])
-      popped = call('ZPOPMIN', ready_key(group, lane))
+  local group = next_group(lane)
+  while group do
+    local entry = call('ZPOPMIN', ready_key(group, lane))[1]
+    local _, ref = parts(entry)
+    if call('HEXISTS', HELD, ref) == 0 then
+      local claim = take(entry, lane)
+      if has_ready(group) then ring(group) end -- wakes the next drainer, which wakes the next
+      return claim
     end
+    call('SADD', blocked_key(ref), entry)
+    group = next_group(lane)
   end
 end
 return false

@@ -78,8 +78,11 @@ class Depth:
 
 
 def entry_of(job: Job) -> str:
-    """How scripts name a (step, ref)."""
-    return f"{job.step}|{job.ref}"
+    """How scripts name a (step, ref). ValueError for what could not be read back."""
+    text = str(job.ref)
+    if Ref.parse(text) != job.ref or not job.group or "|" in job.step:
+        raise ValueError(f"{job.step!r} for {text!r} cannot be queued: wanted <group>/<step> and a ref")
+    return f"{job.step}|{text}"
 
 
 def job_of(entry: str, lane: Lane = "direct") -> Job:

@@ -25,6 +25,8 @@ RECORD = "run"
 JOURNAL_LENGTH = 100_000
 """Bound of the stream in entries; `eventing/journal` bounds it in bytes."""
 _BATCH = 500
+_LONGEST_MESSAGE = 1000
+_LONGEST_CAUSE = 200
 
 
 class WorkQueue:
@@ -47,7 +49,7 @@ class WorkQueue:
         fresh, unserved = 0, dict[str, None]()
         for start in range(0, len(arguments), 2 * _BATCH):
             batch = arguments[start : start + 2 * _BATCH]
-            new, lonely, released = run(self.client, "add", cause, _ms(delay), *batch)
+            new, lonely, released = run(self.client, "add", _one_line(cause), _ms(delay), *batch)
             fresh += new
             unserved.update(dict.fromkeys(group.decode() for group in lonely))
             self._forget_letters(released)
@@ -152,7 +154,7 @@ class WorkQueue:
         only_expired: bool = False,
     ) -> bool:  # fmt: skip
         answer = run(
-            self.client, "finish", entry, token, int(only_expired), failure, result.message,
+            self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
             *(text for job in result.jobs for text in (entry_of(job), job.lane)),
@@ -177,6 +179,11 @@ class WorkQueue:
 
 def _ms(delay: timedelta | None) -> int:
     return 0 if delay is None else max(0, int(delay / timedelta(milliseconds=1)))
+
+
+def _one_line(cause: str) -> str:
+    # An id may come from outside, and scripts keep causes as lines.
+    return cause.replace("\n", " ")[:_LONGEST_CAUSE]
 
 
 def _lane(raw: Any) -> Lane:

@@ -79,6 +79,7 @@ class Machine(RuleBasedStateMachine):
             assert not self.rig.queue.finish(claim, a_result())
             self.owed.setdefault(entry_of(Job(claim.step, claim.ref)), set()).update(claim.causes)
         self.held.clear()
+        self.rig.end_delays()
 
     @rule()
     def all_delays_end(self) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from eventing.routes import Job
 from eventing.workqueue import Added, WorkQueue
 from shared.config import Settings
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
@@ -98,10 +99,10 @@ def test_a_direct_event_takes_a_waiting_job_out_of_the_bulk_lane(rig: Rig) -> No
     assert rig.states() == {"running": ["second"], "ready": ["first"]}
 
 
-def test_a_lane_is_first_come_first_served(rig: Rig) -> None:
+def test_a_lane_is_first_come_first_served_across_groups(rig: Rig) -> None:
     names = [f"job-{number}" for number in range(20)]
-    for name in names:
-        rig.queue.add([a_job(name)], "event")
+    for number, name in enumerate(names):
+        rig.queue.add([a_job(name, "subscription/look" if number % 3 else "bundle/look")], "event")
 
     assert [rig.claim().ref.name for _ in names] == names
 
@@ -135,6 +136,37 @@ def test_without_room_for_a_journal_a_run_ends_all_the_same(rig: Rig) -> None:
 
     assert queue.finish(rig.claim(), a_result())
     assert rig.client.xlen("olmf:journal") == 0
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        pytest.param(a_job(name="a/b/c"), id="a name with slashes"),
+        pytest.param(a_job(name=""), id="no name"),
+        pytest.param(a_job(step="/look"), id="no group"),
+        pytest.param(a_job(step="bundle/look|x"), id="our separator in a step"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_queued(rig: Rig, job: Job) -> None:
+    with pytest.raises(ValueError, match=r"cannot be queued|is not a ref"):
+        rig.queue.add([job], "event")
+
+    assert rig.queue.depth().ready == {}
+
+
+def test_a_name_may_hold_anything_but_slashes(rig: Rig) -> None:
+    job = a_job(name="system:a|b c\nd")
+    rig.queue.add([job], "event")
+
+    assert rig.claim().ref == job.ref
+
+
+def test_the_id_of_an_event_is_one_short_line(rig: Rig) -> None:
+    rig.queue.add([a_job()], "a\nb" + "c" * 1000)
+
+    (cause,) = rig.claim().causes
+    assert cause.startswith("a bccc")
+    assert len(cause) == 200
 
 
 def test_adding_tells_which_groups_have_no_drainer(rig: Rig) -> None:
