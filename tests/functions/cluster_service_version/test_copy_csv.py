@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from functions.cluster_service_version.copy_csv import copy_csv
+from shared import names
+from shared.domain.groups.copies import copy_of, status_of_copy
+from shared.kinds import CLUSTER_SERVICE_VERSION
+from shared.step import NOTHING, Delete, Emit, Outcome
+from tests.functions.operator_group.builders import a_csv, a_group
+from tests.kit.cluster import FakeCluster
+
+REF = CLUSTER_SERVICE_VERSION.ref("op.v1", "a")
+PARENT = CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
+GROUP = a_group(targets=[""])
+RUNG = (Emit(names.COPY_DUE, PARENT),)
+
+
+def run(*objects: dict[str, Any]) -> Outcome:
+    return copy_csv(REF, FakeCluster(objects))
+
+
+def a_copy(csv: dict[str, Any], **change: Any) -> dict[str, Any]:
+    copy = {**copy_of(csv, "a"), "status": status_of_copy(csv)}
+    copy["metadata"]["uid"] = "u"
+    return {**copy, **change}
+
+
+@pytest.mark.parametrize(
+    ("copy", "parent"),
+    [
+        pytest.param(
+            a_csv(namespace="a", labels={"olm.copiedFrom": "ns"}),
+            a_csv(member_of=GROUP),
+            id="csv.md 10.4: it does not say where its operator runs",
+        ),
+        pytest.param(a_copy(a_csv(member_of=GROUP)), None, id="csv.md 10.4: no version of that name in that namespace"),
+        pytest.param(
+            a_copy(a_csv(member_of=GROUP)),
+            a_csv(member_of=GROUP, phase="Failed", reason="InterOperatorGroupOwnerConflict"),
+            id="csv.md 10.4: its original failed with a conflict",
+        ),
+        pytest.param(
+            a_copy(a_csv(member_of=GROUP)),
+            a_csv(member_of=a_group(targets=["b"])),
+            id="csv.md 10.4: its original does not watch the namespace",
+        ),
+        pytest.param(
+            a_copy(a_csv(member_of=GROUP)),
+            a_csv(labels={"olm.copiedFrom": "x"}),
+            id="csv.md 18.5 row 131: what it names is a copy itself",
+        ),
+    ],
+)
+def test_a_copy_without_a_place_is_deleted(copy: dict[str, Any], parent: dict[str, Any] | None) -> None:
+    outcome = run(copy, *([parent] if parent else []))
+
+    assert outcome.writes == (Delete(REF, copy["metadata"]["uid"]),)
+
+
+@pytest.mark.parametrize(
+    ("change", "emits"),
+    [
+        pytest.param({}, (), id="csv.md 10.4: a current copy rings nobody"),
+        pytest.param({"spec": {}}, RUNG, id="csv.md 18.6 row 136: an edited spec rings the original"),
+        pytest.param({"status": {}}, RUNG, id="csv.md 18.6 row 136: an edited status rings the original"),
+    ],
+)
+def test_a_copy_in_its_place(change: dict[str, Any], emits: tuple[Emit, ...]) -> None:
+    csv = a_csv(member_of=GROUP)
+
+    outcome = run(csv, a_copy(csv, **change))
+
+    assert (outcome.writes, outcome.emits) == ((), emits)
+
+
+def test_an_original_is_none_of_its_business() -> None:
+    assert run(a_csv(namespace="a")) == NOTHING
+
+
+def test_a_copy_that_was_deleted_rings_its_original() -> None:
+    """csv.md 18.6 row 137: recreated."""
+    far = a_group("far", "elsewhere", targets=["b"])
+    own = a_group("own", "a", targets=["a"])
+
+    assert run(a_csv(member_of=GROUP), GROUP, far, own).emits == RUNG
+
+
+def test_a_copy_that_was_deleted_with_its_original_rings_nobody() -> None:
+    assert run(GROUP, a_group("h", "other", targets=["a"])).emits == ()

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from eventing.routes import WATCHED
+from functions.platform.audit_cluster import AUDITED, audit_cluster
+from shared import kinds, names
+from shared.kinds import Ref
+from shared.step import Emit
+from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
+from tests.kit.cluster import FakeCluster
+
+ANYTHING = kinds.NAMESPACE.ref("audit")
+
+
+class RememberingJournal:
+    """Knows the given versions."""
+
+    def __init__(self, *seen: tuple[Ref, str]) -> None:
+        self._seen = frozenset(seen)
+
+    def unseen(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
+        return tuple(ref for ref, version in identities if (ref, version) not in self._seen)
+
+
+def a_role(name: str, **labels: str) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "ns", "labels": labels}
+    return {"apiVersion": kinds.ROLE.api_version, "kind": "Role", "metadata": meta}
+
+
+def test_every_watched_kind_is_audited() -> None:
+    """DESIGN §4: the audit rings for whatever the journal has not seen."""
+    assert {*AUDITED, kinds.CLUSTER_SERVICE_VERSION} == set(WATCHED)
+
+
+@pytest.mark.parametrize(
+    ("seen", "rung"),
+    [
+        pytest.param("9", [], id="the version was told of"),
+        pytest.param("8", [kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")], id="an older version was told of"),
+    ],
+)
+def test_it_rings_for_what_nobody_told_of(seen: str, rung: list[Ref]) -> None:
+    csv, group, namespace = a_csv(), a_group(), a_namespace("ns")
+    journal = RememberingJournal((Ref.of(csv), seen), (Ref.of(group), "7"), (Ref.of(namespace), ""))
+
+    outcome = audit_cluster(ANYTHING, FakeCluster([csv, group, namespace]), journal)
+
+    assert outcome.writes == ()
+    assert outcome.emits == tuple(Emit(names.DEPENDENT_RANG, ref) for ref in rung)
+
+
+def test_roles_of_strangers_are_none_of_its_business() -> None:
+    cluster = FakeCluster([a_role("theirs"), a_role("ours", **{names.MANAGED: "true"})])
+
+    assert audit_cluster(ANYTHING, cluster, RememberingJournal()).emits == (
+        Emit(names.DEPENDENT_RANG, kinds.ROLE.ref("ours", "ns")),
+    )

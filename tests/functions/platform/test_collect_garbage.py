@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from functions.platform.collect_garbage import collect_garbage
+from shared import kinds
+from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION
+from shared.step import Delete
+from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
+from tests.kit.cluster import FakeCluster
+
+ANYTHING = kinds.NAMESPACE.ref("sweep")
+
+
+def a_plan(number: int, generation: int, namespace: str = "ns", created: str = "") -> dict[str, Any]:
+    meta = {"name": f"install-{number:02}", "namespace": namespace, "uid": f"u{number}", "creationTimestamp": created}
+    kind = kinds.INSTALL_PLAN
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": {"generation": generation}}
+
+
+def a_subscription(plan: str) -> dict[str, Any]:
+    kind = kinds.SUBSCRIPTION
+    status = {"installPlanRef": {"name": plan}}
+    meta = {"name": "s", "namespace": "ns"}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "status": status}
+
+
+def deleted(*objects: dict[str, Any]) -> list[str]:
+    outcome = collect_garbage(ANYTHING, FakeCluster(objects))
+    assert outcome.emits == ()
+    assert all(isinstance(write, Delete) and write.uid for write in outcome.writes)
+    return [f"{write.ref.namespace}/{write.ref.name}" for write in outcome.writes if isinstance(write, Delete)]
+
+
+@pytest.mark.parametrize(
+    ("plans", "gone"),
+    [
+        pytest.param([a_plan(n, n) for n in range(5)], [], id="catalog.md 3.9: five are kept"),
+        pytest.param(
+            [a_plan(n, n) for n in range(12)],
+            [f"ns/install-{n:02}" for n in range(7)],
+            id="catalog.md 3.9: of twelve the newest five stay",
+        ),
+        pytest.param(
+            [a_plan(n, 1, created=f"2025-01-{20 - n:02}") for n in range(6)],
+            ["ns/install-05"],
+            id="catalog.md 3.9: within a generation the oldest goes first",
+        ),
+        pytest.param([a_plan(n, 1) for n in range(6)], ["ns/install-00"], id="catalog.md 3.9: then by name"),
+        pytest.param(
+            [a_plan(n, n, namespace=f"n{n % 2}") for n in range(10)], [], id="catalog.md 3.9: counted per namespace"
+        ),
+        pytest.param(
+            [*(a_plan(n, n) for n in range(7)), a_subscription("install-00")],
+            ["ns/install-01"],
+            id="catalog.md 3.9: one that a Subscription names stays: there is a plan per component",
+        ),
+    ],
+)
+def test_old_plans_go(plans: list[dict[str, Any]], gone: list[str]) -> None:
+    assert deleted(*plans) == gone
+
+
+def test_a_copy_without_original_goes() -> None:
+    """csv.md 10.4: the original was deleted while nobody watched."""
+    annotations = {"olm.operatorNamespace": "ns"}
+    orphan = a_csv("old.v1", "a", labels={"olm.copiedFrom": "ns"}, annotations=annotations)
+    copy = a_csv("op.v1", "a", labels={"olm.copiedFrom": "ns"}, annotations=annotations)
+    group = a_group(targets=["a"])
+
+    assert deleted(a_namespace("a"), a_namespace("ns"), group, a_csv(member_of=group), orphan, copy) == ["a/old.v1"]
+
+
+def a_cluster_role(name: str, kind: str, owner: str) -> dict[str, Any]:
+    labels = {"olm.owner": owner, "olm.owner.namespace": "ns", "olm.owner.kind": kind}
+    meta = {"name": name, "uid": f"uid-{name}", "labels": labels}
+    return {"apiVersion": CLUSTER_ROLE.api_version, "kind": CLUSTER_ROLE.kind, "metadata": meta}
+
+
+@pytest.mark.parametrize(
+    ("kind", "living"),
+    [
+        pytest.param(CLUSTER_SERVICE_VERSION.kind, a_csv("living"), id="csv.md 8.9: of a version that is gone"),
+        pytest.param("OperatorGroup", a_group("living"), id="csv.md 19 row 17: of a group that is gone"),
+    ],
+)
+def test_roles_without_owner_go(kind: str, living: dict[str, Any]) -> None:
+    roles = [a_cluster_role("kept", kind, "living"), a_cluster_role("left", kind, "dead")]
+    theirs = {**a_cluster_role("theirs", "Deployment", "dead")}
+
+    assert deleted(living, *roles, theirs) == ["/left"]
