@@ -1,0 +1,181 @@
+"""Folders of this machine as images, built when they are asked for and again when a file changed."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Final, Generic, TypeAlias, TypeVar
+
+import orjson
+
+from eventing.registry.image import Image, image_of, layer_of
+from shared.domain import goyaml
+from shared.domain.bundle.annotations import CONFIGS
+from shared.domain.bundle.annotations import parse as parse_annotations
+from shared.domain.bundle.model import BadBundle, ParsedBundle
+from shared.domain.bundle.parse import parse as parse_bundle
+from shared.domain.catalog.from_bundles import Published, from_bundles
+
+State: TypeAlias = tuple[object, ...]
+"""Equal while no file changed."""
+_T = TypeVar("_T")
+
+
+class Remembered(Generic[_T]):
+    """A value made of files, made again only when they changed."""
+
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self._made: tuple[State, _T] | None = None
+        self._lock = RLock()
+
+    def get(self, state: State) -> _T:
+        """The value for a state of the files."""
+        with self._lock:
+            if self._made is None or self._made[0] != state:
+                self._made = (state, self._make())
+            return self._made[1]
+
+
+def files_below(root: Path) -> Iterator[Path]:
+    """All files of a folder, in name order."""
+    for folder, names, files in os.walk(root):
+        names.sort()
+        yield from (path for name in sorted(files) if (path := Path(folder, name)).is_file())
+
+
+def state_of(root: Path) -> State:
+    """Path, time of change and size of every file."""
+    found = []
+    for path in files_below(root):
+        status = path.stat()
+        found.append((str(path), status.st_mtime_ns, status.st_size))
+    return tuple(found)
+
+
+class Folder(ABC):
+    """Something that is served as `<repository>:<tag>`."""
+
+    def __init__(self, repository: str, tag: str) -> None:
+        self.repository, self.tag = repository, tag
+        self._image = Remembered(self._build)
+
+    @abstractmethod
+    def state(self) -> State:
+        """Equal while no file changes."""
+
+    @abstractmethod
+    def files(self) -> dict[str, bytes]:
+        """Content by path inside the image."""
+
+    @abstractmethod
+    def labels(self, files: Mapping[str, bytes]) -> Mapping[str, str]:
+        """The labels of the image with these files."""
+
+    def image(self) -> Image:
+        """The image as the files are now."""
+        return self._image.get(self.state())
+
+    def layer(self) -> bytes:
+        """The only layer of the image."""
+        return layer_of(self.files())
+
+    def _build(self) -> Image:
+        files = self.files()
+        return image_of(layer_of(files), self.labels(files))
+
+
+class BundleFolder(Folder):
+    """A folder with `manifests/` and `metadata/`."""
+
+    def __init__(self, root: Path, repository: str, tag: str) -> None:
+        super().__init__(repository, tag)
+        self._root = root
+        self._parsed = Remembered(lambda: parse_bundle(self.files(), str(root)))
+
+    def parsed(self) -> ParsedBundle | BadBundle:
+        """What the files say now."""
+        return self._parsed.get(self.state())
+
+    def state(self) -> State:
+        """Of all files of the bundle."""
+        return state_of(self._root)
+
+    def files(self) -> dict[str, bytes]:
+        """Manifests and metadata; what else lies there is not served."""
+        return {
+            path.relative_to(self._root).as_posix(): path.read_bytes()
+            for directory in ("manifests", "metadata")
+            for path in files_below(self._root / directory)
+        }
+
+    def labels(self, files: Mapping[str, bytes]) -> Mapping[str, str]:
+        """The six annotations of the bundle; none where it has none, which the catalog then says."""
+        try:
+            found = parse_annotations(goyaml.load_value(files.get("metadata/annotations.yaml", b"")))
+        except goyaml.YamlError:
+            return {}
+        return (found.labels if found else None) or {}
+
+
+_CATALOG_LABELS: Final = {CONFIGS: "/configs"}
+
+
+class CatalogFolder(Folder):
+    """A folder of catalog files, served as it is."""
+
+    def __init__(self, root: Path, repository: str, tag: str) -> None:
+        super().__init__(repository, tag)
+        self._root = root
+
+    def state(self) -> State:
+        """Of all files of the catalog."""
+        return state_of(self._root)
+
+    def files(self) -> dict[str, bytes]:
+        """Every file, below `configs/`."""
+        return {
+            f"configs/{path.relative_to(self._root).as_posix()}": path.read_bytes() for path in files_below(self._root)
+        }
+
+    def labels(self, _: Mapping[str, bytes]) -> Mapping[str, str]:
+        """Where the catalog is."""
+        return _CATALOG_LABELS
+
+
+class BundlesCatalog(Folder):
+    """The catalog made of all bundles on the shelf, which names their images by digest."""
+
+    def __init__(self, host: str, bundles: Callable[[], Sequence[BundleFolder]], tell: Callable[[str], None]) -> None:
+        super().__init__("catalogs/local", "latest")
+        self._host, self._bundles, self._tell = host, bundles, tell
+
+    def state(self) -> State:
+        """Of all files of all bundles."""
+        return tuple(bundle.state() for bundle in self._bundles())
+
+    def files(self) -> dict[str, bytes]:
+        """A file per package, a document per line. Bundles that cannot be offered are told of and left out."""
+        published = []
+        for folder in self._bundles():
+            parsed = folder.parsed()
+            if isinstance(parsed, BadBundle):
+                self._tell(parsed.message)
+            else:
+                image = f"{self._host}/{folder.repository}@{folder.image().digest}"
+                published.append(Published(parsed, image))
+        documents, findings = from_bundles(published)
+        for finding in findings:
+            self._tell(finding)
+        files: dict[str, bytes] = {}
+        for document in documents:
+            path = f"configs/{document.get('package') or document['name']}/catalog.json"
+            files[path] = files.get(path, b"") + orjson.dumps(document) + b"\n"
+        return files
+
+    def labels(self, _: Mapping[str, bytes]) -> Mapping[str, str]:
+        """Where the catalog is."""
+        return _CATALOG_LABELS

@@ -1,0 +1,88 @@
+"""What the registry serves: repositories, tags, manifests and blobs, found in folders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from eventing.registry.folder import BundleFolder, BundlesCatalog, CatalogFolder, Folder
+from eventing.registry.image import Image, digest_of
+
+_NOT_IN_NAME: Final = re.compile(r"[^a-z0-9.-]+")
+_NOT_IN_TAG: Final = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The folders to serve."""
+
+    bundles: tuple[Path, ...] = ()
+    """Each with `<package>/<version>/{manifests,metadata}`; all of them make the catalog `local`."""
+    catalogs: Mapping[str, Path] = field(default_factory=dict)
+    """Catalog files by the name they are served under, `catalogs/<name>:latest`."""
+
+
+class Shelf:
+    """Looks into the folders at every question, so that new and changed ones are served at once."""
+
+    def __init__(self, sources: Sources, host: str, tell: Callable[[str], None] = lambda _: None) -> None:
+        self._sources = sources
+        self._bundles: dict[Path, BundleFolder] = {}
+        self._catalogs: list[Folder] = [
+            CatalogFolder(root, f"catalogs/{_name(name)}", "latest") for name, root in sources.catalogs.items()
+        ]
+        if sources.bundles:
+            self._catalogs.append(BundlesCatalog(host, lambda: list(self._present()), tell))
+
+    def repositories(self) -> list[str]:
+        """All names."""
+        return sorted({folder.repository for folder in self._folders()})
+
+    def tags(self, repository: str) -> list[str]:
+        """All tags of a name; none when there is no such name."""
+        return sorted(folder.tag for folder in self._folders() if folder.repository == repository)
+
+    def image(self, repository: str, wanted: str) -> Image | None:
+        """The image of a tag or a digest."""
+        is_digest = wanted.startswith("sha256:")
+        for folder in self._folders():
+            if folder.repository == repository and (is_digest or folder.tag == wanted):
+                image = folder.image()
+                if not is_digest or image.digest == wanted:
+                    return image
+        return None
+
+    def blob(self, repository: str, digest: str) -> bytes | None:
+        """The blob of a digest; None, too, when the folder changed since its manifest was read."""
+        for folder in self._folders():
+            if folder.repository != repository:
+                continue
+            image = folder.image()
+            if digest == image.config_digest:
+                return image.config
+            if digest == image.layer_digest and digest_of(layer := folder.layer()) == digest:
+                return layer
+        return None
+
+    def _folders(self) -> Iterator[Folder]:
+        yield from self._catalogs
+        yield from self._present()
+
+    def _present(self) -> Iterator[BundleFolder]:
+        for root in self._sources.bundles:
+            for folder in sorted(root.glob("*/*")):
+                if (folder / "manifests").is_dir():
+                    yield self._bundle(folder)
+
+    def _bundle(self, folder: Path) -> BundleFolder:
+        if folder not in self._bundles:
+            repository, tag = f"bundles/{_name(folder.parent.name)}", _NOT_IN_TAG.sub("-", folder.name)
+            self._bundles[folder] = BundleFolder(folder, repository, tag)
+        return self._bundles[folder]
+
+
+def _name(text: str) -> str:
+    return _NOT_IN_NAME.sub("-", text.lower()).strip(".-") or "unnamed"

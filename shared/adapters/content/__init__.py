@@ -1,0 +1,8 @@
+"""Catalogs and bundles from images, kept by digest."""
+
+from shared.adapters.content.bundles import ImageBundles
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.pulling import Puller, Secrets
+from shared.adapters.content.store import Store
+
+__all__ = ["ImageBundles", "ImageCatalogs", "Puller", "Secrets", "Store"]

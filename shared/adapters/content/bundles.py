@@ -1,0 +1,37 @@
+"""The `Bundles` port: bundle images."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from shared.adapters.content.pulling import Puller
+from shared.adapters.oci import Limits, OciError, Reference, Registry, pull
+from shared.adapters.oci.image import in_memory
+from shared.api.manifest import Manifest
+from shared.domain.bundle.model import BadBundle
+from shared.domain.bundle.payload import payload
+from shared.ports import ImageSource, Unavailable
+
+LIMITS: Final = Limits(layer_bytes=128 * 1024 * 1024, kept_bytes=64 * 1024 * 1024, files=2000)
+"""A bundle ends in a ConfigMap of 1 MiB, compressed: what is far beyond that need not be downloaded."""
+_DIRECTORIES: Final = ("manifests", "metadata")
+
+
+class ImageBundles:
+    """Pulls bundles; nothing is kept, for their content goes into the cluster."""
+
+    def __init__(self, puller: Puller) -> None:
+        self._puller = puller
+
+    def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
+        """`{"annotations": …, "binaryData": …}` of the unpacked bundle (catalog.md §5.5)."""
+        return self._puller.run(source, source.image, partial(_payload, source.image), limits=LIMITS)
+
+
+def _payload(path: str, registry: Registry, reference: Reference) -> Manifest:
+    image = pull(registry, reference, lambda _: _DIRECTORIES, in_memory)
+    result = payload(image.files, path)
+    if isinstance(result, BadBundle):
+        raise OciError("TooLarge" if result.reason == "TooLarge" else "Malformed", result.message)
+    return result

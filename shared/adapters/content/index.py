@@ -1,0 +1,73 @@
+"""The file of one indexed catalog: a record per package, and at the end where each of them is."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+
+from shared.domain.catalog.model import Package
+from shared.domain.catalog.parse import SickPackage
+
+FORMAT: Final = "1"
+"""Raised when records change: files of another format are not looked at, and indexed again."""
+_TAIL: Final = struct.Struct(">Q")
+_ENCODER: Final = msgspec.json.Encoder()
+_HEALTHY: Final = msgspec.json.Decoder(Package)
+_SICK: Final = msgspec.json.Decoder(SickPackage)
+
+
+class Record(msgspec.Struct, array_like=True, frozen=True):
+    """Where a package is in the file."""
+
+    offset: int
+    length: int
+    is_sick: bool
+
+
+_RECORDS: Final = msgspec.json.Decoder(dict[str, Record])
+
+
+def write(stream: BinaryIO, packages: Iterable[Package | SickPackage]) -> None:
+    """Write the file of a catalog."""
+    records, offset = {}, 0
+    for package in packages:
+        content = _ENCODER.encode(package)
+        records[package.name] = Record(offset, len(content), isinstance(package, SickPackage))
+        offset += stream.write(content + b"\n")
+    footer = _ENCODER.encode(records)
+    stream.write(footer + _TAIL.pack(len(footer)))
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An open catalog; a package is read only when it is asked for."""
+
+    path: Path
+    records: dict[str, Record]
+
+    @classmethod
+    def open(cls, path: Path) -> Index:
+        """Read where the packages are."""
+        with path.open("rb") as stream:
+            end = stream.seek(-_TAIL.size, 2)
+            (length,) = _TAIL.unpack(stream.read())
+            stream.seek(end - length)
+            return cls(path, _RECORDS.decode(stream.read(length)))
+
+    def names(self) -> tuple[str, ...]:
+        """All packages, sick ones included, sorted."""
+        return tuple(sorted(self.records))
+
+    def package(self, name: str) -> Package | SickPackage | None:
+        """One package. FileNotFoundError when the file was forgotten in the meantime."""
+        if (record := self.records.get(name)) is None:
+            return None
+        with self.path.open("rb") as stream:
+            stream.seek(record.offset)
+            content = stream.read(record.length)
+        return _SICK.decode(content) if record.is_sick else _HEALTHY.decode(content)

@@ -1,0 +1,38 @@
+"""Whose credentials open an image, and how its registry is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
+
+from shared.adapters.oci import Credentials, Limits, OciError, Reference, Registry, Transport
+from shared.api.manifest import Manifest
+from shared.ports import ImageSource, Unavailable
+
+Secrets: TypeAlias = Callable[[str, str], Manifest | None]
+"""The Secret of a namespace and a name, or None."""
+
+_T = TypeVar("_T")
+
+
+class Puller:
+    """Opens registries with the pull secrets of a source; keeps connections between pulls."""
+
+    def __init__(self, secrets: Secrets, transport: Transport | None = None) -> None:
+        self._secrets = secrets
+        self._transport = transport or Transport()
+
+    def run(
+        self, source: ImageSource, image: str, use: Callable[[Registry, Reference], _T], *, limits: Limits | None = None
+    ) -> _T | Unavailable:
+        """What `use` makes of the image, or why it cannot be had."""
+        found = {name: self._secrets(source.namespace, name) for name in source.secrets}
+        credentials = Credentials.of_secrets(filter(None, found.values()))
+        try:
+            return use(Registry(self._transport, credentials, limits), Reference.parse(image))
+        except OciError as error:
+            missing = ", ".join(f"{source.namespace}/{name}" for name, secret in found.items() if secret is None)
+            if error.reason == "Unauthorized" and missing:
+                error = replace(error, message=f"{error.message}; the Secret {missing} does not exist")
+            return error.unavailable()

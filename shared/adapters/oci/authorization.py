@@ -1,0 +1,87 @@
+"""The answer to a registry's challenge: Basic, or a Bearer token bought with what we have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlencode, urlsplit
+
+import orjson
+
+from shared.adapters.oci.credentials import Credentials, Login
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.transport import Transport
+
+_PARAMETER: Final = re.compile(r'([a-zA-Z]+)="([^"]*)"')
+_TOKEN_BYTES: Final = 1024 * 1024
+_OK: Final = 200
+_SERVER_ERROR: Final = 500
+
+
+@dataclass(slots=True)
+class Authorizer:
+    """Keeps the `Authorization` header that each repository accepted."""
+
+    transport: Transport
+    credentials: Credentials
+    _headers: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def header(self, reference: Reference) -> dict[str, str]:
+        """The header to send, empty before the first challenge."""
+        known = self._headers.get((reference.registry, reference.repository))
+        return {"Authorization": known} if known else {}
+
+    def answer(self, reference: Reference, challenge: str) -> bool:
+        """Learn the header that satisfies a challenge; False when nothing more can be offered."""
+        login = self.credentials.of(reference)
+        scheme, _, rest = challenge.partition(" ")
+        match scheme.lower():
+            case "basic" if login:
+                header = login.basic
+            case "bearer":
+                header = "Bearer " + self._token(reference, dict(_PARAMETER.findall(rest)), login)
+            case _:
+                return False
+        key = (reference.registry, reference.repository)
+        is_new = self._headers.get(key) != header
+        self._headers[key] = header
+        return is_new
+
+    def _token(self, reference: Reference, challenge: dict[str, str], login: Login | None) -> str:
+        realm = challenge.get("realm", "")
+        if urlsplit(realm).scheme != "https" and not (reference.is_loopback and urlsplit(realm).scheme == "http"):
+            raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
+        scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
+        query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})
+        headers = {"Authorization": login.basic} if login else {}
+        response = self.transport.request("GET", f"{realm}?{urlencode(query)}", headers, str(reference))
+        try:
+            body = response.read(_TOKEN_BYTES)
+        finally:
+            response.release_conn()
+        if response.status >= _SERVER_ERROR:
+            raise OciError("Unreachable", f"{reference}: {realm} answered {response.status} instead of a token")
+        if response.status != _OK:
+            raise refused(reference, login)
+        return _read_token(reference, body)
+
+
+def _read_token(reference: Reference, body: bytes) -> str:
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        answer = None
+    token = (answer.get("token") or answer.get("access_token")) if isinstance(answer, dict) else None
+    if not isinstance(token, str) or not token:
+        raise OciError("Unauthorized", f"{reference}: the registry's token service answered without a token")
+    return token
+
+
+def refused(reference: Reference, login: Login | None) -> OciError:
+    """The registry does not let us in."""
+    who = f"as {login.user!r}" if login else "without a login"
+    what = f"{reference}: {reference.registry} refuses access {who}: the image does not exist or is private"
+    todo = "check its name, or name a pull secret for this registry in spec.secrets of the CatalogSource"
+    return OciError("Unauthorized", f"{what}; {todo}")

@@ -1,0 +1,104 @@
+"""User names and passwords for registries, as pull secrets hold them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from shared.adapters.oci.reference import Reference
+from shared.api.manifest import ReadOnly
+
+_FILES: Final = (".dockerconfigjson", ".dockercfg")
+_DOCKER: Final = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io"})
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A user name and a password."""
+
+    user: str
+    password: str = field(repr=False)
+
+    @property
+    def basic(self) -> str:
+        """The value of an `Authorization` header."""
+        return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Logins by registry, or by a registry and the beginning of a repository."""
+
+    logins: Mapping[str, Login] = field(default_factory=dict)
+
+    def of(self, reference: Reference) -> Login | None:
+        """The login whose key is the longest beginning of the image's name."""
+        parts = f"{reference.registry}/{reference.repository}".split("/")
+        for length in range(len(parts), 0, -1):
+            if login := self.logins.get("/".join(parts[:length])):
+                return login
+        return None
+
+    @classmethod
+    def of_secrets(cls, secrets: Iterable[ReadOnly]) -> Credentials:
+        """The logins of pull secrets, of both types; the first that names a registry wins."""
+        logins: dict[str, Login] = {}
+        for secret in secrets:
+            for name in _FILES:
+                if name in (data := secret.get("data") or {}):
+                    logins = {**_logins(data[name]), **logins}
+        return cls(logins)
+
+    @classmethod
+    def of_config(cls, content: bytes) -> Credentials:
+        """The logins of a `config.json` of Docker or Podman."""
+        return cls(_entries(content))
+
+
+ANONYMOUS: Final = Credentials()
+
+
+def _logins(encoded: str) -> dict[str, Login]:
+    try:
+        return _entries(base64.b64decode(encoded))
+    except binascii.Error:
+        return {}
+
+
+def _entries(content: bytes) -> dict[str, Login]:
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return {}
+    auths = document.get("auths", document) if isinstance(document, dict) else {}
+    found = {}
+    for key, entry in auths.items() if isinstance(auths, dict) else ():
+        if isinstance(entry, dict) and (login := _login(entry)):
+            found[_name(key)] = login
+    return found
+
+
+def _login(entry: ReadOnly) -> Login | None:
+    if auth := entry.get("auth"):
+        try:
+            user, colon, password = base64.b64decode(auth).decode().partition(":")
+        except ValueError:
+            return None
+        return Login(user, password) if colon else None
+    if entry.get("username"):
+        return Login(str(entry["username"]), str(entry.get("password") or ""))
+    return None
+
+
+def _name(key: str) -> str:
+    """`https://index.docker.io/v1/` and the like as the name that references use."""
+    name = key.removeprefix("https://").removeprefix("http://").rstrip("/")
+    for suffix in ("/v1", "/v2"):
+        name = name.removesuffix(suffix)
+    host, slash, path = name.partition("/")
+    return ("docker.io" if host in _DOCKER else host) + slash + path

@@ -1,0 +1,23 @@
+"""Why an image could not be had: one error, its reason a word of `shared.ports.Unavailable`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.ports import Unavailable
+
+
+@dataclass(eq=False)
+class OciError(Exception):
+    """An image that could not be had; `message` says what was seen and what to do next."""
+
+    reason: str
+    """`DNS`, `TLS`, `Unauthorized`, `NotFound`, `DigestMismatch`, `TooLarge`, `Malformed` or `Unreachable`."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.message}"
+
+    def unavailable(self) -> Unavailable:
+        """The same as the answer of a port."""
+        return Unavailable(self.reason, self.message)

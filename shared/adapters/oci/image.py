@@ -1,0 +1,97 @@
+"""One image: from its reference to its labels and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import BinaryIO, Final, Generic, TypeVar
+
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.layers import Tree
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Descriptor, Registry
+from shared.api.manifest import Manifest, ReadOnly
+
+T = TypeVar("T")
+_PLATFORM: Final = ("linux", "amd64")
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Generic[T]):
+    """What was pulled."""
+
+    reference: Reference
+    """By digest."""
+    labels: Mapping[str, str]
+    files: Mapping[str, T]
+
+
+def in_memory(stream: BinaryIO) -> bytes:
+    """Keep a file as its bytes."""
+    return stream.read()
+
+
+def pull(
+    registry: Registry,
+    reference: Reference,
+    choose: Callable[[Mapping[str, str]], tuple[str, ...]],
+    keep: Callable[[BinaryIO], T],
+) -> Image[T]:
+    """The files of an image below the directories that `choose` picks from its labels. OciError when there are none."""
+    digest, manifest = registry.manifest(reference)
+    found = reference.at(digest)
+    try:
+        manifest = _for_platform(registry, found, manifest)
+        labels = _labels(registry, found, manifest)
+        tree = Tree(choose(labels), keep, registry.limits)
+        for layer in _layers(registry, found, manifest):
+            with registry.blob(found, layer) as content:
+                tree.add(content)
+        return Image(found, labels, tree.complete())
+    except OciError as error:
+        is_named = f"{found.registry}/{found.repository}" in error.message
+        raise error if is_named else replace(error, message=f"{found}: {error.message}") from error
+
+
+def _layers(registry: Registry, reference: Reference, manifest: Manifest) -> list[Descriptor]:
+    listed = manifest.get("layers")
+    if not isinstance(listed, list) or len(listed) > registry.limits.layers:
+        raise OciError("Malformed", "its manifest has no list of layers, or too many; push the image again")
+    return [Descriptor.of(layer, reference) for layer in listed]
+
+
+def _for_platform(registry: Registry, reference: Reference, manifest: Manifest) -> Manifest:
+    """The manifest itself, or the one that an index holds for our platform."""
+    if "manifests" not in manifest:
+        if manifest.get("schemaVersion") != 2 or "config" not in manifest:
+            raise OciError("Malformed", "it is no image of the second manifest version; push it with a current tool")
+        return manifest
+    entries = [entry for entry in manifest["manifests"] or () if isinstance(entry, dict)]
+    entry = min(entries, key=_distance, default=None)
+    if entry is None or _distance(entry) == _NEVER:
+        raise OciError("Malformed", "its index names no image for linux/amd64; push one")
+    _, chosen = registry.manifest(reference.at(Descriptor.of(entry, reference).digest))
+    if "manifests" in chosen:
+        raise OciError("Malformed", "its index holds another index; push one that names images")
+    return _for_platform(registry, reference, chosen)
+
+
+_NEVER: Final = 3
+
+
+def _distance(entry: ReadOnly) -> int:
+    """How far an image of an index is from our platform; the files of catalogs and bundles are the same on all."""
+    platform = entry.get("platform") or {}
+    system, machine = platform.get("os"), platform.get("architecture")
+    if (system, machine) == _PLATFORM:
+        return 0
+    if system == _PLATFORM[0]:
+        return 1
+    return 2 if not platform else _NEVER
+
+
+def _labels(registry: Registry, reference: Reference, manifest: Manifest) -> dict[str, str]:
+    document = registry.document(reference, Descriptor.of(manifest["config"], reference))
+    config = document.get("config")
+    labels = config.get("Labels") if isinstance(config, dict) else None
+    return {str(key): str(value) for key, value in labels.items()} if isinstance(labels, dict) else {}

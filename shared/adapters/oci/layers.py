@@ -1,0 +1,162 @@
+"""The files of an image: layers laid over each other, whiteouts obeyed, nothing that points outside."""
+
+from __future__ import annotations
+
+import gzip
+import posixpath
+import tarfile
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import BinaryIO, Final, Generic, TypeVar, cast
+
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.limits import Limits
+
+T = TypeVar("T")
+_WHITEOUT: Final = ".wh."
+_OPAQUE: Final = ".wh..wh..opq"
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_LINKS: Final = 40
+"""How many links in a row are followed."""
+
+
+class _Bounded:
+    """A stream that refuses to yield more than `limit` bytes."""
+
+    def __init__(self, stream: BinaryIO, limit: int) -> None:
+        self._stream, self._left, self._limit = stream, limit, limit
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._stream.read(size if size >= 0 else self._left + 1)
+        self._left -= len(content)
+        if self._left < 0:
+            raise OciError("TooLarge", f"a layer unpacks to more than {self._limit} bytes; make the image smaller")
+        return content
+
+
+@dataclass(slots=True)
+class Tree(Generic[T]):
+    """The files below some directories of an image; each is kept as `keep` says."""
+
+    directories: tuple[str, ...]
+    """Without slashes at the ends; the empty one is the root."""
+    keep: Callable[[BinaryIO], T]
+    limits: Limits
+    files: dict[str, T] = field(default_factory=dict)
+    _links: dict[str, str] = field(default_factory=dict)
+    _bytes: int = 0
+
+    def add(self, layer: BinaryIO) -> None:
+        """Lay one verified layer over what is there."""
+        hidden, added = [], set()
+        try:
+            with tarfile.open(fileobj=_unpacked(layer, self.limits), mode="r|") as archive:  # type: ignore[call-overload]  # why: read() is all a stream needs
+                for member in archive:
+                    path = _safe(member.name)
+                    directory, name = posixpath.split(path)
+                    if name.startswith(_WHITEOUT):
+                        hidden.append((directory, name))
+                    elif self._is_wanted(path):
+                        added.add(path)
+                        self._store(archive, member, path)
+        except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+            raise OciError("Malformed", f"a layer is not a readable archive: {error}; build the image again") from error
+        for directory, name in hidden:
+            self._hide(directory, name, added)
+
+    def complete(self) -> dict[str, T]:
+        """All files, links followed."""
+        for path in list(self._links):
+            if (target := self._target(path)) in self.files:
+                self.files[path] = self.files[target]
+        return self.files
+
+    def _is_wanted(self, path: str) -> bool:
+        return any(not directory or path.startswith(f"{directory}/") for directory in self.directories)
+
+    def _store(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
+        self._links.pop(path, None)
+        if member.isfile():
+            self._account(member.size)
+            content = archive.extractfile(member)
+            self.files[path] = self.keep(cast("BinaryIO", content))
+        elif member.issym() or member.islnk():
+            self.files.pop(path, None)
+            self._links[path] = _link_target(member, path)
+        elif not member.isdir():
+            raise OciError("Malformed", f"{path!r} is a device or a pipe, which has no place in an image of files")
+
+    def _account(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > self.limits.kept_bytes or len(self.files) >= self.limits.files:
+            raise OciError("TooLarge", f"more than {self.limits.kept_bytes} bytes or {self.limits.files} files in "
+                           f"{', '.join(self.directories) or '/'}; make the image smaller")  # fmt: skip
+
+    def _hide(self, directory: str, name: str, added: set[str]) -> None:
+        """Drop what lower layers put at a path, or below it; what this layer adds stays."""
+        below = directory if name == _OPAQUE else posixpath.join(directory, name.removeprefix(_WHITEOUT))
+        for known in (self.files, self._links):
+            for path in [path for path in known if path not in added and (path == below or _is_below(path, below))]:
+                del known[path]
+
+    def _target(self, path: str) -> str:
+        """The file that a link ends at."""
+        for _ in range(_LINKS):
+            if path not in self._links:
+                if not self._is_wanted(path):
+                    break
+                return path
+            path = self._links[path]
+        raise OciError("Malformed", f"the link {path!r} leads out of {', '.join(self.directories)} or in a circle; "
+                       "put a copy of the file there")  # fmt: skip
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return not directory or path.startswith(f"{directory}/")
+
+
+def _safe(name: str) -> str:
+    """The path of an entry, relative to the root of the image."""
+    if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+        raise OciError("Malformed", f"the archive holds the path {name!r}, which points outside; build the image again")
+    return posixpath.normpath(name).removeprefix("./")
+
+
+def _link_target(member: tarfile.TarInfo, path: str) -> str:
+    if member.islnk():
+        return _safe(member.linkname)
+    joined = posixpath.normpath(posixpath.join("/", posixpath.dirname(path), member.linkname))
+    climbs = posixpath.normpath(posixpath.join(posixpath.dirname(path), member.linkname)).startswith("..")
+    if climbs:
+        raise OciError("Malformed", f"the link {path!r} points outside, to {member.linkname!r}; build the image again")
+    return joined.lstrip("/")
+
+
+def _unpacked(layer: BinaryIO, limits: Limits) -> _Bounded:
+    """The archive in a layer, whatever its compression; its first bytes say which, media types sometimes lie."""
+    magic = layer.read(4)
+    layer.seek(0)
+    if magic.startswith(_GZIP):
+        return _Bounded(cast("BinaryIO", gzip.GzipFile(fileobj=layer)), limits.unpacked_bytes)
+    if magic == _ZSTD:
+        return _Bounded(_zstd(layer), limits.unpacked_bytes)
+    return _Bounded(layer, limits.unpacked_bytes)
+
+
+def _zstd(layer: BinaryIO) -> BinaryIO:
+    try:
+        zstd = import_module("compression.zstd")
+    except ImportError as error:
+        raise OciError("Malformed", "a layer is compressed with zstd, which needs Python 3.14: "
+                       "push the image with gzip layers") from error  # fmt: skip
+    return cast("BinaryIO", zstd.ZstdFile(layer))
+
+
+def lay(layers: Iterable[BinaryIO], tree: Tree[T]) -> dict[str, T]:
+    """The files of an image whose layers come from the bottom up."""
+    for layer in layers:
+        tree.add(layer)
+    return tree.complete()

@@ -1,0 +1,87 @@
+"""HTTP to registries: pools, proxies, timeouts, retries, and failures as typed sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, SSLError
+
+from shared.adapters.oci.errors import OciError
+
+_RETRIED: Final = (429, 500, 502, 503, 504)
+_AGENT: Final = "olm-functions"
+
+
+@dataclass(slots=True)
+class Transport:
+    """Connections to registries, kept open between pulls; safe to share between threads."""
+
+    attempts: int = 3
+    """How often a request is sent before the registry counts as unreachable."""
+    backoff_seconds: float = 0.2
+    """Pause before the second attempt; it doubles."""
+    connect_seconds: float = 5
+    read_seconds: float = 30
+    _pools: dict[str, urllib3.PoolManager] = field(default_factory=dict)
+
+    def request(self, method: str, url: str, headers: Mapping[str, str], image: str) -> urllib3.BaseHTTPResponse:
+        """The response, its body not yet read. OciError about `image` when there is none."""
+        retries = urllib3.Retry(
+            total=self.attempts - 1 + _REDIRECTS,
+            connect=self.attempts - 1,
+            read=self.attempts - 1,
+            status=self.attempts - 1,
+            redirect=_REDIRECTS,
+            status_forcelist=_RETRIED,
+            backoff_factor=self.backoff_seconds,
+            backoff_max=_PAUSE_SECONDS,
+            respect_retry_after_header=False,  # it may ask for hours; the caller tries again later anyway
+            raise_on_status=False,
+        )
+        try:
+            return self._pool(url).request(
+                method,
+                url,
+                headers={"User-Agent": _AGENT, **headers},
+                retries=retries,
+                timeout=urllib3.Timeout(connect=self.connect_seconds, read=self.read_seconds),
+                preload_content=False,
+                decode_content=False,
+            )
+        except HTTPError as error:
+            raise unreachable(error, url, image) from error
+
+    def _pool(self, url: str) -> urllib3.PoolManager:
+        parts = urlsplit(url)
+        proxy = "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, "")
+        if proxy not in self._pools:
+            self._pools[proxy] = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
+        return self._pools[proxy]
+
+
+_REDIRECTS: Final = 5
+_PAUSE_SECONDS: Final = 5
+
+
+def unreachable(error: HTTPError, url: str, image: str) -> OciError:
+    """A failed request as a sentence."""
+    cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    host = urlsplit(url).netloc
+    match cause:
+        case NameResolutionError():
+            return OciError("DNS", f"{image}: the name of the registry, {host}, cannot be resolved: "
+                            "check the spelling and the DNS of this process")  # fmt: skip
+        case SSLError():
+            return OciError("TLS", f"{image}: no trusted connection to {host}: {_first_line(cause)}; "
+                            "add its certificate authority to the trusted ones (SSL_CERT_FILE)")  # fmt: skip
+    return OciError("Unreachable", f"{image}: {host} does not answer: {_first_line(cause)}; "
+                    "it is tried again")  # fmt: skip
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
