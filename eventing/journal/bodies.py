@@ -18,6 +18,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 _REMEMBERED = 20_000
 _RENEWED_AFTER_MS = 30_000
+_NEVER = -_RENEWED_AFTER_MS
 
 encode = msgspec.json.Encoder(enc_hook=lambda value: dict(value)).encode
 """JSON of any answer: manifests, dataclasses, datetimes, durations."""
@@ -50,16 +51,17 @@ class Bodies:
 
         `is_answer` says that a port gave it: then its resourceVersion names its content.
         """
+        now = self._now_ms()
         key = _version(value) if is_answer else None
         known = self._versions.get(key) if key else None
-        if known and self._is_stored(known):
+        if known and now - self._stored.get(known, _NEVER) < _RENEWED_AFTER_MS:
             return known
         text = self.raw(value, is_secret=is_secret)
         digest = hashlib.blake2b(text, digest_size=12).hexdigest()
         if key:
             _remember(self._versions, key, digest)
-        if not self._is_stored(digest):
-            _remember(self._stored, digest, self._now_ms())
+        if now - self._stored.get(digest, _NEVER) >= _RENEWED_AFTER_MS:
+            _remember(self._stored, digest, now)
             if len(text) <= MAX_BODY:
                 fresh[digest] = msgspec.Raw(text)
         return digest
@@ -68,10 +70,6 @@ class Bodies:
         """A record was not stored: its bodies must come again."""
         for digest in digests:
             self._stored.pop(digest, None)
-
-    def _is_stored(self, digest: str) -> bool:
-        since = self._stored.get(digest)
-        return since is not None and self._now_ms() - since < _RENEWED_AFTER_MS
 
 
 def _version(value: Any) -> tuple[str, str, int] | None:

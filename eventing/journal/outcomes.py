@@ -46,16 +46,17 @@ class Decided:
         raise TypeError(f"a step returns an Outcome, not {type(answer).__name__}")
 
     def rest(self) -> Manifest:
-        """Everything but the writes, as JSON."""
-        rest = {
-            "end": self.end,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "again_in": None if self.again_in is None else self.again_in.total_seconds(),
-            "wait": wait_json(self.wait),
-            "emits": [{"type": emit.type, "ref": str(emit.ref)} for emit in self.emits],
-        }
-        return {key: value for key, value in rest.items() if value not in (None, "", [])}
+        """Everything but the writes, the end and the verdict, as JSON."""
+        rest: Manifest = {}
+        if self.reason:
+            rest["reason"] = self.reason
+        if self.again_in is not None:
+            rest["again_in"] = self.again_in.total_seconds()
+        if self.wait:
+            rest["wait"] = wait_json(self.wait)
+        if self.emits:
+            rest["emits"] = [{"type": emit.type, "ref": str(emit.ref)} for emit in self.emits]
+        return rest
 
 
 def wait_json(wait: Wait | None) -> Manifest | None:

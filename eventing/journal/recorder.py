@@ -11,9 +11,9 @@ import msgspec
 
 from eventing.effects.perform import Performed, Written
 from eventing.effects.targets import target
-from eventing.journal.bodies import Bodies
+from eventing.journal.bodies import Bodies, encode
 from eventing.journal.outcomes import Decided, wait_json, write_json
-from eventing.journal.records import Decision, Recorded, Run, Write, pack
+from eventing.journal.records import Decision, Run, Write, deflated
 from eventing.journal.redact import Redactor
 from eventing.journal.tape import Tape
 from shared import step
@@ -45,7 +45,7 @@ class Recorder:
             answers=tape.answers,
             end=decided.end,
             writes=[self._write(tape, write, written) for write, written in pairs],
-            outcome=msgspec.Raw(self._bodies.raw(decided.rest())),
+            rest=decided.rest() or None,
             verdict=decided.verdict,
             wait=wait_json(decided.wait),
             failure=performed.failure.kind if performed.failure else "",
@@ -53,10 +53,11 @@ class Recorder:
 
     def record(self, run: Run, fresh: dict[str, msgspec.Raw]) -> bytes:
         """The bytes of the journal entry."""
-        if run.failure == "lost" or sum(map(len, map(bytes, fresh.values()))) > MAX_RECORD:
+        if run.failure == "lost" or sum(len(bytes(body)) for body in fresh.values()) > MAX_RECORD:
             self._bodies.forget(fresh)
             fresh = {}
-        return pack(Recorded(run, fresh))
+        told = self._bodies.raw(run)
+        return deflated(b"".join((b'{"run":', told, b',"bodies":', encode(fresh), b"}")))
 
     def _write(self, tape: Tape, write: step.Write, written: Written | None) -> Write:
         ref = target(write)

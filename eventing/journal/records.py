@@ -18,10 +18,9 @@ EVENT = "event"
 """The field of a stream entry that tells of an event."""
 
 _DEFLATE_FROM = 4096
-_NOTHING = msgspec.Raw(b"null")
 
 
-class Saw(msgspec.Struct, frozen=True, omit_defaults=True):
+class Saw(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An event that came in."""
 
     id: str
@@ -43,23 +42,24 @@ class Saw(msgspec.Struct, frozen=True, omit_defaults=True):
         return Event(self.id, self.type, self.source, Ref.parse(self.ref), self.hints, self.trace)
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a port said: inline, or by the digest of a body, or of one body per item."""
 
     port: str
     method: str
-    args: msgspec.Raw = _NOTHING
-    kwargs: msgspec.Raw = _NOTHING
+    args: Any = None
+    """As JSON values, refs in one word."""
+    kwargs: Any = None
     type: str = ""
     """The class of an answer that is a dataclass."""
-    value: msgspec.Raw = _NOTHING
+    value: Any = None
     body: str = ""
     bodies: list[str] | None = None
     error: list[str] | None = None
     """Class and sentence of what the port raised instead, and the delay or reason of a StepError."""
 
 
-class Write(msgspec.Struct, frozen=True, omit_defaults=True):
+class Write(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One write of an Outcome and what the API server answered."""
 
     op: str
@@ -74,15 +74,15 @@ class Write(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
 
-class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One call of the step: what it was told, what it decided, what became of it."""
 
     answers: list[Answer]
     end: str
     """`outcome`, `retry`, `terminal` or `bug`."""
     writes: list[Write] = []
-    outcome: msgspec.Raw = _NOTHING
-    """Everything else that was decided, as JSON: verdict, wait, emits, delay, reason."""
+    rest: dict[str, Any] | None = None
+    """Everything else that was decided, as JSON: wait, emits, delay, reason."""
     verdict: str = ""
     """One sentence."""
     wait: dict[str, Any] | None = None
@@ -90,7 +90,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """Which kind of refusal stopped the writes."""
 
 
-class Run(msgspec.Struct, frozen=True, omit_defaults=True):
+class Run(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One run of a step."""
 
     id: str
@@ -115,7 +115,7 @@ class Run(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: str = ""
 
 
-class Recorded(msgspec.Struct, frozen=True, omit_defaults=True):
+class Recorded(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A stored run: the run, and the bodies that this process had not stored lately."""
 
     run: Run
@@ -129,7 +129,11 @@ _events = msgspec.json.Decoder(Saw)
 
 def pack(entry: Recorded | Saw) -> bytes:
     """The bytes of an entry; long ones are deflated."""
-    data = _encoder.encode(entry)
+    return deflated(_encoder.encode(entry))
+
+
+def deflated(data: bytes) -> bytes:
+    """The bytes, deflated when they are many."""
     return data if len(data) < _DEFLATE_FROM else zlib.compress(data, 1)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -14,8 +14,8 @@ from shared.api.manifest import Manifest
 from shared.errors import RetryLater, Terminal
 from shared.kinds import SECRET, Kind, Ref
 
-_INLINE = 256
-"""Answers up to this many bytes stand in the record itself."""
+_SCALARS = (str, bool, int, datetime, Kind)
+"""Answers of these types stand in the record itself."""
 
 
 class Tape:
@@ -43,7 +43,7 @@ class Tape:
 
     def refused(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
         """Write down that a port raised."""
-        self.answers.append(Answer(port, method, self._raw(args), self._raw(kwargs), error=_error(error)))
+        self.answers.append(Answer(port, method, spelled(args), spelled(kwargs), error=_error(error)))
 
     def _note_reads(self, args: tuple[Any, ...], answer: Any) -> None:
         if isinstance(answer, tuple):
@@ -52,23 +52,18 @@ class Tape:
             self.reads[args[0]] = answer
 
     def _answer(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any) -> Answer:
-        asked = (port, method, self._raw(args), self._raw(kwargs))
-        secret = any(isinstance(arg, Ref | Kind) and arg.kind == SECRET.kind for arg in (*args, *kwargs.values()))
-        if isinstance(value, tuple) and value and all(isinstance(item, dict) for item in value):
-            return Answer(*asked, bodies=[self._keep(item, secret) for item in value])
+        asked = (port, method, spelled(args) if args else None, spelled(kwargs) if kwargs else None)
+        if value is None or isinstance(value, _SCALARS):
+            return Answer(*asked, type=_class(value), value=value)
+        secret = _names_secrets(args) or (bool(kwargs) and _names_secrets(kwargs.values()))
         if isinstance(value, dict):
             return Answer(*asked, body=self._keep(value, secret))
-        kind = type(value).__name__ if dataclasses.is_dataclass(value) else ""
-        text = self._bodies.raw(value, is_secret=secret)
-        if len(text) <= _INLINE:
-            return Answer(*asked, type=kind, value=msgspec.Raw(text))
-        return Answer(*asked, type=kind, body=self._keep(value, secret))
+        if isinstance(value, tuple) and value and isinstance(value[0], dict):
+            return Answer(*asked, bodies=[self._keep(item, secret) for item in value])
+        return Answer(*asked, type=_class(value), body=self._keep(value, secret))
 
     def _keep(self, value: Any, secret: bool) -> str:
         return self._bodies.keep(value, self.fresh, is_secret=secret, is_answer=True)
-
-    def _raw(self, value: Any) -> msgspec.Raw:
-        return msgspec.Raw(self._bodies.raw(value)) if value else msgspec.Raw(b"null")
 
 
 class _Recorded:
@@ -95,6 +90,21 @@ class _Recorded:
             return answer
 
         return asked
+
+
+def spelled(arguments: Any) -> Any:
+    """Arguments of a question as they are stored: refs in one word."""
+    if isinstance(arguments, tuple):
+        return [str(value) if isinstance(value, Ref) else value for value in arguments]
+    return {key: str(value) if isinstance(value, Ref) else value for key, value in arguments.items()}
+
+
+def _class(value: Any) -> str:
+    return type(value).__name__ if hasattr(value, "__dataclass_fields__") else ""
+
+
+def _names_secrets(arguments: Iterable[Any]) -> bool:
+    return any(isinstance(argument, Ref | Kind) and argument.kind == SECRET.kind for argument in arguments)
 
 
 def _error(error: Exception) -> list[str]:

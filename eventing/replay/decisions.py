@@ -114,12 +114,12 @@ def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
         _REDACTOR.clean(_plain(write_json(write)), is_secret=target(write).kind == SECRET.kind)
         for write in decided.writes
     ]
-    return {**_REDACTOR.clean(_plain(decided.rest())), "writes": writes}
+    return {"end": decided.end, "verdict": decided.verdict, **_plain(decided.rest()), "writes": writes}
 
 
 def _recorded(book: Book, decision: Decision) -> Any:
     writes = [msgspec.json.decode(book.body(write.body)) for write in decision.writes]
-    return {**msgspec.json.decode(decision.outcome), "writes": writes}
+    return {"end": decision.end, "verdict": decision.verdict, **(decision.rest or {}), "writes": writes}
 
 
 def _plain(value: Any) -> Any:

@@ -6,16 +6,16 @@ import dataclasses
 import inspect
 import types
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from eventing.journal.bodies import encode
 from eventing.journal.book import Book
 from eventing.journal.records import Answer
+from eventing.journal.tape import spelled
 from shared.errors import RetryLater, Terminal
 
 
@@ -41,15 +41,15 @@ class Answers:
             raise NotAsked(f"the step was not given {port.__name__} when it was recorded")
         return _Replayed(self, port)
 
-    def ask(self, port: type, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def ask(self, port: type, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The recorded answer. NotAsked when this was not asked, Unrecorded when a body is missing."""
-        question = _question(port, method, encode(args), encode(kwargs))
+        question = _question(port, method, spelled(args), spelled(kwargs))
         key = (port.__name__, method, question)
         if key not in self._queues:
             self._queues[key] = deque(
                 answer
                 for answer in self._given[port.__name__, method]
-                if _question(port, method, bytes(answer.args), bytes(answer.kwargs)) == question
+                if _question(port, method, answer.args, answer.kwargs) == question
             )
         queue = self._queues[key]
         if not queue:
@@ -62,8 +62,8 @@ class Answers:
     def _value(self, answer: Answer, hint: Any) -> Any:
         if answer.bodies is not None:
             return tuple(msgspec.json.decode(self._book.body(digest)) for digest in answer.bodies)
-        text = self._book.body(answer.body) if answer.body else answer.value
-        return decode(bytes(text), hint, answer.type)
+        value = msgspec.json.decode(self._book.body(answer.body)) if answer.body else answer.value
+        return decode(value, hint, answer.type)
 
 
 class _Replayed:
@@ -79,23 +79,23 @@ class _Replayed:
         return lambda *args, **kwargs: self._answers.ask(self._port, method, args, kwargs)
 
 
-def decode(text: bytes, hint: Any, name: str) -> Any:
+def decode(value: Any, hint: Any, name: str) -> Any:
     """A recorded value as the type that the port declares; `name` tells which dataclass of a union it was."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    if value is None:
+        return None
     if name:
         wanted = [member for member in members if getattr(member, "__name__", "") == name]
-        return msgspec.json.decode(text, type=wanted[0]) if wanted else msgspec.json.decode(text)
+        return msgspec.convert(value, wanted[0]) if wanted else value
     plain = [member for member in members if not dataclasses.is_dataclass(member)]
-    if text == b"null" or not plain:
-        return msgspec.json.decode(text)
-    return msgspec.json.decode(text, type=Union[tuple(plain)])  # noqa: UP007  # why: built at run time
+    return msgspec.convert(value, Union[tuple(plain or members)])  # noqa: UP007  # why: built at run time
 
 
-def _question(port: type, method: str, args: bytes, kwargs: bytes) -> bytes:
+def _question(port: type, method: str, args: Any, kwargs: Any) -> bytes:
     """The arguments by name, without defaults: the same question however it was spelled."""
     parameters = _parameters(port, method)
-    named = dict(zip(parameters, msgspec.json.decode(args) or (), strict=False)) | (msgspec.json.decode(kwargs) or {})
-    said = {key: value for key, value in named.items() if value != parameters.get(key, inspect.Parameter.empty)}
+    given = dict(zip(parameters, args or (), strict=False)) | (kwargs or {})
+    said = {key: value for key, value in given.items() if value != parameters.get(key, inspect.Parameter.empty)}
     return msgspec.json.encode(said, order="sorted")
 
 
