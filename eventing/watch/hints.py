@@ -17,8 +17,7 @@ def hints(manifest: ReadOnly) -> Hints:
     found: Hints = {}
     if "spec" in manifest or "status" in manifest:
         found[events.PHASE] = str((manifest.get("status") or {}).get("phase") or "")
-    if owners := _owners(manifest, ref.namespace):
-        found[events.OWNERS] = ",".join(owners)
+    found[events.OWNERS] = ",".join(_owners(manifest, ref.namespace))
     if (ref.api_version, ref.kind) == _identity(kinds.CLUSTER_SERVICE_VERSION):
         found[events.COPIED] = _said(is_copied(manifest))
     if (ref.api_version, ref.kind) == _identity(kinds.JOB):
