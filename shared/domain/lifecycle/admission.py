@@ -81,11 +81,10 @@ def _is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
 
 
 def _meets_rivals(csv: ReadOnly, own: Group, groups: Sequence[Group], status: Status) -> Verdict | None:
-    match provided_apis.intersection(provided_apis.apis_of(csv), own, groups):
-        case provided_apis.Agreed():
-            return None
-        case provided_apis.Refused(reason, message):
-            return _failed(status, reason, message)
-        case provided_apis.Announce(provided) | provided_apis.Withdraw(provided):
-            waits_for = f"the provided APIs of OperatorGroup {own.name} to become {provided!r}"
-            return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)
+    found = provided_apis.intersection(provided_apis.apis_of(csv), own, groups)
+    if isinstance(found, provided_apis.Agreed):
+        return None
+    if isinstance(found, provided_apis.Refused):
+        return _failed(status, found.reason, found.message)
+    waits_for = f"the provided APIs of OperatorGroup {own.name} to become {found.provided!r}"
+    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)

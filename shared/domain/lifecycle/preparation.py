@@ -12,7 +12,6 @@ from shared.domain.lifecycle import chain
 from shared.domain.lifecycle.phases import GROUP_REASONS, Status, instant, is_copied, phase_of
 from shared.domain.lifecycle.requirements import (
     Facts,
-    Requirements,
     Undecidable,
     evaluate,
     malformed_definition,
@@ -93,14 +92,14 @@ def decide(csv: Manifest, facts: Facts, status: Status) -> Verdict:
 
 
 def _still_met(csv: Manifest, facts: Facts, status: Status) -> Verdict:
-    match evaluate(csv, facts):
-        case Undecidable(message):
-            return _invalid(status, message)
-        case Requirements(False, statuses):
-            message = "requirements no longer met"
-            return Verdict(status.requiring(statuses).to("Failed", "RequirementsNotMet", message), message)
-        case Requirements(statuses=statuses):
-            return Verdict(status.requiring(statuses), "all requirements are still met")
+    found = evaluate(csv, facts)
+    if isinstance(found, Undecidable):
+        return _invalid(status, found.message)
+    status = status.requiring(found.statuses)
+    if found.are_met:
+        return Verdict(status, "all requirements are still met")
+    message = "requirements no longer met"
+    return Verdict(status.to("Failed", "RequirementsNotMet", message), message)
 
 
 def _invalid(status: Status, message: str) -> Verdict:
@@ -112,12 +111,12 @@ def _recover(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     """Pending, when what made it fail is over; a failure that an edit must end stays as it is."""
     if message := _RECOVERED.get(status.reason):
         return Verdict(status.to("Pending", "RequirementsUnknown", message), message)
-    match evaluate(csv, facts):
-        case Undecidable(message):
-            return _invalid(status, message)
-        case Requirements(False, statuses):
-            message = "requirements not met"
-            return Verdict(status.requiring(statuses).to("Pending", "RequirementsNotMet", message), message)
+    found = evaluate(csv, facts)
+    if isinstance(found, Undecidable):
+        return _invalid(status, found.message)
+    if not found.are_met:
+        message = "requirements not met"
+        return Verdict(status.requiring(found.statuses).to("Pending", "RequirementsNotMet", message), message)
     if status.reason in HEALTH_REASONS:
         return Verdict(status, "all requirements are met; the Deployments decide")
     if status.reason == "OwnerConflict" and (rival := _rival(csv, facts.neighbours)):
@@ -155,15 +154,15 @@ def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
 def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:
     if message := _unsupported(csv):
         return Verdict(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
-    match evaluate(csv, facts):
-        case Undecidable(message):
-            return _invalid(status, message)
-        case Requirements(False, statuses):
-            message = "one or more requirements couldn't be found"
-            unmet = status.requiring(statuses).to("Pending", "RequirementsNotMet", message)
-            return Verdict(unmet, message, waits_for=_listed(statuses), again_in=SLOWLY)
-        case Requirements(statuses=statuses):
-            return _met(csv, facts, status.requiring(statuses), replaced)
+    found = evaluate(csv, facts)
+    if isinstance(found, Undecidable):
+        return _invalid(status, found.message)
+    status = status.requiring(found.statuses)
+    if found.are_met:
+        return _met(csv, facts, status, replaced)
+    message = "one or more requirements couldn't be found"
+    unmet = status.to("Pending", "RequirementsNotMet", message)
+    return Verdict(unmet, message, waits_for=_listed(found.statuses), again_in=SLOWLY)
 
 
 def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:

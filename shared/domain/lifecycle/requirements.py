@@ -97,11 +97,8 @@ def wants_version(csv: ReadOnly) -> bool:
 def is_judged(csv: ReadOnly) -> bool:
     """Whether `requirementStatus` speaks of everything that the spec requires now."""
     known = {(item.get("kind"), item.get("name")) for item in (csv.get("status") or {}).get("requirementStatus") or ()}
-    match evaluate(csv, Facts()):
-        case Requirements(statuses=statuses):
-            return {(item["kind"], item["name"]) for item in statuses} <= known
-        case Undecidable():
-            return False
+    found = evaluate(csv, Facts())
+    return isinstance(found, Requirements) and {(item["kind"], item["name"]) for item in found.statuses} <= known
 
 
 def evaluate(csv: ReadOnly, facts: Facts) -> Requirements | Undecidable:
@@ -255,16 +252,15 @@ def _dependents(csv: ReadOnly, facts: Facts, strategy: Strategy) -> Iterator[tup
 
 def _rules(scope: str, account: str, permissions: Sequence[Permission], granted: Rules) -> Iterator[Manifest]:
     group, _, version = kinds.ROLE.api_version.partition("/")
-    for permission in permissions:
-        if permission.service_account == account:
-            for rule in permission.rules:
-                yield {
-                    "group": group,
-                    "version": version,
-                    "kind": "PolicyRule",
-                    "status": "Satisfied" if is_satisfied(rule, granted) else "NotSatisfied",
-                    "message": f"{scope} rule:{gojson.encode(rule, gojson.RULE)}",
-                }
+    wanted = (rule for item in permissions if item.service_account == account for rule in item.rules)
+    for rule in wanted:
+        yield {
+            "group": group,
+            "version": version,
+            "kind": "PolicyRule",
+            "status": "Satisfied" if is_satisfied(rule, granted) else "NotSatisfied",
+            "message": f"{scope} rule:{gojson.encode(rule, gojson.RULE)}",
+        }
 
 
 def _service_account(csv: ReadOnly, facts: Facts, name: str, dependents: list[Manifest]) -> Manifest:

@@ -1,0 +1,82 @@
+from datetime import timedelta
+
+import pytest
+
+from shared.api.manifest import Manifest
+from shared.domain.lifecycle.health import Problem
+from shared.domain.lifecycle.observation import decide, is_observed
+from shared.domain.lifecycle.phases import Status
+from tests.domain.lifecycle.builders import NOW, a_status
+
+TIMEOUT = timedelta(minutes=5)
+MISSING = Problem("missing", "missing deployment with name=x")
+WAITING = Problem("waiting", "waiting for deployment x to become ready: y")
+STUCK = Problem("stuck", "deployment x not ready before timeout: y")
+OUTDATED = Problem("outdated", "deployment changed old hash=a, new hash=b")
+
+
+def verdict(status: Manifest, problem: Problem | None) -> tuple[str, str, str]:
+    found = decide(Status(status, NOW), problem, TIMEOUT).status
+    return found.phase, found.reason, found.message
+
+
+@pytest.mark.parametrize("phase", ["Installing", "Succeeded", "Failed"])
+def test_a_well_operator_has_succeeded_csv_md_4_9_1(phase: str) -> None:
+    want = ("Succeeded", "InstallSucceeded", "install strategy completed with no errors")
+    assert verdict(a_status(phase), None) == want
+
+
+@pytest.mark.parametrize("phase", ["Installing", "Succeeded", "Failed"])
+def test_a_deployment_that_gave_up_fails_the_installation_csv_md_4_9_3(phase: str) -> None:
+    want = ("Failed", "InstallCheckFailed", f"install failed: {STUCK.message}")
+    assert verdict(a_status(phase), STUCK) == want
+
+
+@pytest.mark.parametrize(
+    ("phase", "problem", "want"),
+    [
+        pytest.param("Installing", OUTDATED, ("InstallReady", "InstallWaiting"), id="csv.md 4.9-9 and 18 rows 15, 16"),
+        pytest.param("Succeeded", OUTDATED, ("InstallReady", "ComponentUnhealthy"), id="csv.md 4.9-9 and 18 row 21"),
+        pytest.param("Failed", OUTDATED, ("InstallReady", "NeedsReinstall"), id="csv.md 4.9-9: after a failure"),
+        pytest.param("Installing", MISSING, ("Installing", "InstallWaiting"), id="csv.md 4.9-10 and 18 row 14"),
+        pytest.param("Installing", WAITING, ("Installing", "InstallWaiting"), id="csv.md 4.9-10: waiting"),
+        pytest.param("Succeeded", MISSING, ("Failed", "ComponentUnhealthy"), id="csv.md 4.9-10 and 6.6: deleted"),
+        pytest.param("Failed", MISSING, ("Pending", "NeedsReinstall"), id="csv.md 4.9-10 and 18 row 28"),
+        pytest.param("Failed", WAITING, ("Pending", "NeedsReinstall"), id="csv.md 4.9-10 and 18 row 17"),
+    ],
+)
+def test_problems(phase: str, problem: Problem, want: tuple[str, str]) -> None:
+    assert verdict(a_status(phase), problem) == (*want, f"installing: {problem.message}")
+
+
+def test_the_same_problem_changes_nothing_csv_md_4_9() -> None:
+    before = a_status("Installing", "InstallWaiting", f"installing: {WAITING.message}")
+    assert decide(Status(before, NOW), WAITING, TIMEOUT).status.manifest == before
+
+
+def test_an_installation_that_takes_too_long_fails_csv_md_18_row_17() -> None:
+    before = a_status("Installing", "InstallWaiting", ago=TIMEOUT)
+    assert verdict(before, WAITING) == ("Failed", "InstallCheckFailed", "install timeout")
+
+
+def test_the_deadline_is_looked_at_when_it_comes_csv_md_4_4_3() -> None:
+    before = a_status("Installing", "InstallWaiting", ago=timedelta(minutes=2))
+    found = decide(Status(before, NOW), WAITING, TIMEOUT)
+    assert found.again_in == timedelta(minutes=3)
+    assert found.waits_for == WAITING.message
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason", "want"),
+    [
+        ("Installing", "", True),
+        ("Succeeded", "", True),
+        ("Failed", "ComponentUnhealthy", True),
+        ("Failed", "InstallCheckFailed", True),
+        ("Failed", "RequirementsNotMet", False),
+        ("Pending", "", False),
+        ("Replacing", "", False),
+    ],
+)
+def test_which_phases_the_deployments_decide(phase: str, reason: str, want: bool) -> None:
+    assert is_observed(Status(a_status(phase, reason), NOW)) is want

@@ -1,0 +1,171 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.api.manifest import Manifest
+from shared.kinds import DEPLOYMENT
+from shared.names import REQUIREMENT_CHANGED
+from shared.step import NOTHING, Emit
+from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_status, owned_crd, phases
+from tests.functions.cluster_service_version.world import World, csv_ref
+
+REF, DEPLOYED = csv_ref("a.v1"), DEPLOYMENT.ref("operator", "ns")
+AGAIN = [
+    ("Pending", "NeedsReinstall"),
+    ("InstallReady", "AllRequirementsMet"),
+    ("Installing", "InstallSucceeded"),
+    ("Installing", "InstallWaiting"),
+]
+"""The way of a version whose Deployments must be made again."""
+
+
+@pytest.mark.parametrize(
+    "csv",
+    [
+        *(
+            pytest.param(a_csv(status=a_status(phase)), id=f"csv.md 4: {phase} belongs to other steps")
+            for phase in ("Pending", "InstallReady", "Replacing", "Deleting")
+        ),
+        pytest.param(
+            a_csv(status=a_status("Failed", "NoOperatorGroup")), id="csv.md 4.6: not a failure of Deployments"
+        ),
+        pytest.param(a_csv(status=a_status("Succeeded"), meta={"labels": {"olm.copiedFrom": "x"}}), id="a copy"),
+        pytest.param(a_csv(status=a_status("Succeeded"), meta={"deletionTimestamp": "x"}), id="it is being deleted"),
+        pytest.param(a_csv("other", status=a_status("Succeeded")), id="it is gone"),
+    ],
+)
+def test_nothing_to_do(csv: Manifest) -> None:
+    assert World([csv, a_group()]).step("probe") == NOTHING
+
+
+def installing(*more: Manifest, **csv: Any) -> World:
+    world = World([a_csv(**csv), a_group(), *more])
+    world.settle()
+    return world
+
+
+def succeeded(*more: Manifest, **csv: Any) -> World:
+    world = installing(*more, **csv)
+    world.available()
+    world.settle()
+    assert phases(world.csv())[-1] == ("Succeeded", "InstallSucceeded")
+    return world
+
+
+def test_it_waits_for_the_deployment_csv_md_4_4() -> None:
+    world = installing()
+    assert phases(world.csv())[-1] == ("Installing", "InstallWaiting")
+    outcome = world.step("probe")
+    assert outcome.writes == ()
+    assert outcome.again_in == timedelta(minutes=5)
+    assert outcome.wait
+
+
+def test_it_has_succeeded_and_says_so_to_its_neighbours_csv_md_4_9_1() -> None:
+    before = a_csv("a.v0", status=a_status("Replacing", "BeingReplaced"))
+    world = installing(before, replaces="a.v0")
+    world.available()
+    outcome = world.run("probe")
+    assert phases(world.csv())[-1] == ("Succeeded", "InstallSucceeded")
+    assert outcome.emits == (Emit(REQUIREMENT_CHANGED, csv_ref("a.v0")),)
+
+
+def test_steady_state_writes_and_rings_nothing() -> None:
+    outcome = succeeded().step("probe")
+    assert (outcome.writes, outcome.emits, outcome.again_in, outcome.wait) == ((), (), None, None)
+
+
+def test_an_installation_that_takes_too_long_starts_anew_csv_md_18_row_17() -> None:
+    world = installing()
+    world.later(minutes=5)
+    world.settle()
+    assert phases(world.csv())[-5:] == [("Failed", "InstallCheckFailed"), *AGAIN]
+
+
+def test_a_deleted_deployment_is_made_again_csv_md_6_6_and_18_row_28() -> None:
+    world = succeeded()
+    del world.objects[DEPLOYED]
+    world.settle()
+    assert phases(world.csv())[-5:] == [("Failed", "ComponentUnhealthy"), *AGAIN]
+    assert DEPLOYED in world.objects
+
+
+def test_an_edited_version_is_rolled_out_csv_md_6_6_and_18_row_62() -> None:
+    world = succeeded()
+    edited = {"deployments": [a_component(containers=[{"name": "c", "image": "new"}])]}
+    world.objects[REF] = {**a_csv(strategy=edited), "status": world.csv()["status"]}
+    world.settle()
+    assert phases(world.csv())[-3:] == [
+        ("InstallReady", "ComponentUnhealthy"),
+        ("Installing", "InstallSucceeded"),
+        ("Succeeded", "InstallSucceeded"),
+    ]
+    assert world.objects[DEPLOYED]["spec"]["template"]["spec"]["containers"][0]["image"] == "new"
+
+
+def test_an_annotation_of_the_version_reaches_the_pods_csv_md_6_6() -> None:
+    world = succeeded()
+    csv = world.csv()
+    csv["metadata"]["annotations"]["new"] = "1"
+    world.settle()
+    assert world.objects[DEPLOYED]["spec"]["template"]["metadata"]["annotations"]["new"] == "1"
+
+
+def test_an_unmanaged_deployment_of_the_same_shape_does_not_matter_csv_md_18_row_18() -> None:
+    world = succeeded()
+    twin = {**world.objects[DEPLOYED], "metadata": {"name": "twin", "namespace": "ns"}}
+    world.objects[DEPLOYMENT.ref("twin", "ns")] = {**twin, "status": {}}
+    assert world.step("probe").writes == ()
+
+
+def test_an_equally_named_deployment_without_owner_labels_is_missing_csv_md_18_row_14() -> None:
+    world = installing()
+    world.objects[DEPLOYED] = {**world.objects[DEPLOYED], "metadata": {"name": "operator", "namespace": "ns"}}
+    world.run("probe")
+    assert world.csv()["status"]["message"] == "installing: missing deployment with name=operator"
+
+
+def test_a_hot_fix_frees_a_deployment_that_gave_up_csv_md_19_13() -> None:
+    world = installing()
+    gave_up = {"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded"}], "observedGeneration": 1}
+    world.objects[DEPLOYED] = {**world.objects[DEPLOYED], "status": gave_up}
+    world.settle()
+    assert phases(world.csv())[-1] == ("Failed", "InstallCheckFailed")
+    fixed = {"deployments": [a_component(containers=[{"name": "c", "image": "new"}])]}
+    world.objects[REF] = {**a_csv(strategy=fixed), "status": world.csv()["status"]}
+    world.run("probe")
+    assert phases(world.csv())[-1] == ("InstallReady", "NeedsReinstall")
+
+
+def test_a_successor_replaces_it_csv_md_4_5_1_and_18_row_50() -> None:
+    world = succeeded()
+    world.objects[csv_ref("a.v2")] = a_csv("a.v2", replaces="a.v1")
+    outcome = world.run("probe")
+    assert phases(world.csv())[-1] == ("Replacing", "BeingReplaced")
+    assert outcome.emits == (Emit(REQUIREMENT_CHANGED, csv_ref("a.v2")),)
+
+
+def test_new_requirements_of_an_edited_version_are_judged_csv_md_4_5_5() -> None:
+    world = succeeded()
+    group = a_group()
+    group["metadata"]["annotations"] = {"olm.providedAPIs": "Thing.v1.example.com"}
+    world = World([group, *(item for ref, item in world.objects.items() if ref.kind != "OperatorGroup")])
+    edited = a_csv(customresourcedefinitions=owned_crd())
+    world.objects[REF] = {**edited, "status": world.csv()["status"]}
+    assert world.step("probe").emits == (Emit(REQUIREMENT_CHANGED, REF),)
+    world.settle()
+    assert ("Failed", "RequirementsNotMet") in phases(world.csv())
+
+
+def test_the_group_is_checked_first_csv_md_18_row_24() -> None:
+    world = succeeded()
+    group = next(ref for ref in world.objects if ref.kind == "OperatorGroup")
+    kept = world.objects.pop(group)
+    world.run("probe")
+    world.settle()
+    assert phases(world.csv())[-1] == ("Failed", "NoOperatorGroup")
+    assert DEPLOYED in world.objects
+    world.objects[group] = kept
+    world.settle()
+    assert phases(world.csv())[-1] == ("Succeeded", "InstallSucceeded")

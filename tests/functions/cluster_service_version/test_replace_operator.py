@@ -1,0 +1,131 @@
+from itertools import permutations
+
+import pytest
+
+from shared.api.manifest import Manifest, metadata
+from shared.domain.lifecycle.rbac import objects_for
+from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CLUSTER_SERVICE_VERSION
+from shared.names import CSV_CLEANUP, REQUIREMENT_CHANGED
+from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
+from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_permission, a_status, phases
+from tests.functions.cluster_service_version.world import World, csv_ref
+
+REF = csv_ref("a.v1")
+REPLACED = a_csv(status=a_status("Replacing", "BeingReplaced"))
+
+
+@pytest.mark.parametrize(
+    "csv",
+    [
+        *(
+            pytest.param(a_csv(status=a_status(phase)), id=f"csv.md 4: {phase} belongs to other steps")
+            for phase in ("Pending", "InstallReady", "Installing", "Succeeded", "Failed")
+        ),
+        pytest.param(
+            a_csv(status=a_status("Replacing"), meta={"labels": {"olm.copiedFrom": "x"}}), id="csv.md 3.1-4: a copy"
+        ),
+        pytest.param(
+            a_csv(meta={"deletionTimestamp": "x", "finalizers": ["theirs"]}), id="csv.md 3.1-2: ours is done already"
+        ),
+    ],
+)
+def test_nothing_to_do(csv: Manifest) -> None:
+    assert World([csv, a_group()]).step("replace") == NOTHING
+
+
+def test_it_goes_when_its_successor_has_succeeded_csv_md_4_7_4_and_18_row_51() -> None:
+    world = World([REPLACED, a_csv("a.v2", replaces="a.v1", status=a_status("Succeeded")), a_group()])
+    status, event, delete = world.step("replace").writes
+    assert isinstance(status, SetStatus)
+    assert (status.status["phase"], status.status["reason"]) == ("Deleting", "Replaced")
+    assert isinstance(event, Record)
+    assert delete == Delete(REF, "uid-a.v1")
+
+
+def test_deleting_is_repeated_until_it_is_gone_csv_md_4_8() -> None:
+    world = World([a_csv(status=a_status("Deleting", "Replaced")), a_group()])
+    assert world.step("replace").writes == (Delete(REF, "uid-a.v1"),)
+
+
+def test_it_waits_for_its_successor_without_a_busy_loop_csv_md_4_7_5() -> None:
+    world = World([REPLACED, a_csv("a.v2", replaces="a.v1", status=a_status("Installing")), a_group()])
+    outcome = world.step("replace")
+    assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
+    assert outcome.wait
+    assert outcome.wait.what == "a.v2 to succeed"
+
+
+def test_the_group_is_checked_first_csv_md_3_2() -> None:
+    world = World([REPLACED])
+    world.run("replace")
+    assert phases(world.csv())[-1] == ("Failed", "NoOperatorGroup")
+
+
+def test_who_waited_for_a_version_that_is_gone_is_rung_csv_md_18_row_53() -> None:
+    world = World([a_csv("a.v2", replaces="a.v1", status=a_status("Replacing"))])
+    assert world.step("replace").emits == (Emit(REQUIREMENT_CHANGED, csv_ref("a.v2")),)
+
+
+def test_deletion_takes_the_cluster_roles_then_the_finalizer_csv_md_3_1_2() -> None:
+    csv = a_csv(
+        strategy={"clusterPermissions": [a_permission()]},
+        meta={"deletionTimestamp": "x", "finalizers": ["theirs", CSV_CLEANUP]},
+    )
+    made = objects_for(csv, "ns")
+    stranger = objects_for(a_csv("other", strategy={"clusterPermissions": [a_permission()]}), "ns")
+    binding, role, patch = World([csv, *made, *stranger]).step("replace").writes
+    name = metadata(made[-1])["name"]
+    assert (binding, role) == (Delete(CLUSTER_ROLE_BINDING.ref(name)), Delete(CLUSTER_ROLE.ref(name)))
+    assert patch == Merge(REF, {"metadata": {"finalizers": ["theirs"]}}, "1")
+
+
+def test_deletion_needs_no_group_csv_md_3_1_2() -> None:
+    world = World([a_csv(meta={"deletionTimestamp": "x"})])
+    world.run("replace")
+    assert REF not in world.objects
+
+
+def versions(world: World) -> list[tuple[str, str]]:
+    found = [item for ref, item in world.objects.items() if ref.kind == CLUSTER_SERVICE_VERSION.kind]
+    return sorted((metadata(item)["name"], item["status"]["phase"]) for item in found)
+
+
+def grow(world: World) -> None:
+    """Let the steps and the Deployment controller work until nothing moves."""
+    for _ in range(6):
+        world.settle()
+        for ref in [ref for ref in world.objects if ref.kind == "Deployment"]:
+            world.available(ref.name)
+    world.settle()
+
+
+A = a_csv("a", strategy={"deployments": [a_component("a")]})
+B = a_csv("b", replaces="a", strategy={"deployments": [a_component("b")]})
+C = a_csv("c", replaces="b", strategy={"deployments": [a_component("c")]})
+
+
+@pytest.mark.parametrize(
+    "order", [*permutations([A, B, C])], ids=lambda order: "csv.md 18 row 59: any order of creation"
+)
+def test_a_chain_converges(order: tuple[Manifest, ...]) -> None:
+    world = World([a_group()])
+    for csv in order:
+        world.objects[csv_ref(metadata(csv)["name"])] = csv
+        for ref in [*world.objects]:
+            if ref.kind == CLUSTER_SERVICE_VERSION.kind:
+                world.walk(ref.name)
+    grow(world)
+    assert versions(world) == [("c", "Succeeded")]
+
+
+def test_a_chain_that_comes_at_once_converges_csv_md_18_row_61() -> None:
+    world = World([a_group(), C, B, A])
+    grow(world)
+    assert versions(world) == [("c", "Succeeded")]
+
+
+def test_two_versions_in_a_row_that_are_being_replaced_do_not_wait_for_each_other_csv_md_19_9() -> None:
+    replacing = a_status("Replacing", "BeingReplaced")
+    world = World([a_group(), {**A, "status": replacing}, {**B, "status": replacing}, C])
+    grow(world)
+    assert versions(world) == [("c", "Succeeded")]
