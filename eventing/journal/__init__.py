@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from eventing.journal.book import Book, Unrecorded
 from eventing.journal.causes import Why, why
+from eventing.journal.files import JournalFiles, read_files
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw
 from eventing.journal.stream import RedisJournal
 from eventing.journal.text import text_of
 
 __all__ = [
-    "EVENT", "RUN", "STREAM", "Book", "Recorded", "Recorder", "RedisJournal", "Run", "Saw", "Unrecorded", "Why",
-    "text_of", "why",
+    "EVENT", "RUN", "STREAM", "Book", "JournalFiles", "Recorded", "Recorder", "RedisJournal", "Run", "Saw",
+    "Unrecorded", "Why", "read_files", "text_of", "why",
 ]  # fmt: skip

@@ -12,11 +12,12 @@ import msgspec
 from eventing.journal.redact import Redactor, may_hold_secret
 from shared.api.manifest import ReadOnly, metadata
 
-MAX_BODY = 1024 * 1024
+MAX_BODY = 2 * 1024 * 1024
 """A longer body is named by its digest and not kept."""
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 _REMEMBERED = 20_000
+_HELD = 64
 _RENEWED_AFTER_MS = 30_000
 _NEVER = -_RENEWED_AFTER_MS
 
@@ -36,6 +37,7 @@ class Bodies:
         self._now_ms = now_ms
         self._stored: OrderedDict[str, int] = OrderedDict()
         self._versions: OrderedDict[tuple[str, str, int], str] = OrderedDict()
+        self._values: OrderedDict[int, tuple[Any, str]] = OrderedDict()
 
     def raw(self, value: Any, *, is_secret: bool = False) -> bytes:
         """The JSON of a value, without Secret data."""
@@ -52,14 +54,13 @@ class Bodies:
         `is_answer` says that a port gave it: then its resourceVersion names its content.
         """
         now = self._now_ms()
-        key = _version(value) if is_answer else None
-        known = self._versions.get(key) if key else None
+        known = self._known(value) if is_answer else None
         if known and now - self._stored.get(known, _NEVER) < _RENEWED_AFTER_MS:
             return known
         text = self.raw(value, is_secret=is_secret)
         digest = hashlib.blake2b(text, digest_size=12).hexdigest()
-        if key:
-            _remember(self._versions, key, digest)
+        if is_answer:
+            self._know(value, digest)
         if now - self._stored.get(digest, _NEVER) >= _RENEWED_AFTER_MS:
             _remember(self._stored, digest, now)
             if len(text) <= MAX_BODY:
@@ -70,6 +71,19 @@ class Bodies:
         """A record was not stored: its bodies must come again."""
         for digest in digests:
             self._stored.pop(digest, None)
+
+    def _known(self, value: Any) -> str | None:
+        if key := _version(value):
+            return self._versions.get(key)
+        same, digest = self._values.get(id(value), (None, ""))
+        return digest if same is value else None
+
+    def _know(self, value: Any, digest: str) -> None:
+        if key := _version(value):
+            _remember(self._versions, key, digest)
+        elif hasattr(value, "__dataclass_fields__"):
+            # why: frozen, so the very same value has the same content; held, so that no other gets its id
+            _remember(self._values, id(value), (value, digest), most=_HELD)
 
 
 def _version(value: Any) -> tuple[str, str, int] | None:
@@ -82,8 +96,8 @@ def _version(value: Any) -> tuple[str, str, int] | None:
     return (uid, version, len(value)) if uid and version else None
 
 
-def _remember(table: OrderedDict[Key, Value], key: Key, value: Value) -> None:
+def _remember(table: OrderedDict[Key, Value], key: Key, value: Value, *, most: int = _REMEMBERED) -> None:
     table[key] = value
     table.move_to_end(key)
-    if len(table) > _REMEMBERED:
+    if len(table) > most:
         table.popitem(last=False)

@@ -19,7 +19,7 @@ from eventing.journal.tape import Tape
 from shared import step
 from shared.kinds import SECRET
 
-MAX_RECORD = 4 * 1024 * 1024
+MAX_RECORD = 8 * 1024 * 1024
 """A longer record keeps what was decided and loses its bodies."""
 WITHHELD = "(withheld: the object is a Secret)"
 
@@ -31,8 +31,12 @@ def _now_ms() -> int:
 class Recorder:
     """Records runs; `key` makes the stand-ins of Secret values. One recorder serves one thread."""
 
-    def __init__(self, key: bytes, now_ms: Callable[[], int] = _now_ms) -> None:
+    def __init__(
+        self, key: bytes, now_ms: Callable[[], int] = _now_ms, *, also: Callable[[bytes], None] = lambda _: None
+    ) -> None:
+        """Recorder of one process; `also` gets each record, e.g. `JournalFiles.append`."""
         self._bodies = Bodies(Redactor(key), now_ms)
+        self._also = also
 
     def tape(self, fresh: dict[str, msgspec.Raw]) -> Tape:
         """A tape for one decision; `fresh` gathers the bodies of the run's record."""
@@ -57,7 +61,9 @@ class Recorder:
             self._bodies.forget(fresh)
             fresh = {}
         told = self._bodies.raw(run)
-        return deflated(b"".join((b'{"run":', told, b',"bodies":', encode(fresh), b"}")))
+        record = deflated(b"".join((b'{"run":', told, b',"bodies":', encode(fresh), b"}")))
+        self._also(record)
+        return record
 
     def _write(self, tape: Tape, write: step.Write, written: Written | None) -> Write:
         ref = target(write)

@@ -139,15 +139,16 @@ def deflated(data: bytes) -> bytes:
 
 def unpack_run(data: bytes) -> Recorded:
     """The inverse of `pack` for a run. ValueError when it is something else."""
-    return _runs.decode(_inflated(data))
+    return _runs.decode(inflated(data))
 
 
 def unpack_event(data: bytes) -> Saw:
     """The inverse of `pack` for an event. ValueError when it is something else."""
-    return _events.decode(_inflated(data))
+    return _events.decode(inflated(data))
 
 
-def _inflated(data: bytes) -> bytes:
+def inflated(data: bytes) -> bytes:
+    """The JSON of an entry. ValueError when it is none."""
     try:
         return data if data.startswith(b"{") else zlib.decompress(data)
     except zlib.error as error:

@@ -41,10 +41,13 @@ class RedisJournal:
         *,
         max_bytes: int = 64 * 1024 * 1024,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        also: Callable[[bytes], None] = lambda _: None,
     ) -> None:
+        """Journal on a Redis; `also` gets each entry, e.g. `JournalFiles.append`."""
         self._client = client
         self._max_bytes = max_bytes
         self._now_ms = now_ms
+        self._also = also
         self._until_trim = _TRIM_EVERY
 
     def secret(self) -> bytes:
@@ -58,7 +61,9 @@ class RedisJournal:
         count = 0
         for event in events:
             count += 1
-            pipe.execute_command("XADD", STREAM, "*", EVENT, pack(Saw.of(event, self._now_ms())))
+            entry = pack(Saw.of(event, self._now_ms()))
+            self._also(entry)
+            pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
             if event.type.endswith(".delete"):
                 pipe.execute_command("HDEL", SEEN, str(event.ref))
             elif change := change_of(event.id):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -68,3 +69,25 @@ def test_a_body_that_is_too_long_is_only_named() -> None:
     bodies, fresh = Bodies(Redactor(b"key"), Time()), dict[str, Any]()
     assert bodies.keep(a_body(text="x" * MAX_BODY), fresh)
     assert fresh == {}
+
+
+@dataclass(frozen=True)
+class Big:
+    """A frozen answer."""
+
+    text: str
+
+
+def test_the_same_frozen_value_is_looked_at_once_and_an_equal_one_has_its_digest() -> None:
+    bodies, fresh = Bodies(Redactor(b"key"), Time()), dict[str, Any]()
+    big = Big("x" * 100)
+    digests = {bodies.keep(value, fresh, is_answer=True) for value in (big, big, Big("x" * 100))}
+    assert len(digests) == len(fresh) == 1
+    assert bodies.keep(Big("y"), fresh, is_answer=True) not in digests
+
+
+def test_only_the_last_values_are_held() -> None:
+    bodies, fresh = Bodies(Redactor(b"key"), Time()), dict[str, Any]()
+    digests = {bodies.keep(Big(str(number)), fresh, is_answer=True) for number in range(500)}
+    assert len(digests) == 500
+    assert len(bodies._values) < 100

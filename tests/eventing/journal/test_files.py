@@ -1,0 +1,46 @@
+"""The journal as files is read as it was written, and stays within its bound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eventing.events import Event
+from eventing.journal import Book, JournalFiles, Recorder, Run, read_files
+from eventing.journal.records import Saw, pack
+from shared import names
+from shared.kinds import CONFIG_MAP
+
+ONE = CONFIG_MAP.ref("one", "olm")
+
+
+def an_event(number: int) -> bytes:
+    return pack(Saw.of(Event(f"event-{number}", names.POKE, "test", ONE), at=number))
+
+
+def test_entries_of_all_processes_are_read_in_the_order_of_time(tmp_path: Path) -> None:
+    events = JournalFiles(tmp_path, "watch")
+    recorder = Recorder(b"key", also=JournalFiles(tmp_path, "worker-1").append)
+    for at in (1, 3):
+        events.append(an_event(at))
+    recorder.record(Run("run-2", "demo/step", str(ONE), 2, 1.0, "0", message="x" * 10_000), {})
+    read = [entry.id if isinstance(entry, Saw) else entry.run.id for entry in read_files(tmp_path)]
+    assert read == ["event-1", "run-2", "event-3"]
+    assert Book.of(read_files(tmp_path)).run("run-2") is not None
+
+
+def test_the_oldest_entries_are_forgotten(tmp_path: Path) -> None:
+    files = JournalFiles(tmp_path, "watch", max_bytes=1_000, keep=3)
+    for number in range(200):
+        files.append(an_event(number))
+    read = [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)]
+    assert read == [f"event-{number}" for number in range(200 - len(read), 200)]
+    assert 10 < len(read) < 50
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3_000
+
+
+def test_a_line_that_was_cut_off_hides_nothing(tmp_path: Path) -> None:
+    files = JournalFiles(tmp_path, "watch")
+    files.append(an_event(1))
+    with (tmp_path / "killed.jsonl").open("wb") as file:
+        file.write(an_event(2)[:20])
+    assert [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)] == ["event-1"]
