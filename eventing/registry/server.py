@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Final
 
 import orjson
@@ -127,13 +126,10 @@ def running(sources: Sources, port: int = 0, tell: Callable[[str], None] = lambd
             thread.join()
 
 
-def serve(sources: Sources, port: int = 0, address_file: Path | None = None) -> None:
-    """Serve until the process ends; the address goes to a file, when one is named, as soon as requests are answered."""
+def serve(sources: Sources, port: int = 0, on_ready: Callable[[str], object] = lambda _: None) -> None:
+    """Serve until the process ends; `on_ready` is told `host:port` as soon as requests are answered."""
     with _server(sources, port, _tell) as server:
-        if address_file is not None:
-            aside = address_file.with_name(address_file.name + ".new")
-            aside.write_text(server.address, encoding="utf-8")
-            aside.replace(address_file)
+        on_ready(server.address)
         server.serve_forever()
 
 

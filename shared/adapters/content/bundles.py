@@ -13,7 +13,10 @@ from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.payload import payload
 from shared.ports import ImageSource, Unavailable
 
-LIMITS: Final = Limits(layer_bytes=128 * 1024 * 1024, kept_bytes=64 * 1024 * 1024, files=2000)
+_LAYER_BYTES: Final = 128 * 1024 * 1024
+LIMITS: Final = Limits(
+    layer_bytes=_LAYER_BYTES, memory_bytes=_LAYER_BYTES, kept_bytes=64 * 1024 * 1024, files=2000
+)  # in memory: the root file system of the unpack Job is read-only
 """A bundle ends in a ConfigMap of 1 MiB, compressed: what is far beyond that need not be downloaded."""
 _DIRECTORIES: Final = ("manifests", "metadata")
 
@@ -26,10 +29,11 @@ class ImageBundles:
 
     def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
         """`{"annotations": …, "binaryData": …}` of the unpacked bundle (catalog.md §5.5)."""
-        return self._puller.run(source, source.image, partial(_payload, source.image), limits=LIMITS)
+        return self._puller.run(source, source.image, partial(payload_of, source.image), limits=LIMITS)
 
 
-def _payload(path: str, registry: Registry, reference: Reference) -> Manifest:
+def payload_of(path: str, registry: Registry, reference: Reference) -> Manifest:
+    """The payload of a bundle image, whose path in the catalog is `path`. OciError when there is none."""
     image = pull(registry, reference, lambda _: _DIRECTORIES, in_memory)
     result = payload(image.files, path)
     if isinstance(result, BadBundle):

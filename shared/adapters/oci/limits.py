@@ -13,6 +13,8 @@ class Limits:
     """Of a manifest, an index or a configuration."""
     layer_bytes: int = 1024 * 1024 * 1024
     """Of one compressed layer."""
+    memory_bytes: int = 4 * 1024 * 1024
+    """Of a compressed layer held in memory; larger ones go to a temporary file."""
     unpacked_bytes: int = 4 * 1024 * 1024 * 1024
     """Of one layer, uncompressed: what a compression bomb may cost in time."""
     kept_bytes: int = 1024 * 1024 * 1024

@@ -31,7 +31,6 @@ MANIFESTS: Final = (
 )
 _ACCEPT: Final = {"Accept": ", ".join((*MANIFESTS, *INDEXES))}
 _CHUNK_BYTES: Final = 256 * 1024
-_IN_MEMORY_BYTES: Final = 4 * 1024 * 1024
 _T = TypeVar("_T")
 
 
@@ -96,7 +95,7 @@ class Registry:
         """A verified blob, rewound; it lives in memory or, when large, in a temporary file."""
         if descriptor.size > self.limits.layer_bytes:
             raise _too_large(reference, descriptor.size, self.limits.layer_bytes)
-        with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES) as spool:
+        with tempfile.SpooledTemporaryFile(max_size=self.limits.memory_bytes) as spool:
             self._whole(lambda: self._download(reference, descriptor, spool), reference)
             spool.seek(0)
             yield spool  # type: ignore[misc]  # why: a spooled file is a BinaryIO in all but its declared type

@@ -1,0 +1,78 @@
+"""The program of an unpack Job: a bundle image in, a filled ConfigMap out (catalog.md §5.5)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from shared.adapters.content.bundles import LIMITS, payload_of
+from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
+from shared.adapters.oci import Credentials, OciError, Reference, Registry, Transport
+from shared.adapters.oci.credentials import Login
+from shared.api.manifest import Manifest, annotations_of
+from shared.kinds import CONFIG_MAP, Ref
+
+PULL_SECRETS: Final = Path("/var/run/olmf/pull")
+"""Where the Job mounts the pull secrets, a folder each."""
+_ATTEMPTS: Final = 5
+_MESSAGE_BYTES: Final = 4096
+"""What fits the termination message of a container."""
+
+
+def main(image: str, namespace: str, config_map: str) -> int:
+    """Unpack; 0, or 1 with one sentence on stderr, which is where the termination message is taken from."""
+    try:
+        payload = payload_of(image, Registry(Transport(), _credentials(), LIMITS), Reference.parse(image))
+        cluster = KubeClient.from_kubeconfig(os.environ.get("OLMF_KUBECONFIG") or os.environ.get("KUBECONFIG", ""))
+        fill(cluster, CONFIG_MAP.ref(config_map, namespace), payload)
+    except (OciError, ApiError, ConnectionSettingError) as error:
+        sys.stderr.write(str(error)[:_MESSAGE_BYTES] + "\n")
+        return 1
+    return 0
+
+
+def fill(cluster: KubeClient, ref: Ref, payload: Manifest) -> None:
+    """Write the payload into the ConfigMap, which must exist; nothing is written when it holds it already."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        present = cluster.get(ref)
+        if present is None:
+            raise ApiError(404, "NotFound", f'configmaps "{ref.name}" not found in namespace {ref.namespace}: the Job '
+                           "outlived what it was made for")  # fmt: skip
+        wanted = filled(present, payload)
+        if wanted == present:
+            return
+        try:
+            cluster.replace(wanted)
+        except ApiError as error:
+            if not error.is_conflict or attempt == _ATTEMPTS:
+                raise
+        else:
+            return
+
+
+def filled(present: Manifest, payload: Manifest) -> Manifest:
+    """The ConfigMap with the content of the payload; annotations of others stay."""
+    annotations = annotations_of(present) | payload["annotations"]
+    wanted = {key: value for key, value in present.items() if key != "data"}
+    return wanted | {
+        "metadata": {**present["metadata"], "annotations": annotations},
+        "binaryData": payload["binaryData"],
+    }
+
+
+def _credentials() -> Credentials:
+    logins: dict[str, Login] = {}
+    for path in _login_files():
+        logins = {**Credentials.of_config(path.read_bytes()).logins, **logins}
+    return Credentials(logins)
+
+
+def _login_files() -> Iterator[Path]:
+    """The mounted pull secrets; then, for a Job that runs on somebody's machine, that person's own logins."""
+    yield from sorted(path for path in PULL_SECRETS.glob("*/.docker*") if path.is_file())
+    home = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker") / "config.json"
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or "/nonexistent") / "containers" / "auth.json"
+    yield from (path for path in (home, runtime) if path.is_file())
