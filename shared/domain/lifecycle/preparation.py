@@ -28,7 +28,7 @@ SLOWLY: Final = timedelta(minutes=5)
 """How often something is tried again that an event ought to wake."""
 _FIRST_RETRY: Final = timedelta(seconds=5)
 _PLAN_GRACE: Final = timedelta(minutes=1)
-_PLAN_PAUSE: Final = timedelta(seconds=2)
+_PLAN_PAUSE: Final = timedelta(milliseconds=250)
 _RECOVERED: Final = {
     **dict.fromkeys(GROUP_REASONS, "InstallModes now support target namespaces"),
     "InterOperatorGroupOwnerConflict": "OperatorGroup no longer intersecting with conflicting owner",
@@ -142,12 +142,12 @@ def _reinstall(status: Status) -> Verdict:
 
 def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     replaced = chain.predecessor(csv, facts.neighbours)
+    # The predecessor must notice that it is being replaced, whatever becomes of its successor.
+    rings = (Ref.of(replaced),) if replaced and phase_of(replaced) in ("Succeeded", "Failed") else ()
     if replaced and (gate := refusal(replaced, facts.objects)):
         message = f"operator is not upgradeable: {gate}"
         held = status.to("Pending", "OperatorConditionNotUpgradeable", message)
-        return Verdict(held, message, waits_for=message, again_in=SLOWLY)
-    # The predecessor must notice that it is being replaced, whatever becomes of the requirements.
-    rings = (Ref.of(replaced),) if replaced and phase_of(replaced) in ("Succeeded", "Failed") else ()
+        return Verdict(held, message, rings, waits_for=message, again_in=SLOWLY)
     return replace(_required(csv, facts, status, replaced), rings=rings)
 
 

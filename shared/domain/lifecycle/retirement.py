@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
 from shared.domain.lifecycle import chain
@@ -53,7 +54,9 @@ def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> V
     last = chain.final(csv, neighbours)
     if "Succeeded" in (phase_of(following), phase_of(last)):
         return Verdict(status.to("Deleting", "Replaced", _REPLACED), _REPLACED)
-    return _waits(status, f"{name_of(last)} to succeed")
+    # One that is not installed yet may be waiting for what this one's OperatorCondition says.
+    rings = (Ref.of(following),) if phase_of(following) == "Pending" else ()
+    return replace(_waits(status, f"{name_of(last)} to succeed"), rings=rings)
 
 
 def _waits(status: Status, what: str) -> Verdict:

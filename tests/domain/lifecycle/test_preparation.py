@@ -144,7 +144,7 @@ def test_an_operator_may_refuse_to_be_replaced_csv_md_4_2_1_and_18_row_66() -> N
     assert (held.status.phase, held.status.reason, held.status.message) == (
         "Pending", "OperatorConditionNotUpgradeable", message,
     )  # fmt: skip
-    assert held.rings == ()
+    assert held.rings == (CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),)
     assert verdict(UPGRADE, a_crd(), a_condition("True"), neighbours=(BEFORE,)) == READY
 
 

@@ -114,6 +114,11 @@ def test_it_waits_without_writing(csv: Manifest, neighbours: list[Manifest], wai
     assert found.rings == ()
 
 
+def test_a_successor_that_is_held_back_asks_again_csv_md_11_4() -> None:
+    found = finished(in_phase("v1", "Replacing"), in_phase("v2", "Pending", "v1"))
+    assert found.rings == (CLUSTER_SERVICE_VERSION.ref("v2", "ns"),)
+
+
 def test_deleting_stays_deleting_csv_md_4_8() -> None:
     csv = in_phase("v1", "Deleting", reason="Replaced")
     assert finished(csv).status.manifest == csv["status"]
