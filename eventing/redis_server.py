@@ -78,14 +78,14 @@ def start(state_dir: Path | None = None) -> RedisServer:
     scratch = None if state_dir else Path(tempfile.mkdtemp(prefix="olmf-redis-"))
     home = (state_dir or scratch or Path()).resolve()
     home.mkdir(parents=True, exist_ok=True)
+    lock = _lock(home)
     path = home / "redis.sock"
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
         url, place = f"unix://{path}", ["--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"]
     else:
-        port = _free_port()
+        port = _port(home / "redis.port")
         url, place = f"redis://127.0.0.1:{port}/0", ["--port", str(port), "--bind", "127.0.0.1"]
     keep = ["--appendonly", "yes" if state_dir else "no", "--save", "", "--dir", str(home)]
-    lock = _lock(home)
     log = ["--logfile", str(home / "redis.log"), "--daemonize", "no"]
     lifeline = subprocess.Popen(
         ["/bin/sh", "-c", _LIFELINE, "sh", str(find_binary()), *place, *keep, *log],
@@ -136,7 +136,16 @@ def _lock(home: Path) -> int:
             return lock
 
 
-def _free_port() -> int:
+def _port(note: Path) -> int:
+    """A free port of loopback, the one noted before if it still is: who knows the URL finds the server again."""
+    noted = int(note.read_text()) if note.exists() else 0
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", noted))
+        except OSError:
+            note.unlink()
+            return _port(note)
+        port = int(probe.getsockname()[1])
+    note.write_text(str(port))
+    return port

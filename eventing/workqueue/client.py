@@ -8,6 +8,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
+from shared.config import SettingError
+
 UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
 """What any call raises when Redis stays away for longer than the client is patient."""
 LONGEST_BLOCK_SECONDS = 10
@@ -16,6 +18,8 @@ LONGEST_BLOCK_SECONDS = 10
 
 def connect(url: str) -> Redis:
     """A client for `redis://…`, `rediss://…` or `unix://…` that gives bytes and tries again for about a second."""
+    if not url:
+        raise SettingError("no Redis: set OLMF_REDIS_URL or REDIS_URL, or start everything with `olmf up`")
     return Redis.from_url(
         url,
         socket_timeout=2 * LONGEST_BLOCK_SECONDS,

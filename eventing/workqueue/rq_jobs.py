@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -28,6 +29,7 @@ RETRY = "retry"
 _VERSION = 1
 _FAILURE_SECONDS = 600
 _WORKER_SECONDS = 90  # RQ forgets a worker that was killed after about so long
+_PAUSE_SECONDS = 0.02
 _REFUSED: Any = ("", None, (), {})
 
 
@@ -71,11 +73,14 @@ class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
         self._failure: BaseException | None = None
 
     def drain(self) -> None:
-        """Enqueue one drain and perform what is on the queue, until it is empty; raises what an act raised."""
-        self.queues[0].enqueue_call(DRAIN, timeout=-1, result_ttl=0, failure_ttl=_FAILURE_SECONDS)
-        self.work(burst=True, logging_level="WARNING")
+        """Perform what is on the queue, a drain at least, until it is empty; raises what an act raised."""
+        if self.queues[0].is_empty():
+            self.queues[0].enqueue_call(DRAIN, timeout=-1, result_ttl=0, failure_ttl=_FAILURE_SECONDS)
+        has_worked = self.work(burst=True, logging_level="WARNING")
         if self._failure:
             raise self._failure
+        if not has_worked:
+            time.sleep(_PAUSE_SECONDS)  # another worker was faster, or RQ stumbled: it may not do so in a busy loop
 
     def handle_exception(self, _: Any, *exc_info: Any) -> None:
         """Keep what an act raised: RQ would go on as if nothing had happened, and fail again, and again."""
@@ -91,6 +96,10 @@ class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
             return
         job.act = act
         super().execute_job(job, queue)
+
+    def check_for_suspension(self, _: bool) -> None:
+        """Wait as long as `rq suspend` says, also in burst mode, which else would end at once, again and again."""
+        super().check_for_suspension(burst=False)
 
     def subscribe(self) -> None:
         """Listen to no commands over Redis: the parent process decides when a worker ends."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -41,13 +42,28 @@ def test_a_server_listens_on_a_socket_in_its_state_directory(tmp_path: Path) -> 
     wait_until_gone(server.pid)
 
 
-def test_a_state_directory_with_a_long_path_gets_a_loopback_port(tmp_path: Path) -> None:
-    server = redis_server.start(tmp_path / ("long" * (MAX_SOCKET_PATH // 4)))
+def test_a_state_directory_with_a_long_path_gets_a_loopback_port_and_keeps_it(tmp_path: Path) -> None:
+    home = tmp_path / ("long" * (MAX_SOCKET_PATH // 4))
+    urls = []
+    for _ in range(2):
+        server = redis_server.start(home)
+        urls.append(server.url)
+        with connect(server.url) as client:
+            assert client.ping()
+        server.stop()
 
-    assert server.url.startswith("redis://127.0.0.1:")
-    with connect(server.url) as client:
-        assert client.ping()
-    server.stop()
+    assert urls[0].startswith("redis://127.0.0.1:")
+    assert urls[0] == urls[1]
+
+
+def test_a_port_that_somebody_else_took_meanwhile_is_given_up(tmp_path: Path) -> None:
+    home = tmp_path / ("long" * (MAX_SOCKET_PATH // 4))
+    home.mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        (home / "redis.port").write_text(str(other.getsockname()[1]))
+        server = redis_server.start(home)
+        assert server.url != f"redis://127.0.0.1:{other.getsockname()[1]}/0"
+        server.stop()
 
 
 def test_what_was_stored_is_there_after_a_kill(tmp_path: Path) -> None:

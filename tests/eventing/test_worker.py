@@ -16,13 +16,14 @@ from redis import Redis
 from rq import Callback, Queue, Worker
 from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
+from rq.suspension import resume, suspend
 
 from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.worker import Drainer
 from eventing.workqueue import Claim, WorkQueue, connect
 from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
-from shared.config import Settings
+from shared.config import SettingError, Settings
 from shared.kinds import Ref
 from tests.eventing.worker_program import GROUP
 
@@ -157,6 +158,23 @@ def test_a_child_ends_with_its_parent(redis_url: str, client: Redis) -> None:
 def test_rq_shows_the_worker(redis_url: str, client: Redis) -> None:
     with a_worker(redis_url):
         wait_for(lambda: [worker.get_state() for worker in Worker.all(connection=client)] == ["busy"])
+
+
+def test_a_suspended_worker_waits_quietly(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    client.set("wanted:one", "yes")
+    queue.add([a_job("one")], "event")
+    suspend(client)
+    with a_worker(redis_url):
+        wait_for(lambda: [worker.get_state() for worker in Worker.all(connection=client)] == ["suspended"])
+        assert len(Queue(RQ_QUEUE, connection=client)) == 1
+        assert not client.exists("started")
+        resume(client)
+        wait_for(has_seen(client, "one"))
+
+
+def test_without_an_address_of_redis_nothing_starts() -> None:
+    with pytest.raises(SettingError, match="OLMF_REDIS_URL"):
+        connect("")
 
 
 @pytest.mark.parametrize(
