@@ -1,20 +1,24 @@
-"""Tell the namespaces that wait for an unpack Job that it changed."""
+"""Tell the namespaces that wait for an unpack Job that it ended."""
 
 from __future__ import annotations
 
 from shared import kinds, names
 from shared.api.manifest import namespace_of
 from shared.domain.unpack.report import has_unpack_condition
+from shared.domain.unpack.verdict import is_over
 from shared.ports import Cluster, Policy
-from shared.step import Emit, Outcome, Ref
+from shared.step import NOTHING, Emit, Outcome, Ref
 
 
 def collect_bundle(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
     """Tell the namespaces that wait for an unpack Job that it changed.
 
-    Reads:  the Subscriptions that may use the catalogs beside the Job.
+    Reads:  the Job; the Subscriptions that may use the catalogs beside the Job.
     Emits:  `io.olmf.bundle.collected` per Namespace with a Subscription that waits for such a catalog's bundle.
     """
+    job = cluster.get(ref)
+    if job is not None and not is_over(job):
+        return NOTHING
     place = "" if ref.namespace == policy.global_namespace else ref.namespace
     waiting = {
         namespace_of(one)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, name_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.plan import state
 from shared.domain.plan.advance import advance
 from shared.domain.plan.execution import Action
-from shared.domain.resolver.scene import is_copy
 from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
 from shared.step import NOTHING, Create, Emit, Outcome, Ref, Replace, SetStatus, Wait, Write
@@ -43,8 +42,7 @@ def execute_install_plan(
         error, is_forbidden = f"{refusal.ref.kind} {refusal.ref.name}: {refusal.message}", refusal.kind == "forbidden"
         status = state.refused(status, error, now, retry=policy.plan_retry, is_forbidden=is_forbidden)
         return Outcome(_said(ref, plan, status), again_in=_again(status), verdict=error)
-    csvs = {name_of(csv): csv for csv in cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace) if not is_copy(csv)}
-    progress = advance(plan, csvs, cluster, discovery)
+    progress = advance(plan, cluster, discovery)
     status = state.progressed(status, progress.statuses, now)
     if progress.error:
         status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_forbidden=False)

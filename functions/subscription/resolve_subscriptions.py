@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from shared import names
+from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolver import Resolution, resolve
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed
-from shared.domain.unpack.report import has_unpack_condition
+from shared.domain.unpack.report import has_unpack_condition, is_just_begun
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Write
 
@@ -24,23 +24,25 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
     Emits:  `io.olmf.resolution.computed` when there is something to install.
     """
+    now = clock.now()
     scene = look(
         cluster,
-        lambda one, package: catalogs.package(one.reference, package, ImageSource(*one.origin)),
+        lambda at, name: catalogs.package(at.reference, name, ImageSource(*at.origin)),
         ref.name,
         policy,
+        is_resting=lambda subscription: is_just_begun(subscription, now),
     )
     resolution = resolve(scene.inputs)
-    is_news = bool(resolution.chosen) or any(has_unpack_condition(one) for one in scene.subscriptions)
+    is_stale = resolution.components and any(has_unpack_condition(one) for one in scene.subscriptions)
     return Outcome(
-        tuple(_told(ref, scene, resolution, clock)),
-        (Emit(names.RESOLUTION_COMPUTED, ref),) if is_news else (),
+        tuple(_told(ref, scene, resolution, now)),
+        (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else (),
         again_in=_RETRY if scene.is_partial else None,
         verdict="; ".join(f"{name}: {reason}" for name, reason in sorted(resolution.reasons.items())),
     )
 
 
-def _told(namespace: Ref, scene: Scene, resolution: Resolution, clock: Clock) -> Iterator[Write]:
+def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -> Iterator[Write]:
     """Each Subscription says the refusal of its own component, or no longer says one."""
     told = set()
     for subscription in scene.subscriptions:
@@ -50,9 +52,11 @@ def _told(namespace: Ref, scene: Scene, resolution: Resolution, clock: Clock) ->
         refusal = component.refusal
         put = [Condition(RESOLUTION_FAILED, "True", refusal.reason, refusal.message)] if refusal else []
         drop = [] if refusal else [RESOLUTION_FAILED]
-        status = changed(subscription.get("status") or {}, clock.now(), put=put, drop=drop)
+        status = changed(subscription.get("status") or {}, now, put=put, drop=drop)
         if status is not None:
-            yield SetStatus(Ref.of(subscription), status, version_of(subscription))
+            yield SetStatus(
+                kinds.SUBSCRIPTION.ref(name_of(subscription), namespace.name), status, version_of(subscription)
+            )
             told |= {refusal.message} if refusal else set()
     for message in sorted(told):
         yield Record(namespace, "Warning", "ResolutionFailed", message)

@@ -15,6 +15,7 @@ from shared.domain.resolver import Chosen, Component, resolve
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.subscription import plans, state
 from shared.domain.subscription.conditions import changed
+from shared.domain.unpack.report import CONDITIONS
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
 from shared.step import NOTHING, Create, Emit, Outcome, Ref, SetStatus, Write
 
@@ -65,7 +66,9 @@ def _and(outcome: Outcome, draft: Draft, plan: ReadOnly | None, clock: Clock) ->
     for one in draft.subscriptions:
         fields = {"installPlanGeneration": draft.generation, **plans.references(name, draft.namespace, plan)}
         csv = compose.subscribed(draft, one)
-        status = changed(one.get("status") or {}, clock.now(), state=state.PENDING, currentCSV=csv, **fields)
+        status = changed(
+            one.get("status") or {}, clock.now(), drop=CONDITIONS, state=state.PENDING, currentCSV=csv, **fields
+        )
         if csv and status is not None:
             writes.append(SetStatus(kinds.SUBSCRIPTION.ref(name_of(one), draft.namespace), status, version_of(one)))
     waiting = (Emit(names.PLAN_WAITING, ref),) if draft.is_manual else ()

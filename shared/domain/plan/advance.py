@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from shared import kinds
@@ -13,7 +15,9 @@ from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle
 from shared.domain.plan import crds, execution, references, steps
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
+from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import Resource
+from shared.domain.resolver.scene import is_copy
 from shared.kinds import Kind, Ref
 
 
@@ -52,22 +56,49 @@ class Progress:
     error: str = ""
 
 
-@dataclass
 class _Pass:
-    """What a pass needs at every step."""
+    """One pass: the plan, and what it has asked so far; each question once, and only when a step needs the answer."""
 
-    plan: ReadOnly
-    csvs: Mapping[str, ReadOnly]
-    world: World
-    served: Served
-    bundles: dict[str, Mapping[Resource, Manifest]] = field(default_factory=dict)
+    def __init__(self, plan: ReadOnly, world: World, served: Served) -> None:
+        self.plan, self.world, self.served = plan, world, served
+        self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
+        self._lists: dict[Kind, Mapping[str, Manifest]] = {}
+        kinds_planned = Counter(Resource.stated(step).kind for step in (plan.get("status") or {}).get("plan") or ())
+        self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
+
+    @cached_property
+    def csvs(self) -> Mapping[str, Manifest]:
+        """The ClusterServiceVersions of the namespace that are no copies, by name."""
+        found = self.world.list(kinds.CLUSTER_SERVICE_VERSION, namespace_of(self.plan))
+        return {name_of(csv): csv for csv in found if not is_copy(csv)}
+
+    def live(self, kind: Kind, name: str) -> Manifest | None:
+        """The object as it is; several of a namespaced kind come in one answer."""
+        if kind == kinds.CLUSTER_SERVICE_VERSION and name in self.csvs:
+            return self.csvs[name]
+        if kind.is_namespaced and kind.kind in self._listed:
+            return self._all(kind).get(name)
+        return self.world.get(kind.ref(name, namespace_of(self.plan)))
+
+    def objects(self, text: str, reference: Reference) -> Mapping[Resource, Manifest]:
+        """The objects of a referenced bundle."""
+        if text not in self._bundles:
+            self._bundles[text] = _objects(self.world, reference, namespace_of(self.plan))
+        return self._bundles[text]
+
+    def _all(self, kind: Kind) -> Mapping[str, Manifest]:
+        if kind not in self._lists:
+            found = self.world.list(kind, namespace_of(self.plan))
+            self._lists[kind] = {name_of(one): one for one in found}
+        return self._lists[kind]
 
 
-def advance(plan: ReadOnly, csvs: Mapping[str, ReadOnly], world: World, served: Served) -> Progress:
-    """What the next pass over a plan does; `csvs` are the (not copied) CSVs of its namespace, by name."""
+def advance(plan: ReadOnly, world: World, served: Served) -> Progress:
+    """What the next pass over a plan does."""
     planned = (plan.get("status") or {}).get("plan") or ()
     statuses = [str(step.get("status") or "Unknown") for step in planned]
-    going, actions, error = _Pass(plan, csvs, world, served), [], ""
+    going, error = _Pass(plan, world, served), ""
+    actions: list[Action] = []
     for index, step in enumerate(planned):
         if statuses[index] in FINISHED:
             continue
@@ -85,9 +116,9 @@ def advance(plan: ReadOnly, csvs: Mapping[str, ReadOnly], world: World, served: 
 def _act(going: _Pass, step: ReadOnly) -> Action:
     resource = Resource.stated(step)
     place = Place(namespace_of(going.plan), name_of(going.plan), str(step.get("resolving") or ""))
-    manifest = _manifest(going, step, resource, place)
     if resource.kind == crds.RULE.kind.kind:
-        return _act_on_crd(going, manifest, place, status=step.get("status"))
+        return _act_on_crd(going, step, resource, place)
+    manifest = _manifest(going, step, resource)
     if step.get("status") == "WaitingForApi":
         return Action("Present")  # only definitions wait: a plan of OLM's may say so of anything
     if step.get("status") not in ("Unknown", "NotPresent"):
@@ -103,27 +134,20 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
     if rule is None:
         raise _Failure(INVALID_PLAN)
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)
-    return execution.act(wanted, _live(going, rule.kind, resource.name, place), rule)
+    return execution.act(wanted, going.live(rule.kind, resource.name), rule)
 
 
-def _live(going: _Pass, kind: Kind, name: str, place: Place) -> Manifest | None:
-    if kind == kinds.CLUSTER_SERVICE_VERSION and name in going.csvs:
-        return dict(going.csvs[name])
-    return going.world.get(kind.ref(name, place.namespace))
-
-
-def _act_on_crd(going: _Pass, manifest: Manifest, place: Place, *, status: str | None) -> Action:
-    if problem := crds.unsupported(manifest):
-        raise _Failure(problem)
-    api_version, name = str(manifest["apiVersion"]), name_of(manifest)
-    if api_version != crds.RULE.kind.api_version:
-        group, _, version = api_version.partition("/")
-        raise _Failure(execution.not_served(crds.RULE.kind.kind, name, group, version))
-    live = going.world.get(crds.RULE.kind.ref(name))
-    if status == "WaitingForApi":
+def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Action:
+    live = going.live(crds.RULE.kind, resource.name)
+    if step.get("status") == "WaitingForApi":
         action = crds.establish(live)
         if action.status != "NotPresent":
             return action
+    manifest = _manifest(going, step, resource)
+    if problem := crds.unsupported(manifest):
+        raise _Failure(problem)
+    if manifest["apiVersion"] != crds.RULE.kind.api_version:
+        raise _Failure(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
     if live is not None and (risk := crds.risk(manifest, live)):
         raise _Failure(risk)
     return crds.act(manifest, live, place, going.csvs.keys())
@@ -136,7 +160,7 @@ def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
     raise _Failure(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
 
 
-def _manifest(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Manifest:
+def _manifest(going: _Pass, step: ReadOnly, resource: Resource) -> Manifest:
     text = str((step.get("resource") or {}).get("manifest") or "")
     reference = references.parse(text)
     if reference is None:
@@ -145,15 +169,13 @@ def _manifest(going: _Pass, step: ReadOnly, resource: Resource, place: Place) ->
         except ValueError as error:
             raise _Failure(f"error parsing step manifest: {error}") from error
         return literal
-    if text not in going.bundles:
-        going.bundles[text] = _objects(going.world, reference, place.namespace)
-    found = going.bundles[text].get(resource)
+    found = going.objects(text, reference).get(resource)
     if found is None:
         raise _Failure(f"couldn't find unpacked step for {resource.kind} {resource.name}")
     return found
 
 
-def _objects(world: World, reference: references.Reference, namespace: str) -> Mapping[Resource, Manifest]:
+def _objects(world: World, reference: Reference, namespace: str) -> Mapping[Resource, Manifest]:
     where = f"{reference.namespace}/{reference.name}"
     config_map = world.get(kinds.CONFIG_MAP.ref(reference.name, reference.namespace))
     if config_map is None:

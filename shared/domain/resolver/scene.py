@@ -65,10 +65,16 @@ class Scene:
     """A catalog that has content could not be read just now: worth another look soon."""
 
 
-def look(objects: Objects, fetch: Fetch, namespace: str, scope: Scope) -> Scene:
-    """The scene of a namespace, with as few questions as the answer needs."""
+def _never(_: ReadOnly) -> bool:
+    return False
+
+
+def look(
+    objects: Objects, fetch: Fetch, namespace: str, scope: Scope, *, is_resting: Callable[[ReadOnly], bool] = _never
+) -> Scene:
+    """The scene of a namespace, with as few questions as the answer needs; one where all rest is empty."""
     subscriptions = objects.list(kinds.SUBSCRIPTION, namespace)
-    if all(state.has_plan_under_way(one) for one in subscriptions):
+    if all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
         return Scene(subscriptions, (), Inputs(namespace))
     csvs = [csv for csv in objects.list(kinds.CLUSTER_SERVICE_VERSION, namespace) if not is_copy(csv)]
     groups = objects.list(kinds.OPERATOR_GROUP, namespace)

@@ -15,8 +15,11 @@ from shared.domain.unpack.verdict import Broken, Prevented, Running, Unpacked, V
 _RUNNING_AGAIN = timedelta(seconds=15)
 """Events of the Job ring at once; what its pods complain about has to be looked for."""
 
+_JUST_BEGUN = timedelta(seconds=10)
+"""Less than `_RUNNING_AGAIN`, after which unpacking looks again by itself."""
+
 CONDITIONS = (BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED)
-"""The conditions that are written here and nowhere else."""
+"""The conditions that are put here; they go here, too, or with the plan that takes over (`write_install_plan`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,13 @@ class Summary:
     again_in: timedelta | None
 
 
+def is_just_begun(subscription: ReadOnly, now: datetime) -> bool:
+    """Unpacking was started a moment ago: its Job will ring, and so will the clock; until then nothing is new."""
+    begun = find(subscription.get("status") or {}, BUNDLE_UNPACKING)
+    since = datetime.fromisoformat(str(begun.get("lastTransitionTime"))) if begun else None
+    return since is not None and timedelta() <= now - since < _JUST_BEGUN
+
+
 def summarise(
     subscriptions: Sequence[ReadOnly], resolution: Resolution, verdicts: Mapping[str, Verdict], now: datetime
 ) -> Summary:
@@ -58,7 +68,10 @@ def summarise(
     }
     told = []
     for subscription in subscriptions:
-        condition = reports.get(name_of(subscription), Report()).condition
+        mine = reports.get(name_of(subscription), Report())
+        if mine.is_unpacked:
+            continue  # what it says stays true until its plan is there, and goes with the plan's arrival
+        condition = mine.condition
         drop = [kind for kind in CONDITIONS if condition is None or kind != condition.type]
         put = [condition] if condition else []
         status = changed(subscription.get("status") or {}, now, put=put, drop=drop)

@@ -143,6 +143,11 @@ def condition(job: ReadOnly, kind: str) -> ReadOnly | None:
     return next((one for one in conditions if one.get("type") == kind and one.get("status") == "True"), None)
 
 
+def is_over(job: ReadOnly) -> bool:
+    """The Job has completed or failed."""
+    return condition(job, "Complete") is not None or condition(job, "Failed") is not None
+
+
 def is_slow(running: Running, now: datetime) -> bool:
     """The Job is older than a pull usually takes: worth asking its pods."""
     return now - _instant(metadata(running.job).get("creationTimestamp"), now) > _USUAL_PULL

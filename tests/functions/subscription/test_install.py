@@ -1,13 +1,16 @@
-"""An install from Subscription to Complete plan, through every step of the catalog side."""
+"""From Subscription to installed operator and onwards, through every step of the catalog side."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from shared import kinds
-from shared.api.manifest import Manifest, metadata, name_of
+from shared import kinds, names
+from shared.api.manifest import Manifest, labels_of, metadata, name_of
+from shared.domain.catalog.model import Property
 from shared.kinds import Kind
-from shared.ports import Policy
+from shared.ports import Policy, Unavailable
 from tests.functions.subscription.world import (
     World,
     a_bundle,
@@ -20,20 +23,33 @@ from tests.functions.subscription.world import (
 IMAGE = "registry/local:v1"
 
 
-def a_world(*more: Manifest, unpack: str = "job") -> World:
-    """A catalog that offers etcd 1.0.0, and a namespace with an OperatorGroup."""
-    world = World(policy=Policy(unpack=unpack))  # type: ignore[arg-type]  # why: a parameter of the test
-    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0"))
-    for version in ("1.0.0", "2.0.0", "3.0.0"):
-        world.bundles.images[f"registry/etcd:v{version}"] = a_bundle("etcd", version)
-    for manifest in (a_catalog_source(), an_operator_group(), *more):
+def a_world(*more: Manifest, policy: Policy | None = None, groups: int = 1) -> World:
+    """A catalog that offers etcd 1.0.0 and vault 1.0.0, and a namespace with an OperatorGroup."""
+    world = World(policy=policy or Policy())
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0"), a_package("vault", "1.0.0"))
+    for package in ("etcd", "vault"):
+        for version in ("1.0.0", "2.0.0", "3.0.0"):
+            world.bundles.images[f"registry/{package}:v{version}"] = a_bundle(package, version)
+    for manifest in (a_catalog_source(), *(an_operator_group(name=f"group-{number}") for number in range(groups))):
+        world.put(manifest)
+    world.settle()
+    for manifest in more:
         world.put(manifest)
     world.settle()
     return world
 
 
-def the(world: World, kind: Kind) -> list[Manifest]:
-    return list(world.list(kind, "ns"))
+def installed(*subscriptions: Manifest, policy: Policy | None = None) -> World:
+    """The world after everything that could be unpacked was."""
+    world = a_world(*subscriptions, policy=policy)
+    for _ in range(3):
+        world.finish_jobs()
+        world.settle()
+    return world
+
+
+def the(world: World, kind: Kind, namespace: str = "ns") -> list[Manifest]:
+    return sorted(world.list(kind, namespace), key=lambda one: one.get("spec", {}).get("generation", 0))
 
 
 def status(world: World, name: str = "etcd") -> Manifest:
@@ -41,22 +57,391 @@ def status(world: World, name: str = "etcd") -> Manifest:
     return found
 
 
-def condition_types(world: World, name: str = "etcd") -> set[str]:
-    return {one["type"] for one in status(world, name)["conditions"] if one["status"] == "True"}
+def conditions(world: World, name: str = "etcd") -> dict[str, tuple[str, str]]:
+    """Reason and message of each condition that is True."""
+    true = (one for one in status(world, name).get("conditions", ()) if one["status"] == "True")
+    return {one["type"]: (one.get("reason", ""), one.get("message", "")) for one in true}
 
 
 @pytest.mark.parametrize("unpack", ["job", "direct"])
 def test_an_automatic_install_goes_from_subscription_to_installed_csv(unpack: str) -> None:
-    world = a_world(unpack=unpack)
+    world = installed(a_subscription(), policy=Policy(unpack=unpack))  # type: ignore[arg-type]  # why: a parameter
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    assert plan["spec"] == {
+        "clusterServiceVersionNames": ["etcd.v1.0.0"], "approval": "Automatic", "approved": True, "generation": 1,
+    }  # fmt: skip
+    assert plan["status"]["phase"] == "Complete"
+    assert plan["status"]["catalogSources"] == ["local"]
+    assert {step["status"] for step in plan["status"]["plan"]} == {"Created"}
+    said = status(world)
+    assert (said["state"], said["installedCSV"], said["currentCSV"]) == ("AtLatestKnown", "etcd.v1.0.0", "etcd.v1.0.0")
+    assert said["installPlanRef"]["uid"] == said["installplan"]["uuid"] == metadata(plan)["uid"]
+    assert conditions(world) == {}
+    assert "operators.coreos.com/etcd.ns" in labels_of(world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")])
+
+
+def test_a_plan_creates_what_its_bundle_holds_and_nothing_twice() -> None:
+    world = installed(a_subscription())
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    planned = [step["resource"]["kind"] for step in plan["status"]["plan"]]
+    assert planned == [
+        "ClusterServiceVersion", "CustomResourceDefinition", "ServiceAccount", "Role", "RoleBinding", "ClusterRole",
+        "ClusterRoleBinding",
+    ]  # fmt: skip
+    manifests = {step["resource"]["manifest"] for step in plan["status"]["plan"]}
+    assert len(manifests) == 1, "catalog.md 8.10.120: steps of image bundles are ConfigMap references"
+    csv = world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")]
+    assert "replaces" not in csv["spec"], "the catalog says what is replaced, not the bundle"
+    assert labels_of(csv)[names.MANAGED] == "true"
+    [account] = [one for one in the(world, kinds.SERVICE_ACCOUNT) if name_of(one) == "etcd-operator"]
+    assert [owner["uid"] for owner in metadata(account)["ownerReferences"]] == [metadata(csv)["uid"]]
+
+
+def test_at_rest_no_step_writes_and_no_event_rings() -> None:
+    world = installed(a_subscription(), a_subscription("vault"))
     world.requests.clear()
+    for ref in list(world.objects):
+        world.ring(names.DEPENDENT_RANG, ref)
+    world.settle()
+    assert world.requests["write"] == 0
+    assert world.requests["read"] < 60
+
+
+def test_each_component_has_a_plan_of_its_own() -> None:
+    world = installed(a_subscription(), a_subscription("vault", installPlanApproval="Manual"))
+    automatic, manual = sorted(the(world, kinds.INSTALL_PLAN), key=lambda one: str(one["spec"]["approval"]))
+    assert (automatic["spec"]["clusterServiceVersionNames"], automatic["status"]["phase"]) == (
+        ["etcd.v1.0.0"], "Complete",
+    )  # fmt: skip
+    assert (manual["spec"]["clusterServiceVersionNames"], manual["status"]["phase"]) == (
+        ["vault.v1.0.0"], "RequiresApproval",
+    )  # fmt: skip
+    assert {automatic["spec"]["generation"], manual["spec"]["generation"]} == {1, 2}
+    assert conditions(world, "vault")["InstallPlanPending"][0] == "RequiresApproval"
+    assert names.PLAN_WAITING in world.emitted
+
+
+def test_in_namespace_scope_one_plan_holds_all_and_any_manual_subscription_makes_it_manual() -> None:
+    policy = Policy(plan_scope="namespace")
+    world = installed(a_subscription(), a_subscription("vault", installPlanApproval="Manual"), policy=policy)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    assert plan["spec"]["clusterServiceVersionNames"] == ["etcd.v1.0.0", "vault.v1.0.0"]
+    assert plan["spec"]["approval"] == "Manual", "catalog.md 8.7.89: any Manual Subscription makes every plan Manual"
+    assert [owner["name"] for owner in metadata(plan)["ownerReferences"]] == ["etcd", "vault"]
+
+
+def approve(world: World) -> None:
+    for plan in the(world, kinds.INSTALL_PLAN):
+        world.put({**plan, "spec": {**plan["spec"], "approved": True}})
+    world.settle()
+
+
+def test_starting_csv_and_manual_need_an_approval_for_each_version() -> None:
+    """catalog.md 8.7.79: the first plan holds only the starting CSV, the second one the head, again unapproved."""
+    wish = a_subscription(startingCSV="etcd.v1.0.0", installPlanApproval="Manual")
+    world = a_world()
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.put(wish)
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    approve(world)
+    world.finish_jobs()
+    world.settle()
+    first, second = the(world, kinds.INSTALL_PLAN)
+    assert first["spec"]["clusterServiceVersionNames"] == ["etcd.v1.0.0"]
+    assert first["status"]["phase"] == "Complete"
+    assert second["spec"]["clusterServiceVersionNames"] == ["etcd.v2.0.0"]
+    assert second["spec"]["approved"] is False
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    assert status(world)["state"] == "UpgradePending"
+
+
+def test_a_newer_catalog_leads_to_the_next_version() -> None:
+    """catalog.md 8.1.27: a new head in a global catalog makes Subscriptions of other namespaces move."""
+    world = installed(a_subscription())
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0", "3.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    for _ in range(4):
+        world.settle()
+        world.finish_jobs()
+    world.settle()
+    plans = the(world, kinds.INSTALL_PLAN)
+    assert [plan["spec"]["clusterServiceVersionNames"] for plan in plans] == [
+        ["etcd.v1.0.0"], ["etcd.v2.0.0"], ["etcd.v3.0.0"],
+    ]  # fmt: skip
+    replaced = world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v3.0.0", "ns")]["spec"]["replaces"]
+    assert replaced == "etcd.v2.0.0"
+    assert status(world)["installedCSV"] == "etcd.v3.0.0"
+    assert status(world)["installPlanGeneration"] == 3
+
+
+def test_a_catalog_that_polls_finds_the_new_digest_by_itself() -> None:
+    """catalog.md 8.3.42: the same tag with a new digest is noticed, and the Subscription upgrades."""
+    world = installed(a_subscription())
+    poll = {"registryPoll": {"interval": "10m"}}
+    world.put(a_catalog_source(updateStrategy=poll) | {"status": the(world, kinds.CATALOG_SOURCE, "olm")[0]["status"]})
+    world.settle()
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.later(minutes=9)
+    assert status(world)["currentCSV"] == "etcd.v1.0.0"
+    world.later(minutes=2)
+    world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v2.0.0"
+
+
+def test_hold_keeps_the_installed_version_and_says_so() -> None:
+    world = installed(a_subscription())
+    subscription = world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")]
+    held = {**metadata(subscription), "annotations": {names.HOLD: "release week"}}
+    world.put({**subscription, "metadata": held})
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.settle()
+    assert len(the(world, kinds.INSTALL_PLAN)) == 1
+    assert conditions(world)["Held"] == ("HeldByAnnotation", "etcd.v1.0.0 is held: release week")
+
+
+def test_a_deleted_csv_is_not_installed_again_and_the_subscription_says_so() -> None:
+    """catalog.md 3.10: AtLatestKnown, CSV deleted, becomes UpgradePending with the reference still set."""
+    world = installed(a_subscription())
+    world.remove(kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns"))
+    world.ring(names.DEPENDENT_RANG, kinds.SUBSCRIPTION.ref("etcd", "ns"))
+    world.settle()
+    assert len(the(world, kinds.INSTALL_PLAN)) == 1
+    assert status(world)["state"] == "UpgradePending"
+    reason, message = conditions(world)["InstalledCSVMissing"]
+    assert reason == "ClusterServiceVersionDeleted"
+    assert "delete the Subscription and create it again" in message
+
+
+def test_deleting_an_unapproved_plan_makes_a_new_one() -> None:
+    """catalog.md 8.6.64: a new plan with the next generation, again RequiresApproval."""
+    world = installed(a_subscription(installPlanApproval="Manual"))
+    [first] = the(world, kinds.INSTALL_PLAN)
+    world.remove(kinds.INSTALL_PLAN.ref(name_of(first), "ns"))
+    world.settle()
+    [second] = the(world, kinds.INSTALL_PLAN)
+    assert name_of(second) != name_of(first)
+    assert (second["spec"]["generation"], second["status"]["phase"]) == (2, "RequiresApproval")
+    assert status(world)["installPlanRef"]["name"] == name_of(second)
+
+
+def test_a_failing_unpack_is_told_and_tried_again() -> None:
+    """catalog.md 8.7.74 and 8.13.158: BundleUnpackFailed with reason and message; currentCSV stays."""
+    world = a_world()
+    bundle = world.bundles.images.pop("registry/etcd:v1.0.0")
+    world.put(a_subscription())
+    world.settle()
+    assert conditions(world) == {"BundleUnpacking": ("UnpackingInProgress", "")}
+    assert the(world, kinds.INSTALL_PLAN) == []
+    world.finish_jobs()
+    world.settle()
+    reason, message = conditions(world)["BundleUnpackFailed"]
+    assert "BundleUnpacking" not in conditions(world)
+    assert reason == "BundleUnpackFailed"
+    assert message.startswith("Bundle unpacking failed - DeadlineExceeded: too slow. Auto-retry in ~5 min after job")
+    assert [event.reason for event in world.events] == ["BundleUnpackFailed"]
+    world.bundles.images["registry/etcd:v1.0.0"] = bundle
+    world.later(minutes=6)
+    world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    assert conditions(world) == {}, "catalog.md 8.13.159: no unpack conditions after success"
+
+
+def test_a_failure_stays_in_its_component() -> None:
+    world = installed(a_subscription(), a_subscription("nothing"))
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    reason, message = conditions(world, "nothing")["ResolutionFailed"]
+    assert reason == "ConstraintsNotSatisfiable"
+    assert message == (
+        "constraints not satisfiable: no operators found in package nothing in the catalog referenced by subscription "
+        "nothing, subscription nothing exists"
+    )
+    assert [(event.ref.kind, event.reason) for event in world.events] == [("Namespace", "ResolutionFailed")]
+
+
+@pytest.mark.parametrize("groups", [0, 2])
+def test_without_exactly_one_operator_group_every_subscription_says_so(groups: int) -> None:
+    """catalog.md 8.7.88: OLM only logs it."""
+    world = a_world(a_subscription(), groups=groups)
+    assert conditions(world)["ResolutionFailed"] == (
+        "ErrorPreventedResolution", f"expected 1 OperatorGroup in the namespace, found {groups}",
+    )  # fmt: skip
+    for group in the(world, kinds.OPERATOR_GROUP):
+        world.remove(kinds.OPERATOR_GROUP.ref(name_of(group), "ns"))
+    world.put(an_operator_group())
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+
+
+def test_a_needed_api_is_named_and_found_once_it_is_installed() -> None:
+    """catalog.md 8.7.87: the resolution error names the API and goes away when somebody provides it."""
+    needs = Property("olm.gvk.required", {"group": "example.com", "version": "v1", "kind": "Vault"})
+    gives = Property("olm.gvk", {"group": "example.com", "version": "v1", "kind": "Vault"})
+    world = a_world()
+    world.catalogs.publish(
+        IMAGE, a_package("etcd", "1.0.0", properties=[needs]), a_package("vault", "1.0.0", properties=[gives])
+    )
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.put(a_subscription())
+    world.settle()
+    reason, message = conditions(world)["ResolutionFailed"]
+    assert reason == "ConstraintsNotSatisfiable"
+    assert (
+        "bundle etcd.v1.0.0 requires an operator providing an API with group: example.com, version: v1, kind: Vault"
+        in message
+    )
+    world.put(a_subscription("vault"))
+    for _ in range(3):
+        world.settle()
+        world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    assert conditions(world) == {}
+
+
+def test_a_catalog_that_cannot_be_read_leaves_the_last_good_snapshot_in_use() -> None:
+    world = installed(a_subscription())
+    world.catalogs.trouble = Unavailable("Unreachable", "no route to registry")
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.settle()
+    [source] = the(world, kinds.CATALOG_SOURCE, "olm")
+    assert source["status"]["reason"] == "RegistryServerError"
+    assert source["status"]["connectionState"]["lastObservedState"] == "TRANSIENT_FAILURE"
+    assert source["status"]["connectionState"]["address"].startswith("registry/local@sha256:")
+    assert conditions(world)["CatalogSourcesUnhealthy"] == (
+        "UnhealthyCatalogSourceFound", "targeted catalogsource olm/local unhealthy",
+    )  # fmt: skip
+    world.catalogs.trouble = None
+    world.later(minutes=1)
+    assert conditions(world) == {}
+
+
+def test_a_subscription_before_its_catalog_waits_for_it() -> None:
+    """catalog.md 8.5.48: the target catalog is missing, then it comes."""
+    world = World()
+    world.put(an_operator_group())
+    world.put(a_subscription())
+    world.settle()
+    assert conditions(world)["CatalogSourcesUnhealthy"][0] == "NoCatalogSourcesFound"
+    assert "no operators found from catalog local in namespace olm" in conditions(world)["ResolutionFailed"][1]
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0"))
+    world.bundles.images["registry/etcd:v1.0.0"] = a_bundle("etcd", "1.0.0")
+    world.put(a_catalog_source())
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+
+
+def test_an_existing_csv_of_that_name_is_adopted() -> None:
+    """catalog.md 8.7.81: the Subscription ends AtLatestKnown with that CSV, which is not created again."""
+    csv = a_bundle("etcd", "1.0.0")[0]
+    csv["metadata"]["namespace"] = "ns"
+    world = a_world(csv)
+    uid = metadata(world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")])["uid"]
     world.put(a_subscription())
     world.settle()
     world.finish_jobs()
     world.settle()
     [plan] = the(world, kinds.INSTALL_PLAN)
-    assert plan["status"]["phase"] == "Complete"
-    assert {step["status"] for step in plan["status"]["plan"]} == {"Created"}
-    said = status(world)
-    assert (said["state"], said["installedCSV"], said["currentCSV"]) == ("AtLatestKnown", "etcd.v1.0.0", "etcd.v1.0.0")
-    assert condition_types(world) == set()
-    print(world.requests)
+    assert plan["status"]["plan"][0]["status"] == "Present"
+    assert status(world)["state"] == "AtLatestKnown"
+    assert metadata(world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")])["uid"] == uid
+
+
+def test_an_interrupted_run_leaves_no_second_plan() -> None:
+    world = a_world(a_subscription())
+    world.finish_jobs()
+    world.settle()
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    subscription = world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")]
+    world.remove(kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns"))
+    world.jobs.clear()
+    world.put({**plan, "status": {}})
+    world.put({**subscription, "status": {"lastUpdated": "2026-01-01T00:00:00Z"}})
+    world.settle()
+    [again] = the(world, kinds.INSTALL_PLAN)
+    assert name_of(again) == name_of(plan)
+    assert again["status"]["phase"] == "Complete"
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+
+
+def test_with_a_retry_interval_a_failed_job_is_followed_by_another_one() -> None:
+    """catalog.md 8.13.160: the image is pushed later, and the retry annotation brings it in."""
+    world = a_world()
+    [group] = the(world, kinds.OPERATOR_GROUP)
+    world.put({**group, "metadata": {**metadata(group), "annotations": {names.UNPACK_RETRY_INTERVAL: "1s"}}})
+    bundle = world.bundles.images.pop("registry/etcd:v1.0.0")
+    world.put(a_subscription())
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    world.bundles.images["registry/etcd:v1.0.0"] = bundle
+    world.later(seconds=5)
+    world.finish_jobs()
+    world.settle()
+    assert len(the(world, kinds.JOB, "olm")) == 2
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        pytest.param(
+            {names.UNPACK_TIMEOUT: "invalid"},
+            "failed to parse unpack timeout annotation(operatorframework.io/bundle-unpack-timeout: invalid): "
+            'time: invalid duration "invalid"',
+            id="catalog.md 8.13.155: a timeout that is no duration",
+        ),
+        pytest.param(
+            {names.UNPACK_RETRY_INTERVAL: "5x"},
+            "failed to parse unpack retry annotation(operatorframework.io/bundle-unpack-min-retry-interval: 5x): "
+            'time: unknown unit "x" in duration "5x"',
+            id="catalog.md 8.13.155: a retry interval that is no duration",
+        ),
+    ],
+)
+def test_a_bad_unpack_annotation_is_told(annotation: Manifest, message: str) -> None:
+    world = a_world()
+    [group] = the(world, kinds.OPERATOR_GROUP)
+    world.put({**group, "metadata": {**metadata(group), "annotations": annotation}})
+    world.put(a_subscription())
+    world.settle()
+    assert conditions(world)["BundleUnpackFailed"] == ("ErrorPreventedUnpacking", message)
+    world.put(group)
+    world.settle()
+    assert set(conditions(world)) == {"BundleUnpacking"}
+
+
+def test_a_bundle_without_api_version_is_told_and_not_planned() -> None:
+    """catalog.md 8.13.161: a CSV without apiVersion."""
+    world = a_world()
+    csv, crd = a_bundle("etcd", "1.0.0")
+    world.bundles.images["registry/etcd:v1.0.0"] = ({**csv, "apiVersion": ""}, crd)
+    world.put(a_subscription())
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    assert conditions(world)["BundleUnpackFailed"] == (
+        "ErrorPreventedUnpacking", "bundle CSV etcd.v1.0.0 missing APIVersion",
+    )  # fmt: skip
+
+
+def test_a_stale_job_is_deleted_and_made_again() -> None:
+    """catalog.md 8.13.166: our container changed while a Job was under way."""
+    world = a_world(a_subscription())
+    [job] = the(world, kinds.JOB, "olm")
+    world.policy = Policy(unpack_image="olm-functions:newer", unpack_timeout=timedelta(minutes=3))
+    world.ring(names.BUNDLE_COLLECTED, kinds.NAMESPACE.ref("ns"))
+    world.settle()
+    [again] = the(world, kinds.JOB, "olm")
+    assert metadata(again)["uid"] != metadata(job)["uid"]
+    assert again["spec"]["template"]["spec"]["containers"][0]["image"] == "olm-functions:newer"
+    assert again["spec"]["activeDeadlineSeconds"] == 180

@@ -22,7 +22,17 @@ from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Propert
 from shared.errors import RetryLater
 from shared.kinds import Kind, Ref
 from shared.ports import (
-    Attempt, Bundles, Catalogs, Clock, Cluster, Discovery, ImageSource, Policy, Pulled, Unavailable, WriteFailure,
+    Attempt,
+    Bundles,
+    Catalogs,
+    Clock,
+    Cluster,
+    Discovery,
+    ImageSource,
+    Policy,
+    Pulled,
+    Unavailable,
+    WriteFailure,
 )  # fmt: skip
 from shared.step import Apply, Create, Delete, Merge, Outcome, Record, Replace, SetStatus, Write
 from tests.kit.cluster import FakeCluster
@@ -119,8 +129,9 @@ class World(FakeCluster):
 
     def remove(self, ref: Ref) -> None:
         """Delete an object, and ring."""
-        if self.objects.pop(ref, None) is not None:
+        if ref in self.objects:
             self.ring(names.DELETED, ref)
+            del self.objects[ref]
 
     def finish_jobs(self) -> None:
         """Let every unpack Job that has a bundle complete, and every other one fail."""
@@ -184,7 +195,7 @@ class World(FakeCluster):
         signature = inspect.signature(step, eval_str=True)
         wanted = [ports[one.annotation] for one in list(signature.parameters.values())[1:]]
         try:
-            outcome = step(job.ref, *wanted)
+            outcome: Outcome = step(job.ref, *wanted)
         except RetryLater as later:
             outcome = Outcome(later.writes, again_in=later.after, wait=later.wait)
         failure = self.perform(outcome.writes)
