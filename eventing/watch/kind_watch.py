@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Generic, Protocol, TypeVar
 
 import aiohttp
 import structlog
 
-from eventing.events import Event
-from eventing.watch.memory import Memory
 from eventing.watch.pulse import Pulse
 from eventing.watch.stream import Stream
 from shared.adapters.kube import ApiError
-from shared.api.manifest import version_of
+from shared.api.manifest import ReadOnly, version_of
+from shared.kinds import Kind
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
@@ -23,17 +23,41 @@ UNSERVED_PAUSE_SECONDS = 30.0
 SHORT_WATCH_SECONDS = 1.0
 """A watch that the server ends sooner is not renewed at once."""
 
-Deliver = Callable[[Sequence[Event]], Awaitable[None]]
+News = TypeVar("News", covariant=True)
+"""What an observer makes of a change: an `Event`, for instance."""
 log = structlog.get_logger()
 
 
-class KindWatch:
-    """Keeps one kind watched until cancelled."""
+class Observer(Protocol[News]):
+    """Turns what a watch sees into news."""
 
-    def __init__(self, memory: Memory, stream: Stream, deliver: Deliver, *, pulse: Pulse, seconds: int) -> None:
-        self.name = f"{memory.kind.plural}.{memory.kind.group}".rstrip(".")
-        """As a CustomResourceDefinition would be named."""
-        self._memory = memory
+    def saw(self, change: str, manifest: ReadOnly) -> Sequence[News]:
+        """The news of one line of a watch; `change` is ADDED, MODIFIED or DELETED."""
+        ...
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[News]:
+        """The news of one page of a list; adds (namespace, name) of each object to `listed`."""
+        ...
+
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[News]:
+        """The news that follow from what a whole list did not have."""
+        ...
+
+
+class KindWatch(Generic[News]):
+    """Keeps one kind watched until cancelled; what was delivered is never watched again."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        observer: Observer[News],
+        deliver: Callable[[Sequence[News]], Awaitable[None]],
+        *,
+        pulse: Pulse,
+        seconds: int,
+    ) -> None:
+        self.name = name_of_watch(stream.kind)
+        self._observer = observer
         self._stream = stream
         self._deliver = deliver
         self._pulse = pulse
@@ -84,8 +108,8 @@ class KindWatch:
         position = ""
         async for items, position in self._stream.pages():  # noqa: B007  # the last one counts
             self._pulse.beat(self.name)
-            await self._deliver(self._memory.page(items, listed))
-        await self._deliver(self._memory.settle(listed))
+            await self._deliver(self._observer.page(items, listed))
+        await self._deliver(self._observer.settle(listed))
         self._position = position
         self._pulse.settled(self.name)
 
@@ -97,7 +121,7 @@ class KindWatch:
                 event
                 for change in changes
                 if change.type != "BOOKMARK"
-                for event in self._memory.saw(change.type, change.object)
+                for event in self._observer.saw(change.type, change.object)
             ]
             await self._deliver(found)
             if changes:
@@ -108,7 +132,7 @@ class KindWatch:
         """The kind is not served (any more): what was known of it is gone."""
         self._pulse.beat(self.name)
         self._position = ""
-        await self._deliver(self._memory.settle(set()))
+        await self._deliver(self._observer.settle(set()))
         self._pulse.settled(self.name)
 
     async def _pause(self, longest: float) -> None:
@@ -120,3 +144,8 @@ class KindWatch:
                 await self._nudged.wait()
         except TimeoutError:
             return
+
+
+def name_of_watch(kind: Kind) -> str:
+    """As a CustomResourceDefinition would be named."""
+    return f"{kind.plural}.{kind.group}".rstrip(".")

@@ -19,12 +19,14 @@ from eventing.watch.pulse import Pulse, serve_health
 from eventing.watch.stream import Stream
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
+from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, INSTALL_PLAN, Kind
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
 Ready: TypeAlias = Callable[[str, str], None]
 """Called once with the address of the health port and the URL of its probe."""
 
+NEEDED_IN_FULL = (CLUSTER_SERVICE_VERSION, INSTALL_PLAN)
+"""Kinds whose status routes ask about."""
 LONGEST_SINK_PAUSE_SECONDS = 5.0
 log = structlog.get_logger()
 
@@ -37,7 +39,7 @@ class Watcher:
         self._sink = sink
         self._kinds = kinds
         self._seconds = seconds
-        self._watches: list[KindWatch] = []
+        self._watches: list[KindWatch[Event]] = []
         # why: one thread, because the sink blocks on Redis and events are handed over in order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
         self.pulse = Pulse()
@@ -48,9 +50,8 @@ class Watcher:
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             for kind in self._kinds:
                 memory = Memory(kind, self._connection.server)
-                stream = Stream(session, self._connection, kind)
-                watch = KindWatch(memory, stream, self.deliver, pulse=self.pulse, seconds=self._seconds)
-                self._watches.append(watch)
+                stream = Stream(session, self._connection, kind, in_full=kind in NEEDED_IN_FULL)
+                self._watches.append(KindWatch(stream, memory, self.deliver, pulse=self.pulse, seconds=self._seconds))
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for watch in self._watches:

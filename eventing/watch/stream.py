@@ -11,15 +11,13 @@ import orjson
 
 from shared.adapters.kube import ApiError, Connection, path_of
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, Kind
+from shared.kinds import Kind
 
 PAGE = 100
 SILENCE_SECONDS = 90.0
 """A watch that says nothing for so long (servers send a bookmark every minute) is taken for dead."""
 ANSWER_SECONDS = 30.0
 
-NEEDED_IN_FULL = (CLUSTER_SERVICE_VERSION, INSTALL_PLAN)
-"""Kinds whose status routes ask about."""
 _FULL = "application/json"
 _PARTIAL = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
 
@@ -36,10 +34,13 @@ class Change:
 class Stream:
     """Requests of one kind to one API server."""
 
-    def __init__(self, session: aiohttp.ClientSession, connection: Connection, kind: Kind) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, connection: Connection, kind: Kind, *, in_full: bool = False
+    ) -> None:
+        self.kind = kind
         self._session = session
         self._connection = connection
-        self._kind = kind
+        self._in_full = in_full
 
     async def pages(self) -> AsyncIterator[tuple[list[Manifest], str]]:
         """The objects of the kind, page by page, each with the resourceVersion of the whole list."""
@@ -83,12 +84,12 @@ class Stream:
                     yield [_change(line) for line in lines if line]
 
     def _get(self, query: Mapping[str, str], suffix: str, timeout: aiohttp.ClientTimeout) -> Any:
-        accept = _FULL if self._kind in NEEDED_IN_FULL else _PARTIAL.format(suffix)
+        accept = _FULL if self._in_full else _PARTIAL.format(suffix)
         headers = {"Accept": accept, "User-Agent": "olmf-watch"}
         if authorization := self._connection.authorization():
             headers["Authorization"] = authorization
         return self._session.get(
-            self._connection.server + path_of(self._kind),
+            self._connection.server + path_of(self.kind),
             params=query,
             headers=headers,
             timeout=timeout,

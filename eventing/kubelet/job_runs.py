@@ -1,0 +1,168 @@
+"""The life of one Job: attempts, deadline, status, removal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from eventing.kubelet import jobs
+from eventing.kubelet.jobs import Progress, Task
+from eventing.kubelet.launcher import Launcher, without_ties
+from eventing.kubelet.mounts import VOLUMES, mount_secrets
+from shared.adapters.kube import ApiError, KubeClient
+from shared.api.manifest import Manifest, ReadOnly, uid_of
+from shared.kinds import Ref
+
+SHORT_RUN_SECONDS = 0.7
+"""A Job that ends sooner never shows as active."""
+FIRST_RETRY_SECONDS = 0.5
+LONGEST_RETRY_SECONDS = 10.0
+LAST_WORDS = 800
+"""How many characters of a failed attempt's output go into the condition."""
+log = structlog.get_logger()
+
+
+class JobRuns:
+    """Runs Jobs, each once at a time."""
+
+    def __init__(self, cluster: KubeClient, launcher: Launcher, *, kubeconfig: str, at_once: int) -> None:
+        self._cluster = cluster
+        self._launcher = launcher
+        self._environ = without_ties(os.environ)
+        if kubeconfig:
+            self._environ |= {"KUBECONFIG": kubeconfig, "OLMF_KUBECONFIG": kubeconfig}
+        self._room = asyncio.Semaphore(at_once)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ended: set[str] = set()
+        """Jobs whose end was written, while what is seen of them may still be older than that."""
+        self._folder = Path(tempfile.mkdtemp(prefix="olmf-kubelet-"))
+
+    def saw(self, job: ReadOnly) -> None:
+        """A Job that exists: run it if it waits for us, remove it when its time has come."""
+        uid, due = uid_of(job), jobs.removal_due(job)
+        if uid not in self._ended and (task := jobs.task_of(job)):
+            self._begin(uid, self._run(task, jobs.begun(job, _now())))
+        elif due is not None:
+            self._begin(f"{uid} removal", self._remove(Ref.of(job), uid, due))
+
+    def lost(self, uid: str) -> None:
+        """The Job was deleted: so is its process."""
+        self._ended.discard(uid)
+        for name in (uid, f"{uid} removal"):
+            if task := self._tasks.get(name):
+                task.cancel()
+
+    async def close(self) -> None:
+        """End every run, leaving the Jobs as they are: whoever comes next takes them up."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _begin(self, name: str, life: Coroutine[Any, Any, None]) -> None:
+        if name in self._tasks:
+            life.close()
+            return
+        task = self._tasks[name] = asyncio.create_task(life, name=name)
+        task.add_done_callback(lambda _: self._tasks.pop(name, None))
+
+    async def _run(self, task: Task, progress: Progress) -> None:
+        try:
+            async with asyncio.timeout(_seconds_left(task, progress)):
+                status = await self._to_the_end(task, progress)
+        except TimeoutError:
+            status = jobs.failed(progress, "DeadlineExceeded", _now())
+        log.info("job_ended", job=str(task.ref), failures=progress.failures, succeeded="succeeded" in status)
+        await self._write(task, status)
+        self._ended.add(task.uid)
+
+    async def _to_the_end(self, task: Task, progress: Progress) -> Manifest:
+        attempts = asyncio.ensure_future(self._attempts(task, progress))
+        try:
+            done, _ = await asyncio.wait({attempts}, timeout=SHORT_RUN_SECONDS)
+            if not done:
+                await self._write(task, jobs.active(progress))
+            return await attempts
+        finally:
+            attempts.cancel()
+            await asyncio.gather(attempts, return_exceptions=True)
+
+    async def _attempts(self, task: Task, progress: Progress) -> Manifest:
+        if task.ordained:
+            progress.failures, progress.last_words = task.retries + 1, task.ordained
+        while progress.failures <= task.retries:
+            async with self._room:
+                code = await self._attempt(task, progress)
+            if code == 0:
+                return jobs.complete(progress, _now())
+            progress.failures += 1
+            if progress.failures <= task.retries:
+                pause = FIRST_RETRY_SECONDS * 2 ** (progress.failures - 1)
+                await asyncio.sleep(min(pause, LONGEST_RETRY_SECONDS))
+        return jobs.failed(progress, "BackoffLimitExceeded", _now())
+
+    async def _attempt(self, task: Task, progress: Progress) -> int:
+        place = Path(tempfile.mkdtemp(dir=self._folder))
+        output = place / "log"
+        environ = {**self._environ, **task.environ}
+        try:
+            if task.secrets:
+                environ[VOLUMES] = str(place)
+                await asyncio.to_thread(mount_secrets, self._cluster, task, place)
+            code = await self._launcher.run(place.name, task.arguments, environ, output)
+            if code:
+                progress.last_words = _end_of(output)
+                log.warning("job_attempt_failed", job=str(task.ref), code=code, output=progress.last_words)
+            return code
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    async def _write(self, task: Task, status: Manifest) -> None:
+        # why: the uid, lest the status of a deleted Job land on its namesake
+        patch = {"metadata": {"uid": task.uid}, "status": status}
+        await self._insist(lambda: self._cluster.merge(task.ref, patch, subresource="status"), task.ref)
+
+    async def _remove(self, ref: Ref, uid: str, due: datetime) -> None:
+        await asyncio.sleep(max(0.0, (due - datetime.now(UTC)).total_seconds()))
+        await self._insist(lambda: self._cluster.delete(ref, uid=uid), ref)
+
+    async def _insist(self, write: Callable[[], object], ref: Ref) -> None:
+        """Write until the API server has said yes or no."""
+        pause = FIRST_RETRY_SECONDS
+        while True:
+            try:
+                await asyncio.to_thread(write)
+            except ApiError as error:
+                if error.is_not_found or error.is_conflict:
+                    return  # why: it is gone, or another one by now
+                log.warning("job_write_failed", job=str(ref), error=str(error))
+                if error.status in (400, 403, 422):
+                    return
+            else:
+                return
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_RETRY_SECONDS)
+
+
+def _seconds_left(task: Task, progress: Progress) -> float | None:
+    if task.deadline is None:
+        return None
+    return max(0.0, (progress.started + task.deadline - datetime.now(UTC)).total_seconds())
+
+
+def _end_of(output: Path) -> str:
+    text = output.read_text(errors="replace").strip() if output.exists() else ""
+    return text[-LAST_WORDS:]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)

@@ -1,0 +1,177 @@
+"""The stand-in's process: watches Deployments and Jobs, and acts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import aiohttp
+import structlog
+
+from eventing.kubelet.deployments import wanted_status
+from eventing.kubelet.job_runs import JobRuns
+from eventing.kubelet.launcher import Launcher
+from eventing.watch.kind_watch import KindWatch
+from eventing.watch.pulse import Pulse
+from eventing.watch.stream import Stream
+from shared.adapters.kube import ApiError, Connection, ConnectionSettingError, KubeClient, SystemClock, connect
+from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of
+from shared.config import Settings
+from shared.kinds import DEPLOYMENT, JOB, NODE, Kind, Ref
+
+JOBS_AT_ONCE = max(4, 2 * (os.cpu_count() or 1))
+RETRY_SECONDS = 1.0
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """An object as it was seen last, or that it is gone."""
+
+    object: ReadOnly
+    is_gone: bool = False
+
+
+@dataclass(slots=True)
+class Eyes:
+    """An observer that passes on what it sees."""
+
+    kind: Kind
+    known: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Uids."""
+
+    def saw(self, change: str, manifest: ReadOnly) -> Sequence[Sight]:
+        """The object."""
+        key = (namespace_of(manifest), name_of(manifest))
+        if change == "DELETED":
+            self.known.pop(key, None)
+            return (Sight(manifest, is_gone=True),)
+        self.known[key] = uid_of(manifest)
+        return (Sight({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind}),)
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Sight]:
+        """The objects."""
+        found: list[Sight] = []
+        for item in items:
+            listed.add((namespace_of(item), name_of(item)))
+            found += self.saw("ADDED", item)
+        return found
+
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Sight]:
+        """The objects that are gone."""
+        gone = {key: uid for key, uid in self.known.items() if key not in listed}
+        for key in gone:
+            del self.known[key]
+        return [Sight({"metadata": {"uid": uid}}, is_gone=True) for uid in gone.values()]
+
+
+class Kubelet:
+    """Stands in on one cluster."""
+
+    def __init__(self, connection: Connection, kubeconfig: str = "", *, watch_seconds: int = 300) -> None:
+        self._connection = connection
+        self._cluster = KubeClient(connection)
+        self._clock = SystemClock()
+        self._seconds = watch_seconds
+        self._launcher = Launcher()
+        self._runs = JobRuns(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=JOBS_AT_ONCE)
+        self.pulse = Pulse()
+
+    async def run(self) -> None:
+        """Act until cancelled; then end every process that was started."""
+        try:
+            async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
+                for kind, act in ((DEPLOYMENT, self._see_deployments), (JOB, self._see_jobs)):
+                    stream = Stream(session, self._connection, kind, in_full=True)
+                    watch = KindWatch(stream, Eyes(kind), act, pulse=self.pulse, seconds=self._seconds)
+                    tasks.create_task(watch.run())
+                await self.pulse.complete.wait()
+                await self._launcher.warm_up()
+        finally:
+            await self._runs.close()
+            await self._launcher.close()
+            self._cluster.close()
+
+    async def _see_deployments(self, sights: Sequence[Sight]) -> None:
+        latest = {uid_of(sight.object): sight.object for sight in sights if not sight.is_gone}
+        await asyncio.gather(*(asyncio.to_thread(self._make_available, seen) for seen in latest.values()))
+
+    def _make_available(self, deployment: ReadOnly) -> None:
+        status = wanted_status(deployment, self._clock.now())
+        if status is None or deployment["metadata"].get("deletionTimestamp"):
+            return
+        try:
+            self._cluster.replace_status({**deployment, "status": status})
+        except ApiError as error:
+            if error.is_conflict or error.is_not_found:
+                return  # why: what made it so is on its way to us
+            if error.status not in (400, 403, 422):
+                raise
+            log.warning("deployment_write_failed", deployment=str(Ref.of(deployment)), error=str(error))
+
+    async def _see_jobs(self, sights: Sequence[Sight]) -> None:
+        for sight in sights:
+            if sight.is_gone:
+                self._runs.lost(uid_of(sight.object))
+            else:
+                self._runs.saw(sight.object)
+
+
+def run(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> None:
+    """The stand-in, until SIGTERM or SIGINT; exits with a sentence where the cluster has Nodes."""
+    asyncio.run(_run(settings, on_ready))
+
+
+async def _run(settings: Settings, on_ready: Callable[[], None] | None) -> None:
+    try:
+        connection = connect(settings.kubeconfig)
+    except ConnectionSettingError as error:
+        sys.exit(f"olmf: {error}")
+    working = asyncio.create_task(_work(connection, settings, on_ready))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, working.cancel)
+    with suppress(asyncio.CancelledError):
+        await working
+    log.info("kubelet_ends")
+
+
+async def _work(connection: Connection, settings: Settings, on_ready: Callable[[], None] | None) -> None:
+    await _refuse_nodes(connection)
+    kubelet = Kubelet(connection, settings.kubeconfig, watch_seconds=settings.watch_seconds)
+    acting = asyncio.create_task(kubelet.run())
+    seeing = asyncio.create_task(kubelet.pulse.complete.wait())
+    try:
+        await asyncio.wait({acting, seeing}, return_when=asyncio.FIRST_COMPLETED)
+        log.info("kubelet_ready", server=connection.server)
+        if on_ready:
+            on_ready()
+        await acting
+    finally:
+        seeing.cancel()
+        acting.cancel()
+        await asyncio.gather(acting, return_exceptions=True)
+
+
+async def _refuse_nodes(connection: Connection) -> None:
+    cluster = KubeClient(connection)
+    while True:
+        try:
+            nodes = await asyncio.to_thread(cluster.list, NODE)
+            break
+        except ApiError as error:
+            if not error.is_unreachable:
+                sys.exit(f"olmf: the kubelet's stand-in could not list the Nodes: {error}")
+            log.warning("kubelet_waits", error=str(error))
+        await asyncio.sleep(RETRY_SECONDS)
+    cluster.close()
+    if nodes:
+        sys.exit(
+            f"olmf: {connection.server} has Nodes ({name_of(nodes[0])} is one), so real kubelets run its workloads: "
+            "the stand-in would report Deployments as available that are not"
+        )
