@@ -10,6 +10,7 @@ from typing import Literal
 from shared.adapters.kube.connection import Connection, connect
 from shared.adapters.kube.discovery import KindIndex
 from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.freshness import Freshness
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
@@ -31,6 +32,7 @@ class KubeClient:
         self._transport = Transport(connection)
         self._kinds = KindIndex(lambda path: self.request("GET", path))
         self._version = (float("-inf"), "")
+        self._freshness = Freshness()
 
     @classmethod
     def from_kubeconfig(cls, path: str = "") -> KubeClient:
@@ -57,23 +59,27 @@ class KubeClient:
         if kind is None:
             return None
         try:
-            return self.request("GET", path_of(kind, ref.namespace, ref.name))
+            return self._freshness.noted(self.request("GET", path_of(kind, ref.namespace, ref.name)))
         except ApiError as error:
             if error.is_not_found:
                 return None
             raise
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        """All objects of a kind, in name order; none when the kind is not served."""
+        """All objects of a kind, in name order; none when the kind is not served.
+
+        Read from the watch cache of the API server, never older than what this client last saw of the kind. A list of
+        the very newest state would wait for that cache to hear from etcd: 85 ms for nothing on a quiet cluster.
+        """
         query = {"limit": str(PAGE)}
         if labels:
             query["labelSelector"] = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
         path = path_of(kind, namespace)
         try:
-            found = self._pages(path, query)
+            found = self._pages(path, query, self._freshness.query(kind))
         except ApiError as error:
             if error.is_expired:  # why: a writer compacted the history between two pages
-                found = self._pages(path, query)
+                found = self._pages(path, query, {})
             elif error.is_not_found:
                 return ()
             else:
@@ -81,11 +87,11 @@ class KubeClient:
         filled = ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in found)
         return tuple(sorted(filled, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
 
-    def _pages(self, path: str, query: Mapping[str, str]) -> builtins.list[Manifest]:
+    def _pages(self, path: str, query: Mapping[str, str], first: Mapping[str, str]) -> builtins.list[Manifest]:
         found: builtins.list[Manifest] = []
         following = ""
         while True:
-            page = self.request("GET", path, query={**query, "continue": following} if following else query)
+            page = self.request("GET", path, query={**query, **({"continue": following} if following else first)})
             found += page.get("items") or ()
             following = (page.get("metadata") or {}).get("continue") or ""
             if not following:
@@ -107,27 +113,27 @@ class KubeClient:
 
     def create(self, manifest: Manifest) -> Manifest:
         """POST."""
-        return self.request("POST", path_of(self._kind_of(manifest), namespace_of(manifest)), manifest)
+        path = path_of(self._kind_of(manifest), namespace_of(manifest))
+        return self._freshness.noted(self.request("POST", path, manifest))
 
     def apply(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER, force: bool = True) -> Manifest:
         """Server-side apply."""
         query = {"fieldManager": field_manager, "force": "true" if force else "false"}
-        return self.request(
-            "PATCH", self._path(manifest), manifest, query=query, content_type="application/apply-patch+yaml"
-        )
+        path, content_type = self._path(manifest), "application/apply-patch+yaml"
+        return self._freshness.noted(self.request("PATCH", path, manifest, query=query, content_type=content_type))
 
     def replace(self, manifest: Manifest) -> Manifest:
         """PUT."""
-        return self.request("PUT", self._path(manifest), manifest)
+        return self._freshness.noted(self.request("PUT", self._path(manifest), manifest))
 
     def replace_status(self, manifest: Manifest) -> Manifest:
         """PUT of the status subresource."""
-        return self.request("PUT", self._path(manifest, "status"), manifest)
+        return self._freshness.noted(self.request("PUT", self._path(manifest, "status"), manifest))
 
     def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
         """JSON merge patch."""
         path = path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name, subresource)
-        return self.request("PATCH", path, patch, content_type="application/merge-patch+json")
+        return self._freshness.noted(self.request("PATCH", path, patch, content_type="application/merge-patch+json"))
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
         """DELETE; with `uid`, only that very object. ApiError 404 when it is not there, 409 when it is another one."""
