@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from eventing.events import Event
 from eventing.routes import jobs_for
 from shared import names, ports
+from shared.api.manifest import Manifest
 from shared.config import Settings
 from shared.kinds import NAMESPACE, SECRET
 
@@ -33,19 +34,19 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
     def make(queue: WorkQueue) -> Callable[[Claim], RunResult]:
         from eventing.journal import Recorder, RedisJournal
         from eventing.runner import Runner
-        from shared.adapters.content import ImageBundles, ImageCatalogs
+        from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
         from shared.adapters.kube import KubeClient, SystemClock
 
         cluster = KubeClient.from_kubeconfig(values.kubeconfig)
         clock = SystemClock()
-        secret = _secret_reader(cluster)
+        puller = Puller(_secret_reader(cluster))
         journal = RedisJournal(queue.client)
         given: dict[type, object] = {
             ports.Cluster: cluster,
             ports.Discovery: cluster,
             ports.Clock: clock,
-            ports.Catalogs: ImageCatalogs(values.content, secret),
-            ports.Bundles: ImageBundles(values.content, secret),
+            ports.Catalogs: ImageCatalogs(Store(values.content), puller),
+            ports.Bundles: ImageBundles(puller),
             ports.Policy: values.policy,
             ports.Journal: journal,
         }
@@ -58,11 +59,11 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
 def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     """The catalogs of a cluster, for a verb of the command line."""
     from eventing.local.state import StateDirectory
-    from shared.adapters.content import ImageCatalogs
+    from shared.adapters.content import ImageCatalogs, Puller, Store
 
     addresses = StateDirectory.default().read()
     root = Path(addresses.state) / "content" if addresses else Path.home() / ".cache" / "olmf"
-    return ImageCatalogs(root, _secret_reader(cluster))
+    return ImageCatalogs(Store(root), Puller(_secret_reader(cluster)))
 
 
 def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
@@ -92,5 +93,5 @@ def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:
     return ring
 
 
-def _secret_reader(cluster: KubeClient) -> Callable[[str, str], ports.Manifest | None]:
+def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:
     return lambda namespace, name: cluster.get(SECRET.ref(name, namespace))

@@ -103,10 +103,11 @@ def content(
     catalog: Annotated[list[Path] | None, typer.Option(help="Folder of a file-based catalog.")] = None,
 ) -> None:
     """Serve folders as images from a registry on loopback."""
-    from eventing.registry import serve
+    from eventing.registry import Sources, serve
 
     settings = _settings()
-    serve(tuple(bundles or ()), tuple(catalog or ()), port=settings.port, on_ready=announce)
+    folders = {folder.resolve().name: folder for folder in catalog or ()}
+    serve(Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
 
 
 def api(state: StatePathOption = None) -> None:
