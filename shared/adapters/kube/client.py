@@ -78,7 +78,9 @@ class KubeClient:
         try:
             found = self._pages(path, query, self._freshness.query(kind))
         except ApiError as error:
-            if error.is_expired:  # why: a writer compacted the history between two pages
+            if error.is_expired or error.status == 504:
+                # why: the history was compacted between two pages, or the server went back to an older state
+                self._freshness.forget(kind)
                 found = self._pages(path, query, {})
             elif error.is_not_found:
                 return ()

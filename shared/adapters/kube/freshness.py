@@ -28,3 +28,7 @@ class Freshness:
         """Query parameters of a list."""
         seen = self._seen.get((kind.api_version, kind.kind), 0)
         return {"resourceVersion": str(seen), "resourceVersionMatch": "NotOlderThan"}
+
+    def forget(self, kind: Kind) -> None:
+        """Start again: the server may have been restored from an older state."""
+        self._seen.pop((kind.api_version, kind.kind), None)
