@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NoReturn, TypeAlias
@@ -90,9 +91,8 @@ class Drainer:
             self._is_waiting = True
             if not self.is_stopping:
                 self.queue.wait(self.groups, seconds)
+            self._is_waiting = False
         except _Stop:
-            return
-        finally:
             self._is_waiting = False
 
     def _run(self, claim: Claim) -> None:
@@ -150,7 +150,8 @@ class _Parent:
     def _stop(self, *_: object) -> None:
         self.stop_by = self.stop_by or time.monotonic() + _GRACE_SECONDS
         if self.child:
-            os.kill(self.child, signal.SIGTERM)
+            with suppress(ProcessLookupError):
+                os.kill(self.child, signal.SIGTERM)
 
     def _one_child(self, lost: str) -> str:
         """Start a child and see it through; why it ended."""
@@ -215,7 +216,7 @@ def _serve(parent: _Parent, lifeline: socket.socket, lost: str) -> None:
 
     started = time.monotonic()
     settings, name = parent.settings, parent.name
-    queue = WorkQueue(connect(settings.redis_url), settings, worker=name)
+    queue = WorkQueue(connect(settings.redis_url), settings, worker=name, is_renewing=True)
     queue.sweep(lost_worker=name, message=lost or "its worker was started again")
     drainer = Drainer(queue, settings.steps or GROUPS, parent.factory(queue), parent.stopwatch)
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -14,7 +14,7 @@ Keys (all begin with `olmf:`)
                                  `direct` before any of `bulk`
     blocked:<ref>          set   entries in line whose ref is held
     held                   hash  ref -> token|worker|entry
-    leases                 zset  held refs, by the end of their lease in ms of Redis' clock
+    leases                 zset  held refs, by the end of their lease in ms of Redis' clock; sweeps renew it
     delayed                zset  entries by when they are due
     dead, parked:<ref>     zset, set  dead letters by when they were parked; those of one ref
     token, sequence        the last fencing token (microseconds, never backwards); the last place in line
@@ -60,7 +60,10 @@ Sharp edges
     - With `appendfsync everysec` a dying machine forgets a second of events. The audit rings for those.
     - RQ's list of failed jobs mirrors the dead letters; it is written after the script, so a kill between the two
       leaves a letter that only `olmf queue dead` shows.
-    - A worker that stops by force keeps its lease; the next one waits for it to end.
+    - A killed child is replaced at once, and what it held taken back; after a kill of parent and child its leases last
+      ten seconds more (workers sweep, and thereby renew), those of a drainer that does not sweep `lease_seconds`.
+    - A sweep thread that cannot get the interpreter for ten seconds loses its leases: the run is repeated elsewhere,
+      and the first one is fenced.
 
 Turned down: Redis Streams with consumer groups (no coalescing), RQ's `unique=True` (loses wake-ups while a job runs),
 one list for all groups (a deployment that serves few groups would have to skip over the rest).

@@ -1,6 +1,14 @@
--- ARGV: a worker known to be lost (or ''). Lines up what is due and rings where something is ready.
+-- ARGV: a worker known to be lost (or ''), the worker that asks, the lease in ms to which it renews what it holds (0: not).
+-- Lines up what is due and rings where something is ready.
 -- Returns the ms until the next delay or lease is over (-1: none), then entry, token, attempts of each lost run.
-local lost_worker, limit = ARGV[1], 500
+local lost_worker, asker, lease, limit = ARGV[1], ARGV[2], tonumber(ARGV[3]), 500
+if lease > 0 then
+  for _, held in ipairs(call('HVALS', HELD)) do
+    local worker, entry = held:match('^%d+|([^|]*)|(.*)$')
+    local _, ref = parts(entry)
+    if worker == asker then call('ZADD', LEASES, now + lease, ref) end
+  end
+end
 for _, entry in ipairs(call('ZRANGEBYSCORE', DELAYED, '-inf', now, 'LIMIT', 0, limit)) do
   line_up(entry, call('HGET', job_key(entry), 'due') or now)
 end

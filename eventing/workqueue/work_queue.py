@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -24,6 +25,8 @@ RECORD = "run"
 """The field of a stream entry that holds the record of a run."""
 JOURNAL_LENGTH = 100_000
 """Bound of the stream in entries; `eventing/journal` bounds it in bytes."""
+RENEWED_LEASE_SECONDS = 10
+"""The lease of a worker that renews it."""
 _BATCH = 500
 _LONGEST_MESSAGE = 1000
 _LONGEST_CAUSE = 200
@@ -32,10 +35,18 @@ _LONGEST_CAUSE = 200
 class WorkQueue:
     """One queue per group on one Redis; see the package for keys, timeline, invariants and sharp edges."""
 
-    def __init__(self, client: Redis, settings: Settings, *, worker: str = "") -> None:
+    def __init__(self, client: Redis, settings: Settings, *, worker: str = "", is_renewing: bool = False) -> None:
+        """`worker` names who claims.
+
+        One that is renewing sweeps all the time, which keeps its claims: so its leases
+        can be short, and what it held runs again soon after it was killed.
+        """
         self.client = client
         self.worker = worker or f"anonymous-{secrets.token_hex(4)}"
         self._settings = settings
+        self._is_renewing = is_renewing
+        self._lease_seconds = min(settings.lease_seconds, RENEWED_LEASE_SECONDS if is_renewing else math.inf)
+        self._sweep_seconds = min(1.0, self._lease_seconds / 4)
         self._journal = JOURNAL if settings.journal_bytes else ""
         self._dice = secrets.SystemRandom().random
 
@@ -59,7 +70,7 @@ class WorkQueue:
         """The job that is next in line in one of the groups, direct lane first; None when nothing can run."""
         if not groups:
             raise ValueError("claim() needs at least one group")
-        answer = run(self.client, "claim", self.worker, self._settings.lease_seconds * 1000, *groups)
+        answer = run(self.client, "claim", self.worker, self._lease_ms, *groups)
         if not answer:
             return None
         entry, token, lane, causes, count, attempt, waited = answer
@@ -75,7 +86,7 @@ class WorkQueue:
 
     def extend(self, claim: Claim) -> bool:
         """A full lease from now; False when it is lost."""
-        return bool(run(self.client, "hold", str(claim.ref), claim.token, self._settings.lease_seconds * 1000))
+        return bool(run(self.client, "hold", str(claim.ref), claim.token, self._lease_ms))
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
         """End the run, journal it, ring what it emitted, and decide when it runs again: one call. False: lease lost."""
@@ -95,19 +106,20 @@ class WorkQueue:
         self.client.blpop(["olmf:alarm"], timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
 
     def sweep(self, *, lost_worker: str = "", message: str = "") -> float:
-        """Line up what is due, take back leases that are over; seconds until the next sweep is due, at most one.
+        """Line up what is due, take back leases that are over; seconds until the next one is due, at most one.
 
         With `lost_worker` every run of that worker is taken back at once; `message` says what became of it.
         """
-        nearest, lost = run(self.client, "sweep", lost_worker)
-        said = message or f"no answer within {self._settings.lease_seconds} s: its worker is lost"
+        renewed_ms = self._lease_ms if self._is_renewing and not lost_worker else 0
+        nearest, lost = run(self.client, "sweep", lost_worker, self.worker, renewed_ms)
+        said = message or "its worker is lost: it neither ended the run nor renewed its lease"
         for entry, token, attempts in lost:
             result = RunResult(run_id="", record=b"", message=said)
             delay = backoff(attempts + 1, self._dice())
             self._finish(
                 entry.decode(), int(token), result, failure="timeout", delay=delay, only_expired=not lost_worker
             )
-        return 1.0 if nearest < 0 else min(nearest / 1000, 1.0)
+        return self._sweep_seconds if nearest < 0 else min(nearest / 1000, self._sweep_seconds)
 
     def start_draining(self, groups: Sequence[str], seconds: float) -> None:
         """Tell adders that these groups are served for so long."""
@@ -143,6 +155,10 @@ class WorkQueue:
     def is_turn(self, what: str, every: timedelta) -> bool:
         """True once per period, whoever asks; so several schedulers ring the audit once."""
         return bool(self.client.set(f"olmf:turn:{what}", 1, nx=True, px=max(_ms(every), 1)))
+
+    @property
+    def _lease_ms(self) -> int:
+        return int(self._lease_seconds * 1000)
 
     def _delay(self, result: RunResult, attempt: int) -> timedelta | None:
         if result.failure == "retry" and result.again_in is not None:

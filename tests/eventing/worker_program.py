@@ -45,7 +45,7 @@ def main() -> int:
     """Run until told to stop; `ready` on standard output says that it listens."""
     configure_logging("warning")
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 30
-    settings = Settings(redis_url=sys.argv[1], steps=(GROUP,), run_seconds=seconds, lease_seconds=60, max_failures=3)
+    settings = Settings(redis_url=sys.argv[1], steps=(GROUP,), run_seconds=seconds, lease_seconds=2, max_failures=3)
     return work(settings, make_run, lambda: print("ready", flush=True))
 
 

@@ -75,6 +75,25 @@ def test_a_sweep_spares_a_lease_that_lasts(rig: Rig) -> None:
     assert rig.queue.is_held(claim)
 
 
+def test_a_worker_that_renews_has_short_leases_and_keeps_them_by_sweeping(rig: Rig) -> None:
+    renewing = WorkQueue(rig.client, Settings(lease_seconds=60), worker="renewing", is_renewing=True)
+    rig.queue.add([a_job("mine"), a_job("theirs")], "event")
+    mine, theirs = renewing.claim(GROUPS), rig.claim()
+    assert mine
+    assert (rig.client.zscore("olmf:leases", str(mine.ref)) or 0) < _redis_ms(rig) + 10_001
+    rig.end_leases()
+
+    renewing.sweep()
+
+    assert renewing.is_held(mine)
+    assert not rig.queue.is_held(theirs)
+    assert rig.states() == {"running": ["mine"], "delayed": ["theirs"]}
+
+
+def test_a_sweep_returns_in_time_to_renew(rig: Rig) -> None:
+    assert WorkQueue(rig.client, Settings(lease_seconds=2), is_renewing=True).sweep() == 0.5
+
+
 def test_a_lease_extended_while_it_is_swept_is_spared(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     claim = rig.claim()

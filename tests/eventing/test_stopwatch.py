@@ -1,0 +1,36 @@
+"""The time of a run, as another process sees it."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from eventing.stopwatch import Stopwatch
+
+
+def test_nothing_runs_so_nothing_is_late() -> None:
+    stopwatch = Stopwatch()
+    assert stopwatch.left(10) == math.inf
+
+    stopwatch.start()
+    stopwatch.stop()
+    assert stopwatch.left(10) == math.inf
+
+
+def test_a_run_has_what_is_left_of_its_limit() -> None:
+    stopwatch = Stopwatch()
+    stopwatch.start()
+
+    assert 9 < stopwatch.left(10) <= 10
+    assert stopwatch.left(0) <= 0
+
+
+def test_a_parent_sees_the_run_of_its_child() -> None:
+    stopwatch = Stopwatch()
+    child = os.fork()
+    if not child:
+        stopwatch.start()
+        os._exit(0)
+    os.waitpid(child, 0)
+
+    assert 0 < stopwatch.left(60) <= 60
