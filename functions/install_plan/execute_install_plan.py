@@ -11,7 +11,7 @@ from shared.domain.plan.advance import advance
 from shared.domain.plan.execution import Action
 from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
-from shared.step import NOTHING, Create, Emit, Outcome, Ref, Replace, SetStatus, Wait, Write
+from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write
 
 _NEXT_PASS = timedelta(milliseconds=500)
 _RETRY = timedelta(seconds=5)
@@ -47,9 +47,10 @@ def execute_install_plan(
     if progress.error:
         status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_forbidden=False)
     writes = (write for action in progress.actions for write in _writes(action))
+    told = (Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings)
     done = (Emit(names.PLAN_COMPLETED, ref),) if status["phase"] == "Complete" else ()
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
-    return Outcome((*writes, *_said(ref, plan, status)), done, again_in=_again(status), verdict=verdict)
+    return Outcome((*writes, *told, *_said(ref, plan, status)), done, again_in=_again(status), verdict=verdict)
 
 
 def _refusal(attempt: Attempt) -> WriteFailure | None:

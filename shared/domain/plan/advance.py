@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -13,7 +13,7 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle
-from shared.domain.plan import crds, execution, references, steps
+from shared.domain.plan import crds, execution, references, steps, validation
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import Resource
@@ -54,6 +54,8 @@ class Progress:
     statuses: tuple[str, ...]
     """Of all steps, once the actions are done."""
     error: str = ""
+    warnings: tuple[str, ...] = ()
+    """What people should know about although it stopped nothing."""
 
 
 class _Pass:
@@ -62,6 +64,7 @@ class _Pass:
     def __init__(self, plan: ReadOnly, world: World, served: Served) -> None:
         self.plan, self.world, self.served = plan, world, served
         self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
+        self.warnings: list[str] = []
         self._lists: dict[Kind, Mapping[str, Manifest]] = {}
         kinds_planned = Counter(Resource.stated(step).kind for step in (plan.get("status") or {}).get("plan") or ())
         self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
@@ -110,7 +113,7 @@ def advance(plan: ReadOnly, world: World, served: Served) -> Progress:
             break
         actions.append(action)
         statuses[index] = action.status
-    return Progress(tuple(actions), tuple(statuses), error)
+    return Progress(tuple(actions), tuple(statuses), error, tuple(going.warnings))
 
 
 def _act(going: _Pass, step: ReadOnly) -> Action:
@@ -148,9 +151,23 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
         raise _Failure(problem)
     if manifest["apiVersion"] != crds.RULE.kind.api_version:
         raise _Failure(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
-    if live is not None and (risk := crds.risk(manifest, live)):
-        raise _Failure(risk)
+    if live is not None:
+        going.warnings += _checked(going.world, manifest, live)
     return crds.act(manifest, live, place, going.csvs.keys())
+
+
+def _checked(world: World, new: Manifest, live: Manifest) -> Iterator[str]:
+    """Warnings about an update that is safe; _Failure when it is not."""
+    for kind in validation.to_check(live, new):
+        if broken := validation.violation(new, kind, world.list(kind)):
+            if not validation.converts_by_webhook(new):
+                raise _Failure(broken)
+            yield (
+                "Validation of existing CRs against the new CRD's schema failed, but a webhook conversion strategy "
+                f"was specified in the new CRD. {broken}"
+            )
+    if risk := crds.risk(new, live):
+        raise _Failure(risk)
 
 
 def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:

@@ -1,0 +1,149 @@
+"""Which entries a Subscription may move to, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.domain.catalog.model import Bundle, Channel, Entry, Package
+from shared.domain.resolver.model import CatalogKey, Installed, Subscriber
+from shared.domain.resolver.pool import ChannelError, in_order, pool
+
+
+def an_entry(name: str, replaces: str = "", skips: tuple[str, ...] = (), skip_range: str = "") -> Entry:
+    return Entry(name, replaces, skips, skip_range)
+
+
+def a_package(*channels: Channel, default: str = "stable") -> Package:
+    names = {entry.name for channel in channels for entry in channel.entries}
+    bundles = {name: Bundle(name, name.removeprefix("v") + ".0.0", f"registry/{name}") for name in names}
+    return Package("etcd", default, channels, bundles)
+
+
+def a_subscriber(channel: str = "stable", starting_csv: str = "") -> Subscriber:
+    return Subscriber("sub", "etcd", channel, CatalogKey("olm", "local"), starting_csv)
+
+
+V3, V2, V1 = an_entry("v3", "v2"), an_entry("v2", "v1"), an_entry("v1")
+LINE = Channel("stable", (V1, V2, V3))
+
+
+def found(subscriber: Subscriber, package: Package, installed: str = "") -> list[str] | str:
+    current = Installed(installed, installed.removeprefix("v") + ".0.0") if installed else None
+    candidates = pool(subscriber, package, current)
+    return candidates if isinstance(candidates, str) else [one.bundle.name for one in candidates]
+
+
+@pytest.mark.parametrize(
+    ("subscriber", "channels", "installed", "want"),
+    [
+        pytest.param(a_subscriber(), [LINE], "", ["v3", "v2", "v1"], id="resolver.md 5.5: a fresh install, head first"),
+        pytest.param(a_subscriber(), [LINE], "v1", ["v2"], id="catalog.md 8.7.80: one hop along replaces"),
+        pytest.param(a_subscriber(), [LINE], "v3", [], id="the head is installed"),
+        pytest.param(a_subscriber(starting_csv="v1"), [LINE], "", ["v1"], id="only the starting CSV"),
+        pytest.param(a_subscriber(starting_csv="v1"), [LINE], "v2", ["v3"], id="an installed version beats it"),
+        pytest.param(
+            a_subscriber(),
+            [Channel("stable", (an_entry("v3", "v2", skip_range=">=1.0.0 <3.0.0"), V2, V1))],
+            "v1",
+            ["v3", "v2"],
+            id="catalog.md 8.7.80: a skip range jumps; the entry nearest the head comes first",
+        ),
+        pytest.param(
+            a_subscriber(),
+            [Channel("stable", (an_entry("v3", "v1", skips=("v2",)), V2, V1))],
+            "v2",
+            ["v3"],
+            id="a skipped version is left behind for the one that skips it",
+        ),
+        pytest.param(
+            a_subscriber(starting_csv="v2"),
+            [Channel("stable", (an_entry("v3", "v1", skips=("v2",)), V2, V1))],
+            "",
+            ["v2"],
+            id="resolver.md 5.5: a starting CSV may be a skipped one",
+        ),
+        pytest.param(
+            a_subscriber("beta"),
+            [Channel("stable", (V1,)), Channel("beta", (an_entry("v9", "v1"),))],
+            "v1",
+            ["v9"],
+            id="a change of channel goes on from what is installed",
+        ),
+        pytest.param(
+            a_subscriber(""),
+            [Channel("alpha", (an_entry("v9"),)), Channel("stable", (V1,))],
+            "",
+            ["v1", "v9"],
+            id="resolver.md 5.3: without a channel the default one comes first",
+        ),
+        pytest.param(
+            a_subscriber(),
+            [Channel("stable", (an_entry("v2", "v1", skip_range="nonsense"), V1))],
+            "v1",
+            ["v2"],
+            id="resolver.md 2.4: a skip range that cannot be read counts as none",
+        ),
+    ],
+)
+def test_candidates(subscriber: Subscriber, channels: list[Channel], installed: str, want: list[str]) -> None:
+    assert found(subscriber, a_package(*channels), installed) == want
+
+
+@pytest.mark.parametrize(
+    ("subscriber", "package", "want"),
+    [
+        pytest.param(
+            a_subscriber(),
+            Package("etcd", "", (), {}),
+            "no operators found in package etcd in the catalog referenced by subscription sub",
+            id="resolver.md 5.2 stage 2: no such package",
+        ),
+        pytest.param(
+            a_subscriber("beta"),
+            a_package(LINE),
+            "no operators found in channel beta of package etcd in the catalog referenced by subscription sub",
+            id="resolver.md 5.2 stage 3: no such channel",
+        ),
+        pytest.param(
+            a_subscriber(starting_csv="v7"),
+            a_package(LINE),
+            "no operators found with name v7 in channel stable of package etcd in the catalog referenced by "
+            "subscription sub",
+            id="resolver.md 5.2 stage 4: no such starting CSV",
+        ),
+    ],
+)
+def test_a_wish_that_leaves_nothing_is_named(subscriber: Subscriber, package: Package, want: str) -> None:
+    assert found(subscriber, package) == want
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        pytest.param(
+            (an_entry("v1", "v2"), an_entry("v2", "v1")),
+            'no channel heads (entries not replaced by another entry) found in channel "c" of package "p"',
+            id="resolver.md 5.4: a ring has no head",
+        ),
+        pytest.param(
+            (an_entry("v4", "v3"), an_entry("v3", "v2"), an_entry("v2", "v3")),
+            'a cycle exists in the chain of replacement beginning with "v4" in channel "c" of package "p"',
+            id="resolver.md 5.4: a ring behind the head",
+        ),
+        pytest.param(
+            (an_entry("v3", "v1"), an_entry("v2", "v1"), an_entry("v1")),
+            "a unique replacement chain within a channel is required to determine the relative order between channel "
+            'entries, but 2 replacement chains were found in channel "c" of package "p": v3...v1, v2...v1',
+            id="resolver.md 5.4: a fork has two heads",
+        ),
+    ],
+)
+def test_a_channel_without_one_order_is_refused(entries: tuple[Entry, ...], message: str) -> None:
+    with pytest.raises(ChannelError) as error:
+        in_order(Channel("c", entries), "p")
+    assert str(error.value) == message
+
+
+def test_an_entry_that_is_only_skipped_vanishes() -> None:
+    channel = Channel("c", (an_entry("v3", skips=("v2",)), an_entry("v2", "v1"), an_entry("v1")))
+    assert [entry.name for entry in in_order(channel, "p")] == ["v3"]

@@ -1,0 +1,223 @@
+"""The answer for a namespace: who gets what, who is refused, and who stands apart."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.resolver import Catalog, CatalogKey, Inputs, Installed, Resolution, Subscriber, resolve
+
+KEY = CatalogKey("olm", "local")
+CATALOG = Catalog(KEY, "registry/local:v1", "registry/local@sha256:1")
+
+
+def a_subscriber(package: str, name: str = "", **fields: object) -> Subscriber:
+    return Subscriber(name or package, package, "stable", KEY, **fields)  # type: ignore[arg-type]  # why: any field
+
+
+def gvk(kind: str, *, required: bool = False) -> Property:
+    value = {"group": "example.com", "version": "v1", "kind": kind}
+    return Property("olm.gvk.required" if required else "olm.gvk", value)
+
+
+def needs_package(name: str, versions: str) -> Property:
+    return Property("olm.package.required", {"packageName": name, "versionRange": versions})
+
+
+def constraint(**value: object) -> Property:
+    return Property("olm.constraint", value)
+
+
+def a_package(name: str, *properties: Property, version: str = "1.0.0", replaces: str = "") -> Package:
+    csv = f"{name}.v{version}"
+    identity = Property("olm.package", {"packageName": name, "version": version})
+    bundle = Bundle(csv, version, f"registry/{csv}", (identity, *properties))
+    return Package(name, "stable", (Channel("stable", (Entry(csv, replaces),)),), {csv: bundle})
+
+
+def an_installed(name: str, *properties: Property, version: str = "1.0.0") -> Installed:
+    identity = Property("olm.package", {"packageName": name, "version": version})
+    return Installed(f"{name}.v{version}", version, (identity, *properties))
+
+
+def answer(
+    *subscribers: Subscriber, packages: Iterable[Package] = (), installed: Iterable[Installed] = (), whole: bool = False
+) -> Resolution:
+    offered = {(KEY, package.name): package for package in packages}
+    return resolve(Inputs("ns", subscribers, tuple(installed), {KEY: CATALOG}, offered, is_whole=whole))
+
+
+def chosen(resolution: Resolution) -> list[str]:
+    return [one.bundle.name for one in resolution.chosen]
+
+
+def refusal(resolution: Resolution, name: str) -> str:
+    component = resolution.component_of(name)
+    assert component is not None
+    return component.refusal.message if component.refusal else ""
+
+
+A, B = a_subscriber("a"), a_subscriber("b")
+
+
+def test_a_fresh_install_keeps_what_its_channel_says_it_replaces() -> None:
+    """resolver.md 10.1: the channel entry's replaces, although that version is not installed."""
+    [one] = answer(A, packages=[a_package("a", replaces="a.v0")]).chosen
+    assert (one.bundle.name, one.replaces, one.channel, one.subscribers) == ("a.v1.0.0", "a.v0", "stable", ("a",))
+
+
+def test_an_update_replaces_what_is_installed() -> None:
+    newer = a_package("a", version="2.0.0", replaces="a.v1.0.0")
+    [one] = answer(a_subscriber("a", installed_csv="a.v1.0.0"), packages=[newer], installed=[an_installed("a")]).chosen
+    assert (one.bundle.name, one.replaces) == ("a.v2.0.0", "a.v1.0.0")
+
+
+def test_an_operator_that_may_stay_as_it_is_keeps_its_version() -> None:
+    resolution = answer(
+        a_subscriber("a", installed_csv="a.v1.0.0"), packages=[a_package("a")], installed=[an_installed("a")]
+    )
+    assert (chosen(resolution), refusal(resolution, "a")) == ([], "")
+    assert resolution.reasons["a"] == "a.v1.0.0 is installed, and nothing in its channel replaces it"
+
+
+def test_deprecated_bundles_are_passed_over() -> None:
+    package = a_package("a", Property("olm.deprecated", {}))
+    assert "is deprecated" in refusal(answer(A, packages=[package]), "a")
+
+
+@pytest.mark.parametrize(
+    ("need", "installed", "want"),
+    [
+        pytest.param(gvk("K", required=True), an_installed("b", gvk("K")), "", id="an API that is installed"),
+        pytest.param(
+            gvk("K", required=True),
+            an_installed("b"),
+            "bundle a.v1.0.0 requires an operator providing an API with group: example.com, version: v1, kind: K",
+            id="catalog.md 8.7.87: an API that nobody provides",
+        ),
+        pytest.param(needs_package("b", ">=1.0.0 <2.0.0"), an_installed("b"), "", id="a package in range"),
+        pytest.param(
+            needs_package("b", ">=2.0.0"),
+            an_installed("b"),
+            "bundle a.v1.0.0 requires an operator with package: b and with version in range: >=2.0.0",
+            id="a package out of range",
+        ),
+        pytest.param(needs_package("b", "~1"), an_installed("b"), "bundle a.v1.0.0: ", id="a range that is none"),
+        pytest.param(
+            constraint(
+                all={"constraints": [{"gvk": gvk("K").value}, {"package": needs_package("b", ">=1.0.0").value}]}
+            ),
+            an_installed("b", gvk("K")),
+            "",
+            id="resolver.md 4.3: one operator meets all of a compound constraint",
+        ),
+        pytest.param(
+            constraint(any={"constraints": [{"gvk": gvk("K").value}, {"gvk": gvk("L").value}]}),
+            an_installed("b", gvk("L")),
+            "",
+            id="resolver.md 4.3: any",
+        ),
+        pytest.param(
+            constraint(cel={"rule": "true"}, failureMessage="must be true"),
+            an_installed("b"),
+            "requires an operator with constraint",
+            id="a rule in CEL is named, not evaluated",
+        ),
+        pytest.param(constraint(), an_installed("b"), "constraint is empty", id="resolver.md 4.3: an empty constraint"),
+    ],
+)
+def test_needs(need: Property, installed: Installed, want: str) -> None:
+    told = refusal(answer(A, packages=[a_package("a", need)], installed=[installed]), "a")
+    assert (want in told) if want else told == ""
+
+
+def test_two_that_need_each_other_are_installed_together() -> None:
+    resolution = answer(
+        A,
+        B,
+        packages=[a_package("a", gvk("K"), gvk("L", required=True)), a_package("b", gvk("L"), gvk("K", required=True))],
+    )
+    assert [component.subscribers for component in resolution.components] == [("a", "b")]
+    assert chosen(resolution) == ["a.v1.0.0", "b.v1.0.0"]
+
+
+def test_who_needs_a_refused_one_is_refused_too_and_others_are_not() -> None:
+    resolution = answer(
+        A, B, a_subscriber("c"),
+        packages=[
+            a_package("a", gvk("K", required=True)), a_package("b", gvk("K"), gvk("M", required=True)), a_package("c"),
+        ],
+    )  # fmt: skip
+    assert refusal(resolution, "a")
+    assert refusal(resolution, "b")
+    assert chosen(resolution) == ["c.v1.0.0"]
+
+
+def test_an_api_has_one_provider() -> None:
+    resolution = answer(A, packages=[a_package("a", gvk("K"))], installed=[an_installed("b", gvk("K"))])
+    assert refusal(resolution, "a") == (
+        "constraints not satisfiable: a.v1.0.0 and b.v1.0.0 provide K (example.com/v1), subscription a exists"
+    )
+
+
+def test_a_second_subscription_for_an_installed_package_is_refused() -> None:
+    """resolver.md 10.3: the installed copy and the catalog's copy are the same package."""
+    first = a_subscriber("a", "first", installed_csv="a.v1.0.0")
+    resolution = answer(first, a_subscriber("a", "second"), packages=[a_package("a")], installed=[an_installed("a")])
+    assert "a.v1.0.0 is installed by subscription first" in refusal(resolution, "second")
+
+
+def test_two_subscriptions_for_one_package_get_one_bundle() -> None:
+    """catalog.md 8.7.83: two Subscriptions for the same package share one plan."""
+    resolution = answer(a_subscriber("a", "x"), a_subscriber("a", "y"), packages=[a_package("a")])
+    [one] = resolution.chosen
+    assert one.subscribers == ("x", "y")
+
+
+def test_a_refusal_in_namespace_scope_refuses_all() -> None:
+    """catalog.md 8.7.67: OLM stamps every Subscription of the namespace."""
+    resolution = answer(A, B, packages=[a_package("a")], whole=True)
+    assert chosen(resolution) == []
+    assert refusal(resolution, "a") == refusal(resolution, "b") != ""
+
+
+def test_one_that_waits_holds_up_its_own_component_only() -> None:
+    waiting = a_subscriber("a", "x", waits="InstallPlan install-1 is under way")
+    resolution = answer(waiting, a_subscriber("a", "y"), B, packages=[a_package("a"), a_package("b")])
+    assert chosen(resolution) == ["b.v1.0.0"]
+    assert resolution.reasons["x"] == "InstallPlan install-1 is under way"
+
+
+def test_a_problem_of_the_namespace_is_told_to_every_subscription() -> None:
+    resolution = resolve(Inputs("ns", (A, B), problem="expected 1 OperatorGroup in the namespace, found 2"))
+    assert {refusal(resolution, name) for name in "ab"} == {"expected 1 OperatorGroup in the namespace, found 2"}
+
+
+@pytest.mark.parametrize(
+    ("catalog", "want"),
+    [
+        pytest.param(Catalog(KEY), "", id="a catalog that was not read yet is waited for"),
+        pytest.param(
+            Catalog(KEY, problem="couldn't connect to registry - no"),
+            "error using catalogsource olm/local: couldn't connect to registry - no",
+            id="catalog.md 8.7.68: a catalog that cannot be read",
+        ),
+    ],
+)
+def test_catalogs_without_content(catalog: Catalog, want: str) -> None:
+    resolution = resolve(Inputs("ns", (A,), catalogs={KEY: catalog}))
+    assert refusal(resolution, "a") == want
+
+
+def test_the_order_of_the_inputs_does_not_matter() -> None:
+    subscribers = [a_subscriber(name) for name in "abcdef"]
+    packages = [a_package(name, gvk("K", required=name != "a")) for name in "abcdef"]
+    first = answer(*subscribers, packages=packages)
+    shuffler = random.Random(1)
+    for _ in range(50):
+        shuffler.shuffle(subscribers)
+        shuffler.shuffle(packages)
+        assert answer(*subscribers, packages=packages) == first

@@ -1,0 +1,357 @@
+"""Carrying out plans: obstacles, approval, refusals, and every kind of step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pytest
+
+from eventing.routes import Job
+from shared import kinds, names
+from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
+from shared.kinds import Kind, Ref
+from shared.ports import Attempt, Policy, WriteFailure
+from tests.functions.subscription.world import World, a_crd, an_operator_group
+
+STEP = "install_plan/execute_install_plan"
+PLAN = kinds.INSTALL_PLAN.ref("install-abcde", "ns")
+CSV: Manifest = {
+    "apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
+    "metadata": {"name": "a.v1", "namespace": "ns"}, "spec": {"version": "1.0.0"},
+}  # fmt: skip
+
+
+def a_plan(*objects: Manifest, approved: bool = True, phase: str = "Installing", **status: object) -> Manifest:
+    """A plan whose steps carry their manifests themselves."""
+    return {
+        "apiVersion": kinds.INSTALL_PLAN.api_version,
+        "kind": "InstallPlan",
+        "metadata": {"name": PLAN.name, "namespace": PLAN.namespace},
+        "spec": {"clusterServiceVersionNames": ["a.v1"], "approval": "Manual", "approved": approved, "generation": 1},
+        "status": {"phase": phase, "catalogSources": [], "plan": [a_step(one) for one in objects], **status},
+    }
+
+
+def a_step(manifest: Manifest, status: str = "Unknown", kind: str = "") -> Manifest:
+    group, _, version = manifest["apiVersion"].rpartition("/")
+    resource = {
+        "sourceName": "local", "sourceNamespace": "olm", "group": group, "version": version,
+        "kind": kind or manifest["kind"], "name": metadata(manifest)["name"], "manifest": json.dumps(manifest),
+    }  # fmt: skip
+    return {"resolving": "a.v1", "status": status, "resource": resource}
+
+
+def an_object(kind: str, api_version: str = "v1", name: str = "thing", **fields: object) -> Manifest:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **fields}
+
+
+def carried_out(plan: Manifest, *others: Manifest, served: Iterable[Kind] = (), groups: int = 1) -> World:
+    """The world after the plan was carried out as far as it goes."""
+    world = World(*(an_operator_group(name=f"g{number}") for number in range(groups)), *others, plan, served=served)
+    world.settle()
+    return world
+
+
+def status(world: World) -> Manifest:
+    found: Manifest = world.objects[PLAN]["status"]
+    return found
+
+
+def installed_condition(world: World) -> tuple[str, str, str]:
+    [condition] = status(world)["conditions"]
+    return condition["status"], condition.get("reason", ""), condition.get("message", "")
+
+
+def steps(world: World) -> list[str]:
+    return [step["status"] for step in status(world)["plan"]]
+
+
+def test_an_approved_plan_completes() -> None:
+    """catalog.md 8.9.98: Installing and no error becomes Complete, whoever approved."""
+    world = carried_out(a_plan(CSV, approved=False))
+    assert status(world)["phase"] == "Complete"
+    assert installed_condition(world) == ("True", "", "")
+    assert status(world)["startTime"] == "2026-01-01T00:00:00Z"
+    assert names.PLAN_COMPLETED in world.emitted
+
+
+def test_a_plan_waits_for_approval_and_goes_on_with_it() -> None:
+    """catalog.md 8.9.99: RequiresApproval stays until spec.approved."""
+    world = carried_out(a_plan(CSV, approved=False, phase="RequiresApproval"))
+    before = status(world)
+    outcome = world.run(Job(STEP, PLAN))
+    assert (before["phase"], outcome.writes) == ("RequiresApproval", ())
+    assert outcome.wait is not None
+    assert "spec.approved" in outcome.wait.what
+    world.put(a_plan(CSV, phase="RequiresApproval"))
+    world.settle()
+    assert status(world)["phase"] == "Complete"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(a_plan(), id="catalog.md 8.9.100: a plan without steps is ignored"),
+        pytest.param(a_plan(CSV, phase="Complete"), id="a complete plan stays as it is"),
+        pytest.param(a_plan(CSV, phase="Failed"), id="a failed plan stays as it is"),
+    ],
+)
+def test_a_finished_plan_is_left_alone(plan: Manifest) -> None:
+    world = carried_out(plan, groups=0)
+    assert world.requests["write"] == 0
+    assert status(world) == plan["status"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        pytest.param([], "no operator group found that is managing this namespace", id="catalog.md 8.9.101: none"),
+        pytest.param(
+            [an_operator_group(name="a"), an_operator_group(name="b")],
+            "more than one operator group(s) are managing this namespace count=2",
+            id="catalog.md 8.9.101: two",
+        ),
+        pytest.param(
+            [an_operator_group() | {"status": {}}],
+            "no operator group found that is managing this namespace",
+            id="catalog.md 8.9.103: one without namespaces",
+        ),
+        pytest.param(
+            [an_operator_group(serviceAccountName="scoped")],
+            "operatorgroup ns/group wants installs with the rights of service account scoped only; that is not "
+            "possible yet, and installing with more rights would be wrong: remove spec.serviceAccountName to allow it",
+            id="a service account is refused rather than ignored",
+        ),
+    ],
+)
+def test_an_obstacle_in_the_namespace_stops_every_plan(groups: list[Manifest], message: str) -> None:
+    world = World(*groups, a_plan(CSV))
+    world.settle()
+    assert status(world)["phase"] == "Installing"
+    assert installed_condition(world) == ("False", "InstallCheckFailed", message)
+    written = world.requests["write"]
+    world.later(seconds=6)
+    assert world.requests["write"] == written, "the same obstacle is not written again"
+    for ref in [Ref.of(group) for group in groups]:
+        world.remove(ref)
+    world.put(an_operator_group(name="good"))
+    world.later(seconds=6)
+    assert (status(world)["phase"], installed_condition(world)) == ("Complete", ("True", "", "")), "8.9.102"
+
+
+def test_a_refused_write_is_retried_and_then_final() -> None:
+    """catalog.md 8.9.98 and 8.9.104: inside the window Installing with a message, then Failed."""
+    world = World(an_operator_group(), a_plan(CSV), policy=Policy())
+    csv = kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")
+    world.refused[csv] = WriteFailure("invalid", "spec is nonsense", 0, csv)
+    world.settle()
+    assert status(world)["phase"] == "Installing"
+    assert status(world)["message"] == ("retrying execution due to error: ClusterServiceVersion a.v1: spec is nonsense")
+    assert "conditions" not in status(world)
+    world.later(seconds=61)
+    assert status(world)["phase"] == "Failed"
+    assert installed_condition(world) == (
+        "False", "InstallComponentFailed", "ClusterServiceVersion a.v1: spec is nonsense",
+    )  # fmt: skip
+
+
+def test_a_forbidden_write_is_retried_for_ever_and_succeeds_once_allowed() -> None:
+    """catalog.md 8.12.145: rights granted later complete the same plan."""
+    world = World(an_operator_group(), a_plan(CSV))
+    csv = kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")
+    world.refused[csv] = WriteFailure("forbidden", "cannot create", 0, csv)
+    world.settle()
+    for _ in range(20):
+        world.later(seconds=30)
+    assert status(world)["phase"] == "Installing"
+    assert steps(world) == ["Unknown"]
+    world.refused.clear()
+    world.later(seconds=30)
+    assert status(world)["phase"] == "Complete"
+    assert "message" not in status(world)
+
+
+def test_a_conflict_only_means_to_look_again() -> None:
+    world = World(an_operator_group(), a_plan(CSV))
+    conflict = WriteFailure("conflict", "changed", 0, PLAN)
+    outcome = world.run(Job(STEP, PLAN), Attempt(2, conflict))
+    assert len(outcome.writes) == 2
+
+
+@pytest.mark.parametrize(
+    ("manifest", "kind", "owned"),
+    [
+        pytest.param(an_object("Service"), "Service", True, id="catalog.md 8.10.108: a Service, owned by its CSV"),
+        pytest.param(an_object("ConfigMap"), "ConfigMap", True, id="catalog.md 8.10.108: a ConfigMap, owned"),
+        pytest.param(an_object("Secret"), "BundleSecret", True, id="catalog.md 8.10.108: a shipped Secret, owned"),
+        pytest.param(an_object("ServiceAccount"), "ServiceAccount", False, id="catalog.md 8.10.108: a ServiceAccount"),
+        pytest.param(an_object("Role", "rbac.authorization.k8s.io/v1"), "Role", False, id="a Role"),
+        pytest.param(
+            an_object("PrometheusRule", "monitoring.coreos.com/v1"), "PrometheusRule", True,
+            id="catalog.md 8.10.111: a PrometheusRule after its CSV",
+        ),
+    ],
+)  # fmt: skip
+def test_a_namespaced_object_is_created_where_the_plan_is(manifest: Manifest, kind: str, owned: bool) -> None:
+    rule = Kind("monitoring.coreos.com/v1", "PrometheusRule", "prometheusrules")
+    plan = a_plan(CSV)
+    plan["status"]["plan"].append(a_step(manifest, kind=kind))
+    world = carried_out(plan, served=[rule])
+    assert steps(world) == ["Created", "Created"]
+    created = world.objects[Ref(manifest["apiVersion"], manifest["kind"], "thing", "ns")]
+    assert labels_of(created)["olm.managed"] == "true"
+    owners = [(owner["name"], owner["uid"]) for owner in metadata(created).get("ownerReferences", ())]
+    uid = metadata(world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")])["uid"]
+    assert owners == ([("a.v1", uid)] if owned else [])
+
+
+def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
+    """catalog.md 8.10.114: cluster objects carry owner labels."""
+    priority = Kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", is_namespaced=False)
+    world = carried_out(a_plan(an_object("PriorityClass", "scheduling.k8s.io/v1")), served=[priority])
+    assert labels_of(world.objects[priority.ref("thing")]) == {
+        "olm.managed": "true", "olm.owner": "a.v1", "olm.owner.namespace": "ns",
+        "olm.owner.kind": "ClusterServiceVersion",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        pytest.param(
+            a_plan(an_object("Pod")), "the InstallPlan contains invalid data",
+            id="catalog.md 8.10.112: an unsupported kind",
+        ),
+        pytest.param(
+            a_plan(an_object("ServiceMonitor", "monitoring.coreos.com/v1")),
+            "api-server resource not found installing ServiceMonitor thing: GroupVersionKind "
+            "monitoring.coreos.com/v1, Kind=ServiceMonitor not found on the cluster. This API may have been deprecated "
+            "and removed, see https://kubernetes.io/docs/reference/using-api/deprecation-guide/ for more information.",
+            id="catalog.md 8.9.105: an API that is not served",
+        ),
+        pytest.param(
+            a_plan(an_object("Secret", name="s")), 'secret s does not exist - secrets "s" not found',
+            id="catalog.md 8.10.109: a pull secret without source",
+        ),
+        pytest.param(
+            a_plan(a_crd("as.example.com") | {"apiVersion": "apiextensions.k8s.io/v2"}),
+            "CRD APIVersion from manifest not supported: apiextensions.k8s.io/v2",
+            id="catalog.md 4.8: a definition of an unknown version",
+        ),
+    ],
+)  # fmt: skip
+def test_a_step_that_cannot_be_carried_out_fails_the_plan_after_the_window(plan: Manifest, message: str) -> None:
+    world = carried_out(plan)
+    assert (status(world)["phase"], status(world)["message"]) == (
+        "Installing", f"retrying execution due to error: {message}",
+    )  # fmt: skip
+    world.later(seconds=61)
+    assert (status(world)["phase"], status(world)["message"]) == ("Failed", message)
+
+
+def test_the_steps_before_a_failing_one_are_done_and_those_after_it_are_not() -> None:
+    world = carried_out(a_plan(CSV, an_object("Pod"), an_object("ConfigMap")))
+    assert steps(world) == ["Created", "UnsupportedResource", "Unknown"]
+    assert kinds.CONFIG_MAP.ref("thing", "ns") not in world.objects
+
+
+def test_a_definition_counts_only_when_its_api_is_served() -> None:
+    """catalog.md 8.11.141 does better than OLM: not Complete before the API exists."""
+    crd = a_crd("as.example.com")
+    world = World(an_operator_group(), a_plan(crd))
+    world.put(crd | {"status": {}, "metadata": {"name": "as.example.com", "labels": {"olm.managed": "true"}}})
+    plan = a_plan(crd)
+    plan["status"]["plan"][0]["status"] = "WaitingForApi"
+    world.put(plan)
+    world.run(Job(STEP, PLAN))
+    assert (status(world)["phase"], steps(world)) == ("Installing", ["WaitingForApi"])
+    world.put(crd)
+    world.settle()
+    assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
+
+
+def test_a_definition_that_drops_a_stored_version_is_refused() -> None:
+    """catalog.md 8.11.135: risk of data loss."""
+    world = carried_out(a_plan(a_crd("as.example.com", "v2")), a_crd("as.example.com", "v1"))
+    world.later(seconds=61)
+    assert status(world)["message"] == (
+        'risk of data loss updating "as.example.com": new CRD removes version v1 that is listed as a stored version on '
+        "the existing CRD"
+    )
+
+
+def test_a_definition_is_updated_and_remembers_each_csv_that_brought_it() -> None:
+    """catalog.md 8.11.127, 137 and 138: updated; one annotation per CSV; those of missing CSVs are dropped."""
+    live = a_crd("as.example.com", "v1")
+    live["metadata"]["annotations"] = {
+        "operatorframework.io/installed-alongside-1": "ns/gone.v1",
+        "operatorframework.io/installed-alongside-2": "other/b.v1",
+        "owner": "somebody else",
+    }
+    world = carried_out(a_plan(CSV, a_crd("as.example.com", "v1", "v2")), live)
+    assert steps(world) == ["Created", "Present"]
+    updated = world.objects[kinds.CUSTOM_RESOURCE_DEFINITION.ref("as.example.com")]
+    assert [one["name"] for one in updated["spec"]["versions"]] == ["v1", "v2"]
+    assert sorted(annotations_of(updated).values()) == ["ns/a.v1", "other/b.v1", "somebody else"]
+
+
+def test_a_reference_to_a_deleted_config_map_says_what_to_do() -> None:
+    plan = a_plan(CSV)
+    reference = {
+        "kind": "ConfigMap", "name": "h", "namespace": "olm", "catalogSourceName": "local",
+        "catalogSourceNamespace": "olm",
+    }  # fmt: skip
+    plan["status"]["plan"][0]["resource"]["manifest"] = json.dumps(reference)
+    world = carried_out(plan)
+    assert "error finding unpacked bundle configmap for ref olm/h" in status(world)["message"]
+    assert "delete this plan" in status(world)["message"]
+
+
+def a_scaled_crd(**spec: object) -> Manifest:
+    """A definition whose objects have `spec.scalar`, with these rules."""
+    crd = a_crd("as.example.com")
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"scalar": spec}}}}
+    crd["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
+    crd["spec"] |= {"names": {"kind": "A", "plural": "as"}, "scope": "Namespaced"}
+    return crd
+
+
+TOO_SMALL = (
+    'error validating existing CRs against new CRD\'s schema for "as.example.com": error validating example.com/v1, '
+    'Kind=A "ns/one": updated validation is too restrictive: [].spec.scalar: Invalid value: 2: spec.scalar in body '
+    "should be greater than or equal to 3"
+)
+
+
+def upgraded(new: Manifest) -> World:
+    """The world after a plan brought the definition to a cluster with one object whose scalar is 2."""
+    served = Kind("example.com/v1", "A", "as")
+    one = an_object("A", "example.com/v1", "one", spec={"scalar": 2})
+    one["metadata"]["namespace"] = "ns"
+    return carried_out(a_plan(CSV, new), a_scaled_crd(type="integer", minimum=1), one, served=[served])
+
+
+def test_a_definition_that_refuses_existing_objects_fails_the_plan() -> None:
+    """catalog.md 8.11.128 and 133: the plan fails with the field errors; the CSV was created already."""
+    world = upgraded(a_scaled_crd(type="integer", minimum=3))
+    world.later(seconds=61)
+    assert (status(world)["phase"], status(world)["message"]) == ("Failed", TOO_SMALL)
+    assert steps(world)[0] == "Created"
+
+
+def test_with_a_conversion_webhook_a_violation_is_a_warning() -> None:
+    """catalog.md 8.11.142: event CRDValidation, and the update proceeds."""
+    new = a_scaled_crd(type="integer", minimum=3)
+    new["spec"]["conversion"] = {"strategy": "Webhook"}
+    world = upgraded(new)
+    assert status(world)["phase"] == "Complete"
+    [event] = world.events
+    assert (event.reason, TOO_SMALL in event.message) == ("CRDValidation", True)
+
+
+def test_a_definition_that_accepts_existing_objects_is_updated() -> None:
+    """catalog.md 8.11.134: objects that are valid must not be refused."""
+    new = a_scaled_crd(**{"x-kubernetes-int-or-string": True})
+    world = upgraded(new)
+    assert (status(world)["phase"], world.events) == ("Complete", [])
