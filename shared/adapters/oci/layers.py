@@ -140,7 +140,7 @@ def _unpacked(layer: BinaryIO, limits: Limits) -> _Bounded:
     magic = layer.read(4)
     layer.seek(0)
     if magic.startswith(_GZIP):
-        return _Bounded(cast("BinaryIO", gzip.GzipFile(fileobj=layer)), limits.unpacked_bytes)
+        return _Bounded(cast("BinaryIO", gzip.GzipFile(fileobj=layer, mode="rb")), limits.unpacked_bytes)
     if magic == _ZSTD:
         return _Bounded(_zstd(layer), limits.unpacked_bytes)
     return _Bounded(layer, limits.unpacked_bytes)

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from shared.adapters.content import ImageCatalogs, Puller, Store
+from shared.adapters.oci import Transport
+from shared.api.manifest import Manifest
+from shared.domain.bundle.annotations import CONFIGS, PACKAGE
+from shared.domain.catalog.model import Entry, Package
+from shared.ports import ImageSource, Pulled, Unavailable
+from tests.kit.image_registry import Answer, Request, ScriptedRegistry, a_file, a_layer, scripted_registry
+
+
+@pytest.fixture
+def registry() -> Iterator[ScriptedRegistry]:
+    with scripted_registry() as scripted:
+        yield scripted
+
+
+def a_package(name: str, version: str = "1.0.0") -> bytes:
+    documents: list[Manifest] = [
+        {"schema": "olm.package", "name": name, "defaultChannel": "stable", "icon": {"base64data": "x" * 1000}},
+        {"schema": "olm.channel", "package": name, "name": "stable", "entries": [{"name": f"{name}.v{version}"}]},
+        {
+            "schema": "olm.bundle",
+            "package": name,
+            "name": f"{name}.v{version}",
+            "image": f"quay.io/{name}:{version}",
+            "properties": [{"type": "olm.package", "value": {"packageName": name, "version": version}}],
+        },
+    ]
+    return b"\n".join(map(orjson.dumps, documents))
+
+
+def publish(registry: ScriptedRegistry, *files: tuple[str, bytes], tag: str = "latest") -> ImageSource:
+    layer = a_layer(*(a_file(path, content) for path, content in files))
+    registry.put("cat", tag, [layer], {CONFIGS: "/configs"})
+    return ImageSource(f"{registry.address}/cat:{tag}", "olm")
+
+
+def catalogs(folder: Path, secrets: dict[tuple[str, str], Manifest] | None = None) -> ImageCatalogs:
+    return ImageCatalogs(
+        Store(folder),
+        Puller(lambda *key: (secrets or {}).get(key), Transport(attempts=1)),
+    )
+
+
+def test_a_catalog_is_pulled_by_tag_and_asked_by_digest(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/tea/c.json", a_package("tea")), ("configs/pot.yaml", a_package("pot")))
+    port = catalogs(tmp_path)
+    pulled = port.pull(source)
+    assert isinstance(pulled, Pulled)
+    assert pulled.packages == 2
+    assert pulled.reference.startswith(f"{registry.address}/cat@sha256:")
+    assert port.packages(pulled.reference, source) == ("pot", "tea")
+    tea = port.package(pulled.reference, "tea", source)
+    assert isinstance(tea, Package)
+    assert tea.channels[0].entries == (Entry("tea.v1.0.0"),)
+    assert tea.bundles["tea.v1.0.0"].properties[0].value == {"packageName": "tea", "version": "1.0.0"}
+    assert port.package(pulled.reference, "cup", source) is None
+
+
+def test_a_digest_already_indexed_costs_one_head(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/c.json", a_package("tea")))
+    first = catalogs(tmp_path).pull(source)
+    registry.requests.clear()
+    another_process = catalogs(tmp_path)
+    assert another_process.pull(source) == first
+    assert [request.method for request in registry.requests] == ["HEAD"]
+    assert isinstance(first, Pulled)
+    assert isinstance(another_process.package(first.reference, "tea", source), Package)
+    assert len(registry.requests) == 1
+
+
+def test_a_moved_tag_is_another_catalog_and_the_old_one_still_answers(
+    registry: ScriptedRegistry, tmp_path: Path
+) -> None:
+    port = catalogs(tmp_path)
+    old = port.pull(publish(registry, ("configs/c.json", a_package("tea", "1.0.0"))))
+    source = publish(registry, ("configs/c.json", a_package("tea", "2.0.0")))
+    new = port.pull(source)
+    assert isinstance(old, Pulled)
+    assert isinstance(new, Pulled)
+    versions = []
+    for pulled in (old, new):
+        package = port.package(pulled.reference, "tea", source)
+        assert isinstance(package, Package)
+        versions += [bundle.version for bundle in package.bundles.values()]
+    assert versions == ["1.0.0", "2.0.0"]
+
+
+def test_forgotten_content_is_indexed_again(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/c.json", a_package("tea")))
+    port = catalogs(tmp_path)
+    pulled = port.pull(source)
+    assert isinstance(pulled, Pulled)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    assert isinstance(port.package(pulled.reference, "tea", source), Package)
+
+
+def test_a_sick_package_is_unavailable_and_its_neighbours_are_not(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    sick = orjson.dumps({"schema": "olm.package", "name": "pot", "defaultChannel": "gone"})
+    source = publish(registry, ("configs/a.json", a_package("tea")), ("configs/pot.json", sick))
+    port = catalogs(tmp_path)
+    pulled = port.pull(source)
+    assert isinstance(pulled, Pulled)
+    answer = port.package(pulled.reference, "pot", source)
+    assert isinstance(answer, Unavailable)
+    assert "package 'pot' has no channel 'gone'" in answer.message
+    assert isinstance(port.package(pulled.reference, "tea", source), Package)
+
+
+@pytest.mark.parametrize(
+    ("labels", "content", "words"),
+    [
+        pytest.param(
+            {CONFIGS: "/configs"}, b"kind: Pod", "configs/c, document 1 is missing root schema", id="a manifest"
+        ),
+        pytest.param({CONFIGS: "/configs"}, b"\x89PNG", "configs/c, document 1: not UTF-8 at byte 0", id="a picture"),
+        pytest.param({CONFIGS: "/configs"}, b"a: [", "configs/c, document 1", id="broken YAML"),
+        pytest.param({}, b"", "the label operators.operatorframework.io.index.configs.v1", id="any image"),
+        pytest.param({PACKAGE: "tea"}, b"", "it is a bundle, not a catalog", id="a bundle"),
+        pytest.param(
+            {"operators.operatorframework.io.index.database.v1": "/db"}, b"", "no longer served", id="a database"
+        ),
+    ],
+)
+def test_issue_3_3_a_catalog_that_is_not_a_catalog(
+    registry: ScriptedRegistry, tmp_path: Path, labels: dict[str, str], content: bytes, words: str
+) -> None:
+    registry.put("cat", "latest", [a_layer(a_file("configs/c", content))], labels)
+    answer = catalogs(tmp_path).pull(ImageSource(f"{registry.address}/cat", "olm"))
+    assert isinstance(answer, Unavailable)
+    assert answer.reason == "Malformed"
+    assert words in answer.message
+    assert f"{registry.address}/cat" in answer.message
+    assert [path for path in tmp_path.iterdir() if path.suffix != ".lock"] == []
+
+
+def test_ignore_files_are_no_part_of_a_catalog(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/c.json", a_package("tea")), ("configs/.indexignore", b"*.md\n"))
+    assert isinstance(catalogs(tmp_path).pull(source), Pulled)
+
+
+def test_an_image_name_that_is_none_is_told(tmp_path: Path) -> None:
+    answer = catalogs(tmp_path).pull(ImageSource("quay.io/UPPER", "olm"))
+    assert isinstance(answer, Unavailable)
+    assert "repository name must be lowercase" in answer.message
+
+
+def test_pull_secrets_are_read_from_the_namespace_of_the_source(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    publish(registry, ("configs/c.json", a_package("tea")))
+    login = base64.b64encode(b"me:x").decode()
+
+    def gate(request: Request) -> Answer | None:
+        is_known = request.authorization == f"Basic {login}"
+        return None if is_known else Answer(status=401, headers={"WWW-Authenticate": "Basic"})
+
+    registry.gate = gate
+    content = json.dumps({"auths": {registry.address: {"auth": login}}}).encode()
+    secret = {"data": {".dockerconfigjson": base64.b64encode(content).decode()}}
+    source = ImageSource(f"{registry.address}/cat", "olm", ("pull",))
+    assert isinstance(catalogs(tmp_path / "a", {("olm", "pull"): secret}).pull(source), Pulled)
+    answer = catalogs(tmp_path / "b").pull(source)
+    assert isinstance(answer, Unavailable)
+    assert answer.reason == "Unauthorized"
+    assert "the Secret olm/pull does not exist" in answer.message

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from shared.adapters.content import Store
+
+_DIGEST = "sha256:" + "a" * 64
+_OTHER = "sha256:" + "b" * 64
+
+
+def writing(content: bytes) -> Callable[[BinaryIO], None]:
+    def write(stream: BinaryIO) -> None:
+        stream.write(content)
+
+    return write
+
+
+def never(_: BinaryIO) -> None:
+    raise AssertionError("it is here already")
+
+
+def test_what_was_filled_is_there_for_everybody(tmp_path: Path) -> None:
+    assert Store(tmp_path / "new").path(_DIGEST) is None
+    assert Store(tmp_path / "new").fill(_DIGEST, writing(b"x")).read_bytes() == b"x"
+    assert Store(tmp_path / "new").fill(_DIGEST, never).read_bytes() == b"x"
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def fail(stream: BinaryIO) -> None:
+        stream.write(b"half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        Store(tmp_path).fill(_DIGEST, fail)
+    assert Store(tmp_path).path(_DIGEST) is None
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == []
+
+
+def test_of_many_at_once_one_writes_and_the_others_wait(tmp_path: Path) -> None:
+    written = []
+
+    def write(stream: BinaryIO) -> None:
+        written.append(threading.get_ident())
+        stream.write(b"x")
+
+    threads = [threading.Thread(target=Store(tmp_path).fill, args=(_DIGEST, write)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(written) == 1
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from shared.adapters.content import Store
+def write(stream):
+    stream.write(b"half")
+    stream.flush()
+    print("writing", flush=True)
+    sys.stdin.read()
+Store(Path(sys.argv[1])).fill(sys.argv[2], write)
+"""
+
+
+def test_a_writer_that_is_killed_leaves_no_half_file_and_no_lock(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _WRITER, str(tmp_path), _DIGEST], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"writing\n"
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+    assert Store(tmp_path).path(_DIGEST) is None
+    assert Store(tmp_path).fill(_DIGEST, writing(b"whole")).read_bytes() == b"whole"
+
+
+def test_scratch_of_the_killed_is_swept_when_it_is_old(tmp_path: Path) -> None:
+    old, folder, young = tmp_path / ".aside-old", tmp_path / ".aside-folder", tmp_path / ".aside-young"
+    old.touch()
+    folder.mkdir()
+    (folder / "0").touch()
+    young.touch()
+    for path in (old, folder):
+        os.utime(path, (0, 0))
+    Store(tmp_path).fill(_DIGEST, writing(b"x"))
+    assert not old.exists()
+    assert not folder.exists()
+    assert young.exists()
+
+
+def test_what_was_read_longest_ago_is_forgotten_first(tmp_path: Path) -> None:
+    store = Store(tmp_path, limit_bytes=10)
+    for index, digest in enumerate((_DIGEST, _OTHER)):
+        os.utime(store.fill(digest, writing(b"123456")), (index, index))
+    store.path(_DIGEST)
+    store.fill("sha256:" + "c" * 64, writing(b"x"))
+    assert store.path(_DIGEST) is not None
+    assert store.path(_OTHER) is None
+
+
+def test_scratch_is_gone_afterwards(tmp_path: Path) -> None:
+    with Store(tmp_path).scratch() as folder:
+        (folder / "x").touch()
+    assert not folder.exists()

@@ -1,0 +1,360 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from urllib3.connection import HTTPConnection
+from urllib3.connectionpool import HTTPConnectionPool
+from urllib3.exceptions import MaxRetryError, NameResolutionError, SSLError
+
+from shared.adapters.oci import ANONYMOUS, Credentials, Image, Limits, OciError, Reference, Registry, Transport, pull
+from shared.adapters.oci.authorization import Authorizer
+from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.image import in_memory
+from shared.adapters.oci.transport import unreachable
+from tests.kit.image_registry import (
+    Answer,
+    Entry,
+    Request,
+    ScriptedRegistry,
+    a_device,
+    a_file,
+    a_layer,
+    a_link,
+    digest_of,
+    scripted_registry,
+)
+
+_FAST = Transport(backoff_seconds=0.001)
+
+
+@pytest.fixture
+def registry() -> Iterator[ScriptedRegistry]:
+    with scripted_registry() as scripted:
+        yield scripted
+
+
+def pulled(
+    registry: ScriptedRegistry, tag: str = "1", *, credentials: Credentials = ANONYMOUS, limits: Limits | None = None
+) -> Image[bytes]:
+    client = Registry(replace(_FAST), credentials, limits)
+    reference = Reference.parse(f"{registry.address}/tea:{tag}")
+    return pull(client, reference, lambda _: ("manifests",), in_memory)
+
+
+def refusal(registry: ScriptedRegistry, **how: Any) -> OciError:
+    with pytest.raises(OciError) as caught:
+        pulled(registry, **how)
+    assert f"{registry.address}/tea" in caught.value.message
+    return caught.value
+
+
+def test_an_image_has_labels_and_the_files_below_the_chosen_directories(registry: ScriptedRegistry) -> None:
+    digest = registry.put("tea", "1", [a_layer(a_file("manifests/a", b"A"), a_file("etc/passwd", b"x"))], {"l": "v"})
+    image = pulled(registry)
+    assert image.files == {"manifests/a": b"A"}
+    assert image.labels == {"l": "v"}
+    assert str(image.reference) == f"{registry.address}/tea@{digest}"
+
+
+@pytest.mark.parametrize(
+    "layer", [a_layer(a_file("./manifests/a", b"A")), a_layer(a_file("manifests/a", b"A"), compressed=False)]
+)
+def test_layers_may_be_compressed_or_not(registry: ScriptedRegistry, layer: bytes) -> None:
+    registry.put("tea", "1", [layer])
+    assert pulled(registry).files == {"manifests/a": b"A"}
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python reads zstd")
+def test_a_layer_in_zstd_says_what_it_takes(registry: ScriptedRegistry) -> None:
+    registry.put("tea", "1", [b"\x28\xb5\x2f\xfd" + b"\0" * 60])
+    assert "zstd" in refusal(registry).message
+
+
+def test_of_an_index_the_image_of_our_platform_is_taken(registry: ScriptedRegistry) -> None:
+    digests = {}
+    for machine in ("arm64", "amd64"):
+        digests[machine] = registry.put("tea", machine, [a_layer(a_file("manifests/a", machine.encode()))])
+    entries: list[dict[str, Any]] = [
+        {"digest": digest, "size": 1, "platform": {"os": "linux", "architecture": machine}}
+        for machine, digest in digests.items()
+    ]
+    index = registry.manifest("tea", "1", {"schemaVersion": 2, "manifests": entries})
+    image = pulled(registry)
+    assert image.files == {"manifests/a": b"amd64"}
+    assert image.reference.digest == index
+
+
+def test_an_index_without_linux_or_of_indexes_is_refused(registry: ScriptedRegistry) -> None:
+    windows = {"digest": digest_of(b""), "size": 1, "platform": {"os": "windows", "architecture": "amd64"}}
+    inner = registry.manifest("tea", "1", {"schemaVersion": 2, "manifests": [windows]})
+    assert "names no image for linux/amd64" in refusal(registry).message
+    registry.manifest("tea", "2", {"schemaVersion": 2, "manifests": [{"digest": inner, "size": 1}]})
+    assert "holds another index" in refusal(registry, tag="2").message
+
+
+@pytest.mark.parametrize(
+    ("above", "left"),
+    [
+        pytest.param([a_file("manifests/.wh.a")], {"manifests/d/c"}, id="a whiteout hides a file"),
+        pytest.param([a_file("manifests/.wh.d")], {"manifests/a"}, id="a whiteout hides a directory"),
+        pytest.param([a_file(".wh.manifests")], set(), id="a whiteout hides all"),
+        pytest.param(
+            [a_file("manifests/new"), a_file("manifests/.wh..wh..opq")], {"manifests/new"}, id="an opaque directory"
+        ),
+        pytest.param(
+            [a_file("manifests/.wh.a"), a_file("manifests/a")], {"manifests/a", "manifests/d/c"}, id="re-made"
+        ),
+    ],
+)
+def test_upper_layers_hide_what_lies_below(registry: ScriptedRegistry, above: list[Entry], left: set[str]) -> None:
+    registry.put("tea", "1", [a_layer(a_file("manifests/a"), a_file("manifests/d/c")), a_layer(*above)])
+    assert set(pulled(registry).files) == left
+
+
+def test_links_inside_are_followed(registry: ScriptedRegistry) -> None:
+    registry.put(
+        "tea",
+        "1",
+        [
+            a_layer(
+                a_file("manifests/a", b"A"),
+                a_link("manifests/b", "a"),
+                a_link("manifests/c", "/manifests/b"),
+                a_link("manifests/d", "manifests/a", hard=True),
+                a_link("elsewhere", "../../etc/passwd"),
+            )
+        ],
+    )
+    assert pulled(registry).files == {f"manifests/{name}": b"A" for name in "abcd"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        pytest.param(a_file("../evil"), "'../evil', which points outside", id="issue 3 §3: ../"),
+        pytest.param(a_file("manifests/../../evil"), "points outside", id="issue 3 §3: ../ in the middle"),
+        pytest.param(a_file("/manifests/evil"), "points outside", id="issue 3 §3: an absolute path"),
+        pytest.param(a_link("manifests/x", "../../etc/passwd"), "points outside", id="issue 3 §3: a link that climbs"),
+        pytest.param(a_link("manifests/x", "/etc/passwd"), "leads out of manifests", id="issue 3 §3: a link out"),
+        pytest.param(a_link("manifests/x", "x"), "in a circle", id="a link to itself"),
+        pytest.param(a_link("manifests/x", "../e", hard=True), "points outside", id="a hard link that climbs"),
+        pytest.param(a_link("manifests/x", "etc/passwd", hard=True), "leads out", id="a hard link out"),
+        pytest.param(a_device("manifests/null"), "is a device", id="a device"),
+    ],
+)
+def test_nothing_points_outside(registry: ScriptedRegistry, entry: Entry, words: str) -> None:
+    registry.put("tea", "1", [a_layer(a_file("manifests/a"), entry)])
+    error = refusal(registry)
+    assert error.reason == "Malformed"
+    assert words in error.message
+
+
+def test_issue_3_3_a_registry_that_lies_about_a_blob_is_found_out(registry: ScriptedRegistry) -> None:
+    layer = a_layer(a_file("manifests/a", b"A"))
+    registry.put("tea", "1", [layer])
+    registry.answers[f"/v2/tea/blobs/{digest_of(layer)}"].body = bytes(reversed(layer))
+    assert refusal(registry).reason == "DigestMismatch"
+
+
+def test_issue_3_3_a_registry_that_lies_about_a_manifest_is_found_out(registry: ScriptedRegistry) -> None:
+    digest = registry.put("tea", "1", [a_layer(a_file("manifests/a"))])
+    registry.answers[f"/v2/tea/manifests/{digest}"].body = b'{"schemaVersion": 2}'
+    with pytest.raises(OciError) as caught:
+        Registry(replace(_FAST)).manifest(Reference.parse(f"{registry.address}/tea@{digest}"))
+    assert caught.value.reason == "DigestMismatch"
+
+
+def test_a_body_longer_than_stated_is_cut_off(registry: ScriptedRegistry) -> None:
+    layer = a_layer(a_file("manifests/a"))
+    registry.put("tea", "1", [layer])
+    registry.answers[f"/v2/tea/blobs/{digest_of(layer)}"].body = layer + b"more"
+    assert refusal(registry).reason == "TooLarge"
+
+
+def test_issue_3_3_a_layer_of_3_gb_is_refused_before_it_is_asked_for(registry: ScriptedRegistry) -> None:
+    huge: dict[str, Any] = {"digest": digest_of(b"huge"), "size": 3 * 1024**3}
+    registry.manifest("tea", "1", {"schemaVersion": 2, "config": registry.blob("tea", b"{}"), "layers": [huge]})
+    error = refusal(registry)
+    assert error.reason == "TooLarge"
+    assert str(3 * 1024**3) in error.message
+    assert not any(huge["digest"] in request.path for request in registry.requests)
+
+
+@pytest.mark.parametrize(
+    ("limits", "entries"),
+    [
+        pytest.param(Limits(unpacked_bytes=100_000), [a_file("other", b"\0" * 10_000_000)], id="a compression bomb"),
+        pytest.param(Limits(kept_bytes=10), [a_file("manifests/a", b"x" * 11)], id="too many bytes"),
+        pytest.param(Limits(files=1), [a_file("manifests/a"), a_file("manifests/b")], id="too many files"),
+        pytest.param(Limits(manifest_bytes=100), [a_file("manifests/a")], id="a large manifest"),
+    ],
+)
+def test_every_size_is_bounded(registry: ScriptedRegistry, limits: Limits, entries: list[Entry]) -> None:
+    registry.put("tea", "1", [a_layer(*entries)])
+    assert refusal(registry, limits=limits).reason == "TooLarge"
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        pytest.param({"schemaVersion": 1, "fsLayers": []}, id="the first manifest version"),
+        pytest.param({"schemaVersion": 2, "config": 3, "layers": []}, id="a configuration without digest"),
+        pytest.param({"schemaVersion": 2, "config": {"digest": "md5:x", "size": 1}, "layers": []}, id="an old digest"),
+        pytest.param({"manifests": [{"digest": "../../x", "size": 1}]}, id="an index with a path for a digest"),
+        pytest.param({"manifests": None}, id="an empty index"),
+    ],
+)
+def test_a_manifest_that_is_none_is_refused(registry: ScriptedRegistry, manifest: dict[str, Any]) -> None:
+    registry.manifest("tea", "1", manifest)
+    assert refusal(registry).reason == "Malformed"
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        b"no archive at all, but long enough to be one" * 20,
+        gzip.compress(b"neither" * 200),
+        a_layer(a_file("manifests/a", bytes(range(256)) * 9))[:150],
+    ],
+    ids=["text", "compressed text", "cut off"],
+)
+def test_a_layer_that_is_no_archive_is_refused(registry: ScriptedRegistry, layer: bytes) -> None:
+    registry.put("tea", "1", [layer])
+    assert refusal(registry).reason == "Malformed"
+
+
+def test_issue_3_3_an_image_that_does_not_exist_says_so(registry: ScriptedRegistry) -> None:
+    error = refusal(registry)
+    assert error.reason == "NotFound"
+    assert "check its name and tag" in error.message
+
+
+def _locked(scheme: str, opens: str) -> Any:
+    def gate(request: Request) -> Answer | None:
+        if request.path.startswith("/token") or request.authorization == opens:
+            return None
+        return Answer(status=401, headers={"WWW-Authenticate": scheme})
+
+    return gate
+
+
+_ME = Login("me", "secret")
+
+
+def test_issue_3_3_a_registry_that_answers_401_says_what_to_do(registry: ScriptedRegistry) -> None:
+    registry.put("tea", "1", [])
+    registry.gate = _locked("Basic realm=x", "never")
+    anonymous = refusal(registry)
+    assert anonymous.reason == "Unauthorized"
+    assert "without a login" in anonymous.message
+    assert "spec.secrets" in anonymous.message
+    wrong = refusal(registry, credentials=Credentials({registry.address: _ME}))
+    assert "as 'me'" in wrong.message
+
+
+def test_a_login_opens_a_registry_that_asks_for_it(registry: ScriptedRegistry) -> None:
+    registry.put("tea", "1", [])
+    registry.gate = _locked("Basic realm=x", _ME.basic)
+    assert pulled(registry, credentials=Credentials({registry.address: _ME})).files == {}
+
+
+@pytest.mark.parametrize("login", [None, _ME], ids=["anonymous", "with a login"])
+def test_a_token_is_bought_once(registry: ScriptedRegistry, login: Login | None) -> None:
+    registry.put("tea", "1", [])
+    registry.answers["/token"] = Answer(json.dumps({"token": "T"}).encode())
+    challenge = f'Bearer realm="http://{registry.address}/token",service="s",scope="repository:tea:pull"'
+    registry.gate = _locked(challenge, "Bearer T")
+    pulled(registry, credentials=Credentials({registry.address: login} if login else {}))
+    (bought,) = [request for request in registry.requests if request.path.startswith("/token")]
+    assert bought.path == "/token?scope=repository%3Atea%3Apull&service=s"
+    assert bought.authorization == (login.basic if login else "")
+
+
+@pytest.mark.parametrize("answer", [b"{}", b"no JSON", b'{"token": 3}'])
+def test_a_token_service_without_a_token_is_told(registry: ScriptedRegistry, answer: bytes) -> None:
+    registry.put("tea", "1", [])
+    registry.answers["/token"] = Answer(answer)
+    registry.gate = _locked(f'Bearer realm="http://{registry.address}/token"', "Bearer T")
+    assert refusal(registry).reason == "Unauthorized"
+
+
+def test_a_login_is_never_sent_in_the_clear_to_another_machine() -> None:
+    authorizer = Authorizer(replace(_FAST), Credentials({"quay.io": _ME}))
+    with pytest.raises(OciError, match="wanted https"):
+        authorizer.answer(Reference.parse("quay.io/a"), 'Bearer realm="http://quay.io/token"')
+
+
+def test_a_registry_that_stumbles_is_asked_again(registry: ScriptedRegistry) -> None:
+    layer = a_layer(a_file("manifests/a", b"A"))
+    registry.put("tea", "1", [layer])
+    failures = iter([Answer(status=503), Answer(status=429)])
+    registry.gate = lambda _: next(failures, None)
+    assert pulled(registry).files == {"manifests/a": b"A"}
+
+
+def test_a_connection_that_breaks_in_the_middle_is_made_again(registry: ScriptedRegistry) -> None:
+    layer = a_layer(a_file("manifests/a", b"A" * 1000))
+    registry.put("tea", "1", [layer])
+    broken = iter([Answer(layer, cut_to=10)])
+    registry.gate = lambda request: next(broken, None) if digest_of(layer) in request.path else None
+    assert pulled(registry).files == {"manifests/a": b"A" * 1000}
+
+
+def test_a_registry_that_fails_for_ever_is_unreachable(registry: ScriptedRegistry) -> None:
+    registry.gate = lambda _: Answer(status=500)
+    error = refusal(registry)
+    assert error.reason == "Unreachable"
+    assert "answered 500" in error.message
+    assert len(registry.requests) == _FAST.attempts
+
+
+def test_a_registry_that_is_not_there_is_unreachable() -> None:
+    with scripted_registry() as gone:
+        pass
+    error = refusal(gone)
+    assert error.reason == "Unreachable"
+    assert "does not answer" in error.message
+
+
+def test_a_name_that_cannot_be_resolved_and_a_bad_certificate_have_their_own_reasons() -> None:
+    pool = HTTPConnectionPool("r.invalid")
+    dns = NameResolutionError("r.invalid", HTTPConnection("r.invalid"), OSError("x"))  # type: ignore[arg-type]
+    assert unreachable(MaxRetryError(pool, "/", dns), "https://r.invalid/v2/", "r.invalid/a").reason == "DNS"
+    tls = unreachable(MaxRetryError(pool, "/", SSLError("self-signed")), "https://r.invalid/v2/", "r.invalid/a")
+    assert tls.reason == "TLS"
+    assert "self-signed" in tls.message
+
+
+def test_a_digest_costs_one_head(registry: ScriptedRegistry) -> None:
+    digest = registry.put("tea", "1", [])
+    client = Registry(replace(_FAST))
+    assert client.digest(Reference.parse(f"{registry.address}/tea:1")) == digest
+    assert client.digest(Reference.parse(f"{registry.address}/tea@{digest}")) == digest
+    assert [request.method for request in registry.requests] == ["HEAD"]
+
+
+def test_a_registry_that_does_not_state_the_digest_is_asked_for_the_manifest(registry: ScriptedRegistry) -> None:
+    digest = registry.put("tea", "1", [])
+    registry.answers["/v2/tea/manifests/1"].headers = {}
+    assert Registry(replace(_FAST)).digest(Reference.parse(f"{registry.address}/tea:1")) == digest
+
+
+def test_a_large_layer_goes_through_a_file(registry: ScriptedRegistry) -> None:
+    registry.put("tea", "1", [a_layer(a_file("manifests/a", bytes(range(256)) * 100))])
+    assert pulled(registry, limits=Limits(memory_bytes=64)).files["manifests/a"] == bytes(range(256)) * 100
+
+
+def test_files_are_kept_as_the_caller_wishes(registry: ScriptedRegistry) -> None:
+    registry.put("tea", "1", [a_layer(a_file("manifests/a", b"four"))])
+    reference = Reference.parse(f"{registry.address}/tea:1")
+    image = pull(
+        Registry(replace(_FAST)), reference, lambda _: ("",), lambda stream: len(io.BytesIO(stream.read()).read())
+    )
+    assert image.files == {"manifests/a": 4}

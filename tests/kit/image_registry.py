@@ -1,0 +1,136 @@
+"""A registry that says what a test wants it to say, true or not."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+
+Entry: TypeAlias = tuple[tarfile.TarInfo, bytes]
+
+
+@dataclass
+class Answer:
+    """One HTTP response."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cut_to: int | None = None
+    """Send only so many bytes of the body, then hang up."""
+
+
+@dataclass
+class Request:
+    """What was asked."""
+
+    method: str
+    path: str
+    authorization: str
+
+
+@dataclass
+class ScriptedRegistry:
+    """Answers by path; `gate` may answer instead, e.g. with 401."""
+
+    address: str = ""
+    answers: dict[str, Answer] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+    gate: Callable[[Request], Answer | None] = lambda _: None
+
+    def put(self, name: str, tag: str, layers: Sequence[bytes], labels: Mapping[str, str] | None = None) -> str:
+        """Publish an image; its digest."""
+        config = self.blob(name, json.dumps({"config": {"Labels": dict(labels or {})}}).encode())
+        manifest = {"schemaVersion": 2, "config": config, "layers": [self.blob(name, layer) for layer in layers]}
+        return self.manifest(name, tag, manifest)
+
+    def manifest(self, name: str, tag: str, manifest: Mapping[str, Any]) -> str:
+        """Publish a manifest; its digest."""
+        content = json.dumps(manifest).encode()
+        digest = digest_of(content)
+        answer = Answer(content, headers={"Docker-Content-Digest": digest})
+        self.answers[f"/v2/{name}/manifests/{tag}"] = self.answers[f"/v2/{name}/manifests/{digest}"] = answer
+        return digest
+
+    def blob(self, name: str, content: bytes) -> dict[str, Any]:
+        """Publish a blob; its descriptor."""
+        digest = digest_of(content)
+        self.answers[f"/v2/{name}/blobs/{digest}"] = Answer(content)
+        return {"mediaType": "x", "digest": digest, "size": len(content)}
+
+    def answer(self, request: Request) -> Answer:
+        self.requests.append(request)
+        return self.gate(request) or self.answers.get(request.path.partition("?")[0]) or Answer(status=404)
+
+
+@contextmanager
+def scripted_registry() -> Iterator[ScriptedRegistry]:
+    registry = ScriptedRegistry()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+
+        def do_GET(self) -> None:
+            answer = registry.answer(Request(self.command, self.path, self.headers.get("Authorization", "")))
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(answer.body[: answer.cut_to])
+            self.close_connection = answer.cut_to is not None
+
+        do_HEAD = do_GET  # noqa: N815  # why: the name that http.server calls
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        registry.address = f"127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield registry
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def digest_of(content: bytes) -> str:
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def a_file(path: str, content: bytes = b"") -> Entry:
+    return tarfile.TarInfo(path), content
+
+
+def a_link(path: str, target: str, *, hard: bool = False) -> Entry:
+    member = tarfile.TarInfo(path)
+    member.type, member.linkname = (tarfile.LNKTYPE if hard else tarfile.SYMTYPE), target
+    return member, b""
+
+
+def a_device(path: str) -> Entry:
+    member = tarfile.TarInfo(path)
+    member.type = tarfile.CHRTYPE
+    return member, b""
+
+
+def a_layer(*entries: Entry, compressed: bool = True) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for member, content in entries:
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return gzip.compress(buffer.getvalue(), mtime=0) if compressed else buffer.getvalue()
