@@ -35,7 +35,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from eventing.journal import Recorder, RedisJournal
         from eventing.runner import Runner
         from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
-        from shared.adapters.kube import KubeClient, SystemClock
+        from shared.adapters.kube import KubeClient, KubeCopies, SystemClock
 
         cluster = KubeClient.from_kubeconfig(values.kubeconfig)
         clock = SystemClock()
@@ -43,6 +43,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         journal = RedisJournal(queue.client)
         given: dict[type, object] = {
             ports.Cluster: cluster,
+            ports.Copies: KubeCopies(cluster),
             ports.Discovery: cluster,
             ports.Clock: clock,
             ports.Catalogs: ImageCatalogs(Store(values.content), puller),

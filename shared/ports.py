@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Package
+from shared.domain.groups.copies import Copy
 from shared.kinds import Kind, Ref
 
 
@@ -24,6 +25,14 @@ class Cluster(Protocol):
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
         """All objects of a kind, in name order; `namespace` empty means all; `labels` must all be equal."""
+        ...
+
+
+class Copies(Protocol):
+    """Copied ClusterServiceVersions in a few words: there may be thousands, each as large as its original."""
+
+    def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
+        """The copies of the originals in a namespace (of one of them), in the order of their namespaces and names."""
         ...
 
 

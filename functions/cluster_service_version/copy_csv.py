@@ -29,7 +29,7 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
     parent = cluster.get(CLUSTER_SERVICE_VERSION.ref(ref.name, home)) if home else None
     if reason := copies.dangling(copy, parent):
         return Outcome((Delete(ref, uid_of(copy)),), verdict=f"deleted: {reason}")
-    if parent is None or copies.is_current(parent, copy):
+    if parent is None or copies.Copy.of(copy).look == copies.wanted_look(parent):
         return NOTHING
     return Outcome(emits=(Emit(names.COPY_DUE, Ref.of(parent)),), verdict="differs from its original")
 

@@ -11,23 +11,26 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from shared import names
-from shared.api.manifest import Manifest, name_of, namespace_of, uid_of, version_of
+from shared.api.manifest import Manifest, name_of, uid_of
 from shared.domain.groups import copies, copying
 from shared.domain.groups.group import Group
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, OLM_CONFIG, OPERATOR_GROUP
-from shared.ports import Attempt, Clock, Cluster, Policy
+from shared.ports import Attempt, Clock, Cluster, Copies, Policy
 from shared.step import NOTHING, Create, Delete, Emit, Outcome, Record, Ref, Replace, SetStatus, Write
 
 CONFIG = OLM_CONFIG.ref("cluster")
 RETRY = timedelta(minutes=1)
 
 
-def copy_csvs(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy, *, attempt: Attempt) -> Outcome:
+def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy: Policy, attempt: Attempt) -> Outcome:
     """Create, refresh and delete the copies of one original."""
     csv = cluster.get(ref)
     if csv is None:
-        return Outcome(tuple(_deletions(_copies(ref, cluster))), verdict="the original is gone, and so are its copies")
+        return Outcome(
+            tuple(_deletions(made.made_from(ref.namespace, ref.name))),
+            verdict="the original is gone, and so are its copies",
+        )
     if is_copied(csv):
         return NOTHING
     match [Group.of(item) for item in cluster.list(OPERATOR_GROUP, ref.namespace)]:
@@ -39,7 +42,7 @@ def copy_csvs(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy, *, attem
     only = policy.protected_copy_namespaces if copying.is_disabled(config) else None
     namespaces = cluster.list(NAMESPACE) if copies.reaches_out(group) else ()
     places = copies.places(csv, group, namespaces, only=only)
-    work = copying.work(csv, group, places, _copies(ref, cluster), now=clock.now())
+    work = copying.work(csv, group, places, made.made_from(ref.namespace, ref.name), now=clock.now())
     writes: list[Write] = [*_deletions(work.to_delete), *_copying(csv, work, attempt)]
     if config:
         disabled = group.is_global and only is not None
@@ -50,31 +53,26 @@ def copy_csvs(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy, *, attem
     return Outcome(tuple(writes), tuple(emits), again_in, verdict=f"copies belong into {len(places.wanted)} namespaces")
 
 
-def _copies(ref: Ref, cluster: Cluster) -> list[Manifest]:
-    made = cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: ref.namespace})
-    return [copy for copy in made if name_of(copy) == ref.name]
-
-
-def _deletions(present: Iterable[Manifest]) -> Iterator[Write]:
-    return (Delete(Ref.of(copy), uid_of(copy)) for copy in present)
+def _deletions(present: Iterable[copies.Copy]) -> Iterator[Write]:
+    return (Delete(CLUSTER_SERVICE_VERSION.ref(copy.name, copy.namespace), copy.uid) for copy in present)
 
 
 def _copying(csv: Manifest, work: copying.Work, attempt: Attempt) -> Iterator[Write]:
-    present = {namespace_of(copy): copy for copy in work.to_refresh}
-    status, refused = copies.status_of_copy(csv), attempt.failure.ref.namespace if attempt.failure else ""
+    present = {copy.namespace: copy for copy in work.to_refresh}
+    look, refused = copies.wanted_look(csv), attempt.failure.ref.namespace if attempt.failure else ""
     for namespace in copying.in_turn(sorted({*work.to_create, *present}), turn=attempt.number - 1, behind=refused):
         copy = present.get(namespace)
         if copy is None:
-            copy = copies.copy_of(csv, namespace)
-            yield Create(copy)
-        elif wanted := copies.replacement(csv, copy):
-            yield Replace(wanted)
-        if not copies.is_status_current(csv, copy):
-            yield SetStatus(Ref.of(copy), status, version_of(copy))
+            yield Create(copies.copy_of(csv, namespace))
+        elif copy.look.content != look.content:
+            yield Replace(copies.replacement(csv, copy))
+        if copy is None or copy.look.state != look.state:
+            ref = CLUSTER_SERVICE_VERSION.ref(name_of(csv), namespace)
+            yield SetStatus(ref, copies.status_of_copy(csv), copy.version if copy else "")
 
 
 def _notices(csv: Manifest, events: Iterable[Manifest], *, disabled: bool) -> Iterator[Write]:
     present = copying.notices_about(events, csv)
     if disabled and not present:
         yield Record(Ref.of(csv), "Warning", copying.DISABLED_REASON, copying.disabled_message(csv))
-    yield from _deletions(present[1:] if disabled else present)
+    yield from (Delete(Ref.of(event), uid_of(event)) for event in (present[1:] if disabled else present))

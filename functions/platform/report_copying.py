@@ -13,18 +13,18 @@ from shared.api.manifest import Manifest, version_of
 from shared.domain.groups import copying
 from shared.domain.groups.group import Group
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OLM_CONFIG, OPERATOR_GROUP
-from shared.ports import Clock, Cluster, Policy
+from shared.ports import Clock, Cluster, Copies, Policy
 from shared.step import Emit, Outcome, Ref, SetStatus
 
 CONFIG = OLM_CONFIG.ref("cluster")
 
 
-def report_copying(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> Outcome:
+def report_copying(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy: Policy) -> Outcome:
     """Compare copies of operators that watch all namespaces with what the OLMConfig wants; absent, it wants copies."""
     if ref != CONFIG:
         return Outcome(verdict="only the OLMConfig named cluster counts")
     config = cluster.get(ref)
-    astray = tuple(_astray(config, cluster, policy))
+    astray = tuple(_astray(config, cluster, made, policy))
     emits = tuple(Emit(names.COPY_DUE, Ref.of(csv)) for csv in astray)
     if config is None:
         return Outcome(emits=emits)
@@ -33,12 +33,12 @@ def report_copying(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
     return Outcome(writes, emits, verdict=f"the copies of {len(astray)} operators are not where they belong")
 
 
-def _astray(config: Manifest | None, cluster: Cluster, policy: Policy) -> Iterator[Manifest]:
+def _astray(config: Manifest | None, cluster: Cluster, made: Copies, policy: Policy) -> Iterator[Manifest]:
     only = policy.protected_copy_namespaces if copying.is_disabled(config) else None
     groups = [group for group in map(Group.of, cluster.list(OPERATOR_GROUP)) if group.is_global]
     namespaces = cluster.list(NAMESPACE) if groups else ()
     for group in groups:
-        copies = cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: group.namespace})
+        copies = made.made_from(group.namespace)
         for csv in cluster.list(CLUSTER_SERVICE_VERSION, group.namespace):
             if copying.is_astray(csv, group, namespaces, copies, only=only):
                 yield csv

@@ -5,7 +5,17 @@ from __future__ import annotations
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import Connection, ConnectionSettingError, connect
+from shared.adapters.kube.copies import KubeCopies
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.paths import path_of
 
-__all__ = ["ApiError", "Connection", "ConnectionSettingError", "KubeClient", "SystemClock", "connect", "path_of"]
+__all__ = [
+    "ApiError",
+    "Connection",
+    "ConnectionSettingError",
+    "KubeClient",
+    "KubeCopies",
+    "SystemClock",
+    "connect",
+    "path_of",
+]

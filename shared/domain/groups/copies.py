@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from shared import names
 from shared.api.manifest import (
@@ -15,6 +17,7 @@ from shared.api.manifest import (
     metadata,
     name_of,
     namespace_of,
+    uid_of,
     version_of,
 )
 from shared.domain.groups.group import Group
@@ -53,36 +56,59 @@ def status_of_copy(original: ReadOnly) -> Manifest:
     return {**(original.get("status") or {}), "reason": "Copied", "message": message}
 
 
-def replacement(original: ReadOnly, copy: ReadOnly) -> Manifest | None:
-    """What the copy must be replaced with; None when it is current.
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Digests of what a copy shows: all that is compared."""
 
-    Annotations that say nothing about the group follow with the next real change: they mean nothing on a copy, and one
-    touch of the original must not cost a write in every namespace.
+    content: str
+    """Of labels, spec, and the annotations that name the group."""
+    state: str
+    """Of the status, without times and history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copied ClusterServiceVersion in a few words."""
+
+    namespace: str
+    name: str
+    uid: str
+    version: str
+    """`metadata.resourceVersion`."""
+    look: Look
+
+    @classmethod
+    def of(cls, manifest: ReadOnly) -> Copy:
+        """The copy as it is stored."""
+        look = _look(manifest, manifest.get("status") or {})
+        return cls(namespace_of(manifest), name_of(manifest), uid_of(manifest), version_of(manifest), look)
+
+
+def wanted_look(original: ReadOnly) -> Look:
+    """What every copy of the original must show.
+
+    Annotations that say nothing about the group, times and history follow with the next real change: they mean nothing
+    on a copy, and one touch of the original must not cost a write in every namespace.
     """
-    wanted = copy_of(original, namespace_of(copy))
-    same = (
-        copy.get("spec") == wanted["spec"]
-        and labels_of(copy) == wanted["metadata"]["labels"]
-        and all(annotations_of(copy).get(key) == annotations_of(wanted).get(key) for key in _MEMBERSHIP)
-    )
-    if same:
-        return None
-    wanted["metadata"]["resourceVersion"] = version_of(copy)
-    return {**wanted, "status": copy.get("status") or {}}
+    return _look(copy_of(original, ""), status_of_copy(original))
 
 
-def is_status_current(original: ReadOnly, copy: ReadOnly) -> bool:
-    """Whether the copy shows where the original stands; its history and times follow with the next real change."""
-    return _lasting(copy.get("status") or {}) == _lasting(status_of_copy(original))
+def _look(manifest: ReadOnly, status: ReadOnly) -> Look:
+    annotations = annotations_of(manifest)
+    membership = [annotations.get(key) for key in _MEMBERSHIP]
+    lasting = {key: value for key, value in status.items() if key not in _MOMENTS}
+    return Look(_digest([labels_of(manifest), membership, manifest.get("spec") or {}]), _digest(lasting))
 
 
-def _lasting(status: ReadOnly) -> Mapping[str, object]:
-    return {key: value for key, value in status.items() if key not in _MOMENTS}
+def _digest(value: object) -> str:
+    return sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
 
 
-def is_current(original: ReadOnly, copy: ReadOnly) -> bool:
-    """Whether nothing has to be written to the copy."""
-    return replacement(original, copy) is None and is_status_current(original, copy)
+def replacement(original: ReadOnly, copy: Copy) -> Manifest:
+    """What the stored copy is replaced with, if it is still the one that was read."""
+    wanted = copy_of(original, copy.namespace)
+    wanted["metadata"] |= {"uid": copy.uid, "resourceVersion": copy.version}
+    return wanted
 
 
 def lasts_from(original: ReadOnly) -> datetime | None:

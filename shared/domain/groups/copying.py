@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.domain.groups.copies import Places, is_current, is_member, lasts_from, places
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.groups.copies import Copy, Places, is_member, lasts_from, places, wanted_look
 from shared.domain.groups.group import Group
 from shared.domain.lifecycle.phases import is_copied, timestamp
 
@@ -31,24 +31,22 @@ _TOLD = {
 class Work:
     """Copies to delete and namespaces to create or refresh a copy in, each in the order of names."""
 
-    to_delete: tuple[Manifest, ...] = ()
+    to_delete: tuple[Copy, ...] = ()
     to_create: tuple[str, ...] = ()
-    to_refresh: tuple[Manifest, ...] = ()
+    to_refresh: tuple[Copy, ...] = ()
     waits_until: datetime | None = None
     """When the phase has lasted long enough for what was left out."""
 
 
-def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Manifest], *, now: datetime) -> Work:
+def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy], *, now: datetime) -> Work:
     """The difference between the copies that there are and those that there should be.
 
     A phase that has just begun is not shown in existing copies, nor, where they are many, in new ones: an installation
     passes through four phases, and each would cost two writes in every namespace.
     """
-    copies = {namespace_of(copy): copy for copy in present}
+    copies, look = {copy.namespace: copy for copy in present}, wanted_look(original)
     to_create = tuple(sorted(where.wanted - copies.keys()))
-    to_refresh = tuple(
-        copy for name, copy in sorted(copies.items()) if name in where.wanted and not is_current(original, copy)
-    )
+    to_refresh = tuple(copy for name, copy in sorted(copies.items()) if name in where.wanted and copy.look != look)
     begins = lasts_from(original)
     is_early = begins is not None and begins > now
     return Work(
@@ -93,7 +91,7 @@ def is_astray(  # why: where copies belong takes all five
     csv: ReadOnly,
     group: Group,
     namespaces: Sequence[ReadOnly],
-    copies: Iterable[ReadOnly],
+    copies: Iterable[Copy],
     *,
     only: Sequence[str] | None,
 ) -> bool:
@@ -101,7 +99,7 @@ def is_astray(  # why: where copies belong takes all five
     if is_copied(csv) or not is_member(csv, group):
         return False
     where = places(csv, group, namespaces, only=only)
-    present = {namespace_of(copy) for copy in copies if name_of(copy) == name_of(csv)}
+    present = {copy.namespace for copy in copies if copy.name == name_of(csv)}
     return not where.wanted <= present <= where.allowed
 
 

@@ -12,6 +12,7 @@ from shared.ports import Attempt, Policy, WriteFailure
 from shared.step import Create, Delete, Emit, Outcome, Record, Replace, SetStatus
 from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
 from tests.kit.cluster import FakeCluster, FixedClock
+from tests.kit.copies import FakeCopies
 
 REF = CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
 STATUS = {"phase": "Succeeded", "reason": "InstallSucceeded", "message": "fine"}
@@ -23,7 +24,9 @@ GRANT_DUE = Emit(names.GRANT_DUE, OPERATOR_GROUP.ref("g", "ns"))
 
 def run(*objects: dict[str, Any], attempt: Attempt | None = None, policy: Policy | None = None) -> Outcome:
     cluster = FakeCluster(objects)
-    return copy_csvs(REF, cluster, FixedClock(), policy or Policy(), attempt=attempt or Attempt())
+    return copy_csvs(
+        REF, cluster, FakeCopies(cluster), FixedClock(), policy=policy or Policy(), attempt=attempt or Attempt()
+    )
 
 
 def original(group: dict[str, Any] = GLOBAL, **more: Any) -> dict[str, Any]:

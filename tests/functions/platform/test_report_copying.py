@@ -11,6 +11,7 @@ from shared.ports import Policy
 from shared.step import NOTHING, Emit, Outcome, SetStatus
 from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
 from tests.kit.cluster import FakeCluster, FixedClock
+from tests.kit.copies import FakeCopies
 
 REF = OLM_CONFIG.ref("cluster")
 GROUP = a_group(targets=[""])
@@ -31,7 +32,9 @@ def a_copy(namespace: str) -> dict[str, Any]:
 
 
 def run(*objects: dict[str, Any], protected: tuple[str, ...] = ()) -> Outcome:
-    return report_copying(REF, FakeCluster(objects), FixedClock(), Policy(protected_copy_namespaces=protected))
+    cluster = FakeCluster(objects)
+    policy = Policy(protected_copy_namespaces=protected)
+    return report_copying(REF, cluster, FakeCopies(cluster), FixedClock(), policy=policy)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +115,8 @@ def test_without_config_copies_are_wanted() -> None:
 
 def test_only_the_object_named_cluster_counts() -> None:
     """csv.md 10.5."""
-    other = a_config("other")
+    cluster = FakeCluster([*WORLD, a_config("other")])
 
-    outcome = report_copying(OLM_CONFIG.ref("other"), FakeCluster([*WORLD, other]), FixedClock(), Policy())
+    outcome = report_copying(OLM_CONFIG.ref("other"), cluster, FakeCopies(cluster), FixedClock(), policy=Policy())
 
     assert (outcome.writes, outcome.emits) == (NOTHING.writes, NOTHING.emits)

@@ -1,0 +1,20 @@
+"""The copies among the objects of a `FakeCluster`."""
+
+from __future__ import annotations
+
+from shared.api.manifest import name_of
+from shared.domain.groups.copies import Copy
+from shared.kinds import CLUSTER_SERVICE_VERSION
+from shared.names import COPIED_FROM
+from tests.kit.cluster import FakeCluster
+
+
+class FakeCopies:
+    """Implements `Copies`."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
+        copies = self._cluster.list(CLUSTER_SERVICE_VERSION, labels={COPIED_FROM: namespace})
+        return tuple(Copy.of(copy) for copy in copies if name in ("", name_of(copy)))
