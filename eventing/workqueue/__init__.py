@@ -69,7 +69,7 @@ Turned down: Redis Streams with consumer groups (no coalescing), RQ's `unique=Tr
 one list for all groups (a deployment that serves few groups would have to skip over the rest).
 """
 
-from eventing.workqueue.client import UNREACHABLE, connect
+from eventing.workqueue.client import UNREACHABLE, Client, connect
 from eventing.workqueue.listing import listed
 from eventing.workqueue.values import Added, Claim, Depth, Listed, State
 from eventing.workqueue.work_queue import JOURNAL, JOURNAL_LENGTH, RECORD, WorkQueue
@@ -81,6 +81,7 @@ __all__ = [
     "UNREACHABLE",
     "Added",
     "Claim",
+    "Client",
     "Depth",
     "Listed",
     "State",

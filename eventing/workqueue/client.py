@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from redis import Redis
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -10,6 +12,8 @@ from redis.retry import Retry
 
 from shared.config import SettingError
 
+Client: TypeAlias = Redis
+"""What `connect` gives, for annotations outside this package."""
 UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
 """What any call raises when Redis stays away for longer than the client is patient."""
 LONGEST_BLOCK_SECONDS = 10

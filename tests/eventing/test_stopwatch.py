@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 
+import pytest
+
 from eventing.stopwatch import Stopwatch
 
 
@@ -25,6 +27,7 @@ def test_a_run_has_what_is_left_of_its_limit() -> None:
     assert stopwatch.left(0) <= 0
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # the child only writes and leaves
 def test_a_parent_sees_the_run_of_its_child() -> None:
     stopwatch = Stopwatch()
     child = os.fork()
