@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from shared.adapters.content.bundles import LIMITS, payload_of
 from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
@@ -22,6 +22,18 @@ _MESSAGE_BYTES: Final = 4096
 """What fits the termination message of a container."""
 
 
+class ConfigMaps(Protocol):
+    """What unpacking needs of a cluster."""
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None."""
+        ...
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        """PUT."""
+        ...
+
+
 def main(image: str, namespace: str, config_map: str) -> int:
     """Unpack; 0, or 1 with one sentence on stderr, which is where the termination message is taken from."""
     try:
@@ -34,7 +46,7 @@ def main(image: str, namespace: str, config_map: str) -> int:
     return 0
 
 
-def fill(cluster: KubeClient, ref: Ref, payload: Manifest) -> None:
+def fill(cluster: ConfigMaps, ref: Ref, payload: Manifest) -> None:
     """Write the payload into the ConfigMap, which must exist; nothing is written when it holds it already."""
     for attempt in range(1, _ATTEMPTS + 1):
         present = cluster.get(ref)
