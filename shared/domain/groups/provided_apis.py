@@ -94,9 +94,7 @@ def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api
     if own.is_static:
         return own.provided
     for provided in members:
-        match intersection(provided, own, others):
-            case Announce(text) | Withdraw(text):
-                own = replace(own, provided=text)
-            case Agreed() | Refused():
-                pass
+        verdict = intersection(provided, own, others)
+        if isinstance(verdict, Announce | Withdraw):
+            own = replace(own, provided=verdict.provided)
     return render_apis(own.apis & kept) if own.apis - kept else own.provided

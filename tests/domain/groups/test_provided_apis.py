@@ -290,7 +290,9 @@ def test_apis_of_a_version() -> None:
             own("a", COW, is_static=True), [], [], "", COW, id="csv.md 18.5 row 117: a static annotation is kept"
         ),
         pytest.param(own("a", GOOSE), [f"b:a:{GOOSE}"], [GOOSE], GOOSE, "", id="csv.md 9.2: withdrawn"),
-        pytest.param(own("a"), [f"b:a:{GOOSE}"], [GOOSE], GOOSE, "", id="csv.md 9.2: a loser adds nothing"),
+        pytest.param(
+            own("a"), [f"b:a:{GOOSE}"], [GOOSE, COW], joined(GOOSE, COW), COW, id="csv.md 9.2: a loser adds nothing"
+        ),
         pytest.param(
             own("a", f"{MOOSE},{GOOSE}"), [], [GOOSE], joined(GOOSE, MOOSE), f"{MOOSE},{GOOSE}", id="the order is kept"
         ),

@@ -105,6 +105,16 @@ def test_accounts_and_deployments_are_corrected_overrides_kept() -> None:
     assert write == Merge(CONDITION, {"spec": {"serviceAccounts": ["b", "a", "b"]}}, "4")
 
 
+def test_the_owner_is_corrected() -> None:
+    """csv.md 11.2: e.g. after the version was deleted and created again."""
+    csv = a_csv(install=INSTALL)
+    condition, *rights = stored(csv)
+    owners = condition["metadata"]["ownerReferences"]
+    stale = {**condition, "metadata": {**condition["metadata"], "ownerReferences": []}}
+
+    assert run(csv, stale, *rights).writes == (Merge(CONDITION, {"metadata": {"ownerReferences": owners}}, "4"),)
+
+
 @pytest.mark.parametrize(
     ("index", "change", "ref"),
     [

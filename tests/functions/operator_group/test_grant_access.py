@@ -209,6 +209,40 @@ def test_a_definition_is_looked_up_where_the_version_does_not_know_it() -> None:
     assert roles["ClusterRole//geese.birds.com-v1-admin"]["metadata"]["ownerReferences"][0]["uid"] == "found"
 
 
+def test_the_roles_of_an_aggregated_api() -> None:
+    """csv.md 8.8: owned APIService; nothing where the APIService is missing."""
+    group = a_group(targets=["a"])
+    csv = a_csv(member_of=group)
+    services = [
+        {"name": "cows", "version": version, "group": "m.com", "kind": "Cow", "deploymentName": "d"}
+        for version in ("v1", "v2")
+    ]
+    csv["spec"]["apiservicedefinitions"] = {"owned": services}
+    service = {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": "v1.m.com", "uid": "s"},
+    }
+
+    roles = {name: role for name, role in applied(run(group, csv, service)).items() if "cows" in name}
+
+    assert list(roles) == [f"ClusterRole//cows-v1-{suffix}" for suffix in ("admin", "edit", "view")]
+    assert roles["ClusterRole//cows-v1-admin"]["metadata"]["ownerReferences"][0]["kind"] == "APIService"
+    assert roles["ClusterRole//cows-v1-admin"]["rules"] == [
+        {"verbs": ["*"], "apiGroups": ["m.com"], "resources": ["cows"]}
+    ]
+
+
+def test_rights_of_an_earlier_version_of_the_same_name_are_not_projected() -> None:
+    """csv.md 8.9: owned by labels and UID."""
+    group = a_group(targets=["a"])
+    csv = a_csv(member_of=group, install=NEEDS_ROLES)
+    copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
+    left = rights_of({"metadata": {**csv["metadata"], "uid": "earlier"}})
+
+    assert not [name for name in applied(run(group, csv, copy, *left)) if "op-role" in name]
+
+
 def test_rights_are_lifted_for_a_global_group() -> None:
     """csv.md 8.9, 18.5 row 116: same names and labels, plus sight of namespaces."""
     group = a_group(targets=[""])

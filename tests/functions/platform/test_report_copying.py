@@ -108,6 +108,14 @@ def test_the_own_namespace_may_be_protected() -> None:
     assert write.status["conditions"][0]["status"] == "True"
 
 
+def test_neither_copies_nor_strangers_count() -> None:
+    """csv.md 10.7: non-copied versions of the namespaces of global groups."""
+    here = a_csv("copy.v1", labels={"olm.copiedFrom": "elsewhere"})
+    stranger = a_csv("stranger.v1")
+
+    assert run(*WORLD, a_copy("a"), here, stranger).emits == ()
+
+
 def test_without_config_copies_are_wanted() -> None:
     """csv.md 18.6 row 139."""
     assert run(*WORLD) == Outcome(emits=COPY_DUE)
