@@ -94,7 +94,7 @@ class Memory:
 
     def _is_bystander(self, said: Mapping[str, str]) -> bool:
         """Nobody of ours has anything to do with it (the decision is in the package's docstring)."""
-        if self.kind not in OWNED_BY_CSV or events.OWNERS in said:
+        if self.kind not in OWNED_BY_CSV or said.get(events.OWNERS):
             return False
         return self.kind == kinds.DEPLOYMENT or not self.has_listed
 

@@ -1,0 +1,208 @@
+"""Our events as CloudEvents over HTTP, and back; the only module that knows the `cloudevents` library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+from cloudevents.conversion import to_binary, to_structured
+from cloudevents.exceptions import GenericException
+from cloudevents.http import CloudEvent, from_http
+
+from eventing import events
+from eventing.events import Event
+from eventing.watch.hints import hints
+from shared import names
+from shared.api.manifest import ReadOnly
+from shared.kinds import BY_IDENTITY, Kind, Ref
+
+HINTS = (events.PHASE, events.OWNERS, events.COPIED, events.UNPACK)
+VERBS = ("add", "update", "delete")
+OURS = "io.olmf."
+_REQUIRED = ("id", "source", "type")
+_IDENTITY = {"apiversion": "api_version", "kind": "kind", "name": "name"}
+
+
+class InvalidEventError(ValueError):
+    """A request that is no event for us, with a sentence for each defect."""
+
+    def __init__(self, defects: tuple[str, ...]) -> None:
+        super().__init__("; ".join(defects))
+        self.defects = defects
+
+
+def to_request(event: Event, *, structured: bool = False) -> tuple[dict[str, str], bytes]:
+    """Headers and body of a POST, in binary mode unless told otherwise.
+
+    CloudEvents has no empty attributes: an empty hint stays away, which widens what the event may concern.
+    """
+    attributes = {
+        "id": event.id,
+        "source": event.source,
+        "type": event.type,
+        "subject": _subject(event.ref),
+        "apiversion": event.ref.api_version,
+        "kind": event.ref.kind,
+        "name": event.ref.name,
+        "namespace": event.ref.namespace,
+        "traceparent": event.traceparent,
+        **event.hints,
+    }
+    cloud = CloudEvent({key: value for key, value in attributes.items() if value})
+    headers, body = to_structured(cloud) if structured else to_binary(cloud)
+    return dict(headers), bytes(body or b"")
+
+
+def from_request(headers: Mapping[str, str], body: bytes) -> Event:
+    """The event of a request. InvalidEventError names every defect."""
+    if found := tuple(framing_defects(headers, body)):
+        raise InvalidEventError(found)
+    try:
+        cloud = from_http(dict(headers), body)
+    except (GenericException, ValueError, TypeError) as error:
+        raise InvalidEventError((f"the request is no CloudEvent: {error}",)) from error
+    return event_of(cloud)
+
+
+def framing_defects(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
+    """What keeps a request from being a CloudEvent of either mode at all; a sentence each."""
+    lower = {key.lower(): value for key, value in headers.items()}
+    media = lower.get("content-type", "").partition(";")[0].strip().lower()
+    if media.startswith("application/cloudevents-batch"):
+        yield "batch mode is not supported: send each event in a request of its own"
+        return
+    if media.startswith("application/cloudevents"):
+        yield from _structured_defects(body)
+        return
+    attributes = {key.removeprefix("ce-"): value for key, value in lower.items() if key.startswith("ce-")}
+    if not attributes:
+        yield (
+            f"the request is no CloudEvent: it has neither ce-… headers (binary mode) nor the content type "
+            f"application/cloudevents+json (structured mode), but {media or 'no content type'}"
+        )
+        return
+    yield from _attribute_defects(attributes)
+    if body and (not media or media.endswith(("/json", "+json"))) and _decoded(body) is _NO_JSON:
+        yield "the body is not JSON, though its content type says so"
+
+
+def event_of(cloud: CloudEvent) -> Event:
+    """What an event says to us. InvalidEventError names every defect."""
+    attributes = {key: value for key, value in cloud.get_attributes().items() if isinstance(value, str)}
+    data = cloud.get_data()
+    body: ReadOnly = data if isinstance(data, dict) else {}
+    ref, defects = _ref(attributes, body)
+    defects = [*_type_defects(attributes["type"], data), *defects, *_hint_defects(attributes)]
+    if defects:
+        raise InvalidEventError(tuple(defects))
+    said = {key: attributes[key] for key in HINTS if key in attributes}
+    if body and attributes["type"].startswith(names.RESOURCE_EVENT):
+        said |= hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
+    return Event(
+        attributes["id"], attributes["type"], attributes["source"], ref, said, attributes.get("traceparent", "")
+    )
+
+
+_NO_JSON = object()
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return _NO_JSON
+
+
+def _structured_defects(body: bytes) -> Iterator[str]:
+    said = _decoded(body)
+    if said is _NO_JSON:
+        yield "the body is not JSON: structured mode wants the whole event as one JSON object"
+    elif not isinstance(said, dict):
+        yield f"the body is {_named(said)}: structured mode wants the whole event as one JSON object"
+    else:
+        yield from _attribute_defects(said)
+
+
+def _attribute_defects(attributes: Mapping[str, Any]) -> Iterator[str]:
+    version = attributes.get("specversion")
+    if version != "1.0":
+        yield f"specversion is {version!r}: wanted '1.0'" if version else "specversion is missing: wanted '1.0'"
+    for name in _REQUIRED:
+        value = attributes.get(name)
+        if value is None or value == "":
+            yield f"{name} is missing"
+        elif not isinstance(value, str):
+            yield f"{name} is {_named(value)}: wanted a string"
+
+
+def _type_defects(kind: str, data: object) -> Iterator[str]:
+    verb = kind.removeprefix(names.RESOURCE_EVENT).removeprefix(names.REF_EVENT)
+    is_change = verb != kind
+    if not kind.startswith(OURS) and not (is_change and verb in VERBS):
+        yield (
+            f"type {kind!r} is none that we know: wanted {names.RESOURCE_EVENT} or {names.REF_EVENT} with "
+            f"{', '.join(VERBS)}, or {OURS}…"
+        )
+    if is_change and data is not None and not isinstance(data, dict):
+        yield f"data is {_named(data)}: wanted the object, or a reference to it, as a JSON object"
+
+
+def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref, list[str]]:
+    """The object that an event is about: as its attributes say, else its body (a whole object, or a reference)."""
+    inside = _ref_in(body)
+    defects: list[str] = []
+    found: dict[str, str] = {}
+    for attribute, field in _IDENTITY.items():
+        said, stated = attributes.get(attribute, ""), str(getattr(inside, field))
+        if said and stated and said != stated:
+            defects.append(f"{attribute} is {said!r}, but the body is about {stated!r}")
+        if not said and not stated:
+            defects.append(f"{attribute} is missing: the event must say which object it is about")
+        found[field] = said or stated
+    ref = Ref(**found, namespace=attributes.get("namespace", "") or inside.namespace)
+    known = BY_IDENTITY.get((ref.api_version, ref.kind))
+    if known and not known.is_namespaced:
+        ref = known.ref(ref.name)
+    elif known and not ref.namespace:
+        defects.append(f"namespace is missing: a {ref.kind} has one")
+    return ref, defects
+
+
+def _ref_in(body: ReadOnly) -> Ref:
+    if "metadata" in body:
+        meta = body["metadata"] if isinstance(body["metadata"], dict) else {}
+        return Ref.of({**body, "metadata": meta})
+    place = {key: str(body.get(key) or "") for key in ("name", "namespace")}
+    return Ref(str(body.get("apiVersion") or ""), str(body.get("kind") or ""), **place)
+
+
+def _hint_defects(attributes: Mapping[str, str]) -> Iterator[str]:
+    for name in (events.COPIED, events.UNPACK):
+        if attributes.get(name, "true") not in ("true", "false"):
+            yield f"{name} is {attributes[name]!r}: wanted true or false"
+
+
+def _subject(ref: Ref) -> str:
+    """As Knative writes it: `/apis/v1/…` for the core group, too."""
+    kind: Kind | None = BY_IDENTITY.get((ref.api_version, ref.kind))
+    if kind is None:
+        return ""
+    place = f"namespaces/{ref.namespace}/" if ref.namespace else ""
+    return f"/apis/{ref.api_version}/{place}{kind.plural}/{ref.name}"
+
+
+def _named(value: object) -> str:
+    """What a JSON value is, for people."""
+    match value:
+        case bool():
+            return "a boolean"
+        case str() | bytes():
+            return "a string"
+        case int() | float():
+            return "a number"
+        case list():
+            return "a list"
+        case None:
+            return "null"
+    return "an object"

@@ -1,0 +1,73 @@
+"""The endpoint as an ASGI application."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from types import SimpleNamespace
+from typing import TypeAlias
+
+import structlog
+from cloudevents.http import CloudEvent
+from functions_framework import aio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+from eventing.cloudevents import InvalidEventError, event_of
+from eventing.endpoint import QueueUnavailable
+from eventing.endpoint.gate import Gate
+from eventing.events import Event
+
+Accept: TypeAlias = Callable[[Sequence[Event]], None]
+Drain: TypeAlias = Callable[[], None]
+RETRY_AFTER_SECONDS = "1"
+log = structlog.get_logger()
+
+
+def asgi(accept: Accept, *, drain: Drain | None = None, on_start: Callable[[], None] | None = None) -> Starlette:
+    """The application: `POST /` takes an event, `GET /livez` and `/readyz` say that it runs."""
+
+    def receive(cloud: CloudEvent) -> None:
+        try:
+            event = event_of(cloud)
+        except InvalidEventError as error:
+            raise HTTPException(400, str(error)) from error
+        try:
+            accept((event,))
+        except QueueUnavailable as error:
+            raise HTTPException(
+                503, f"the event was not queued: {error}", {"Retry-After": RETRY_AFTER_SECONDS}
+            ) from error
+        if drain is not None:
+            _drain(drain)
+
+    async def well(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("ok")
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        if on_start is not None:
+            on_start()
+        yield
+
+    routes = [Route("/livez", well), Route("/readyz", well), Mount("/", Gate(_function(receive)))]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+def _function(receive: Callable[[CloudEvent], None]) -> ASGIApp:
+    """The functions-framework application of one CloudEvent function."""
+    module = SimpleNamespace(receive=receive)
+    app: ASGIApp = aio.create_asgi_app_from_module("receive", __file__, "cloudevent", module, None)
+    return app
+
+
+def _drain(drain: Drain) -> None:
+    """Work off what was queued; the event is safe already, so a failure here is no answer to its sender."""
+    try:
+        drain()
+    except Exception as error:  # noqa: BLE001  # why: whatever happened, the jobs stay queued and are run later
+        log.warning("drain_failed", error=f"{type(error).__name__}: {error}")

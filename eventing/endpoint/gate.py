@@ -1,0 +1,58 @@
+"""Stands before the function: refuses what the framework would let through, or refuse without a sentence."""
+
+from __future__ import annotations
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from eventing.cloudevents import framing_defects
+
+LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes; an object in etcd has at most 1.5 MiB."""
+
+
+class Gate:
+    """ASGI middleware: reads the body, within bounds, and looks whether it can be an event at all."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Look at one request."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        body = await _body(receive)
+        if body is None:
+            answer = PlainTextResponse(f"the body has more than {LARGEST_BODY} bytes", 413)
+            await answer(scope, receive, send)
+            return
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        if defects := tuple(framing_defects(headers, body)):
+            is_batch = headers.get("content-type", "").startswith("application/cloudevents-batch")
+            await PlainTextResponse("; ".join(defects), 415 if is_batch else 400)(scope, receive, send)
+            return
+        await self._app(scope, _replayed(body), send)
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body; None when it is too large."""
+    chunks, size = [], 0
+    while True:
+        message = await receive()
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > LARGEST_BODY:
+            return None
+        chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks)
+
+
+def _replayed(body: bytes) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body}]
+
+    async def receive() -> Message:
+        return messages.pop() if messages else {"type": "http.disconnect"}
+
+    return receive

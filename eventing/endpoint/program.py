@@ -1,0 +1,61 @@
+"""The endpoint's process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Callable, Iterator, Sequence
+
+import uvicorn
+
+from eventing.endpoint import QueueUnavailable
+from eventing.endpoint.app import Accept, Drain, asgi
+from eventing.events import Event
+from eventing.workqueue import UNREACHABLE
+from shared.config import Settings
+
+GRACE_SECONDS = 10
+"""How long requests that are being answered may still take after SIGTERM."""
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at SIGTERM and exit with 0; uvicorn would raise the signal once more."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
+def listen(
+    settings: Settings,
+    accept: Accept,
+    *,
+    drain: Drain | None = None,
+    on_ready: Callable[[str, str], None] | None = None,
+) -> None:
+    """What `eventing.endpoint.serve` promises."""
+    listener = socket.create_server(("", settings.port), backlog=512)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    def started() -> None:
+        if on_ready is not None:
+            on_ready(address, f"{address}/livez")
+
+    app = asgi(_speaking_our_errors(accept), drain=drain, on_start=started)
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
+    with listener:
+        asyncio.run(_Server(config).serve(sockets=[listener]))
+
+
+def _speaking_our_errors(accept: Accept) -> Accept:
+    def accepted(events: Sequence[Event]) -> None:
+        try:
+            accept(events)
+        except UNREACHABLE as error:
+            raise QueueUnavailable(f"Redis does not answer ({error})") from error
+
+    return accepted
