@@ -68,8 +68,19 @@ class Book:
 
     def writer_of(self, event_id: str) -> tuple[Run, Write] | None:
         """The write of ours that rang a watch event; None when somebody else did."""
+        if event_id.endswith(".delete"):
+            return self._deleter_of(event_id)
         change = change_of(event_id)
         return self._by_version.get(change) if change else None
+
+    def _deleter_of(self, event_id: str) -> tuple[Run, Write] | None:
+        # why: a deletion has no version of its own where a watcher finds out late, so ref and time must do
+        saw = self.events.get(event_id)
+        writers = self._writers.get(saw.ref, ()) if saw else ()
+        return next(
+            ((run, write) for run, write in reversed(writers) if write.op == "Delete" and saw and run.at <= saw.at),
+            None,
+        )
 
     def body(self, digest: str) -> msgspec.Raw:
         """A body. Unrecorded when it is not there."""

@@ -80,6 +80,16 @@ def test_runs_that_ring_each_other_come_to_an_end() -> None:
     assert "(see above)" in text_of(why(Book.of((ping, pong)), SUB))
 
 
+def test_a_deletion_is_traced_to_the_step_that_deleted() -> None:
+    delete = ran("run-1", "a/replace", SUB, [], Write("Delete", str(CSV), did="sent"), at=5)
+    gone = saw(CSV, "csv", "5", "delete", at=6)
+    notice = ran("run-2", "a/notice", SUB, [gone.id], wrote("Merge", SUB, "sub", "9"), at=7)
+    created = ran("run-0", "a/create", SUB, [], wrote("Create", CSV, "csv", "5"), at=1)
+    text = text_of(why(Book.of((created, delete, gone, notice)), SUB))
+    assert "a/replace on Subscription olm/etcd" in text.partition("last verdicts")[0]
+    assert "a/create" not in text.partition("last verdicts")[0]
+
+
 def test_many_causes_are_counted() -> None:
     causes = [f"uid.{number}.update" for number in range(9)]
     entries = [*(saw(SUB, "uid", str(number), "update") for number in range(9))]

@@ -1,0 +1,114 @@
+"""What a capture tells of the world around us: which object was in which version, and what others changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from eventing.events import Event, change_of
+from eventing.journal import Book, Saw
+from eventing.journal.book import writes_of
+from eventing.journal.records import Answer
+from eventing.replay.archive import Capture
+from eventing.routes import WATCHED
+from shared.api.manifest import Manifest, uid_of, version_of
+from shared.kinds import EVENT, Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that happened and that we did not cause."""
+
+    event: Event
+    at: int = 0
+    before: Manifest | None = None
+    """The object as it was recorded before; None: not recorded."""
+    after: Manifest | None = None
+    """The object as it was then; None: gone, or not recorded."""
+
+
+class Past:
+    """A capture, seen from outside."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.book: Book = capture.book
+        self._objects = {Ref.of(manifest): manifest for manifest in capture.objects}
+        self._versions: dict[str, dict[int, Manifest]] = {}
+        for manifest in (*_read(self.book), *capture.objects):
+            if uid_of(manifest) and version_of(manifest).isdigit():
+                self._versions.setdefault(uid_of(manifest), {})[int(version_of(manifest))] = manifest
+        writes = [write for run in self.book.runs.values() for write in writes_of(run) if write.did == "sent"]
+        self.written = tuple(ref for ref in map(Ref.parse, sorted({w.ref for w in writes})) if ref.kind != EVENT.kind)
+        """The objects that we wrote, Kubernetes Events aside."""
+        self.uids = {uid: Ref.of(next(iter(versions.values()))) for uid, versions in self._versions.items()}
+        """Whose each uid was."""
+        self.uids |= {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
+
+    def namespaces(self) -> list[str]:
+        """Every namespace that something was in."""
+        refs = (*self.uids.values(), *self.written, *(Ref.parse(saw.ref) for saw in self.book.events.values()))
+        return sorted({ref.namespace for ref in refs if ref.namespace})
+
+    def changes(self) -> Iterator[Change]:
+        """What was there when the journal begins, then what came from outside, in the order in which it was seen."""
+        added = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add")}
+        born = {change[0] for change in added if change}
+        for uid, versions in self._versions.items():
+            first = min(versions)
+            if uid not in born and self.book.writer_of(f"{uid}.{first}.add") is None:
+                ref = Ref.of(versions[first])
+                yield Change(Event(f"{uid}.{first}.add", _ADD, "capture", ref), after=versions[first])
+        for saw in sorted(self.book.events.values(), key=lambda saw: saw.at):
+            if self.book.writer_of(saw.id) is None:
+                yield self._change(saw)
+
+    def final(self, ref: Ref) -> Manifest | None:
+        """The object as the capture knows it last; None when it was gone."""
+        is_captured = any((kind.api_version, kind.kind) == (ref.api_version, ref.kind) for kind in WATCHED)
+        if ref in self._objects or (is_captured and self._objects):
+            return self._objects.get(ref)
+        known = [versions[max(versions)] for uid, versions in self._versions.items() if self.uids[uid] == ref]
+        return max(known, key=lambda manifest: int(version_of(manifest)), default=None)
+
+    def answers(self, *ports: str) -> list[Answer]:
+        """Every answer of these ports, in the order of the runs."""
+        return [answer for answer in _answers(self.book) if answer.port in ports]
+
+    def _change(self, saw: Saw) -> Change:
+        change = change_of(saw.id)
+        if change is None or not change[1].isdigit():
+            return Change(saw.event(), saw.at)
+        versions, then = self._versions.get(change[0], {}), int(change[1])
+        before = max((version for version in versions if version < then), default=None)
+        after = min((version for version in versions if version >= then), default=None)
+        is_deletion = saw.type.endswith(".delete")
+        return Change(
+            saw.event(),
+            saw.at,
+            None if before is None else versions[before],
+            None if after is None or is_deletion else versions[after],
+        )
+
+
+_ADD = "dev.knative.apiserver.resource.add"
+
+
+def _answers(book: Book) -> Iterator[Answer]:
+    for run in book.runs.values():
+        for decision in run.decisions:
+            yield from decision.answers
+
+
+def _read(book: Book) -> Iterable[Manifest]:
+    """Every object that a step has read, as it was then; without those whose body was not kept."""
+    wanted = [
+        digest
+        for answer in _answers(book)
+        if answer.port == "Cluster"
+        for digest in (*(answer.bodies or ()), answer.body)
+    ]
+    for digest in dict.fromkeys(wanted):
+        if digest in book.bodies:
+            yield msgspec.json.decode(book.bodies[digest])
