@@ -1,0 +1,191 @@
+"""The way of an object into the store: decoded, pruned, filled in, checked."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from typing import Any
+
+from eventing.sandbox import rules
+from eventing.sandbox.calls import Call
+from eventing.sandbox.defaults import fill_builtin
+from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, invalid
+from eventing.sandbox.resources import resolve
+from eventing.sandbox.schema import fill, prune, settle
+from eventing.sandbox.store import Stored
+from eventing.sandbox.validation import misfit, missing, validate
+from eventing.sandbox.world import World, now
+from shared.api.manifest import Manifest, ReadOnly, metadata
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+"""Metadata that the server alone decides."""
+
+
+def decode(call: Call, manifest: Any) -> Manifest:
+    """An object of the kind of the call, without unknown fields."""
+    resource = call.resource
+    if not isinstance(manifest, dict):
+        raise bad_request("the object provided is unrecognized (must be of type object)")
+    for key, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
+        if manifest.setdefault(key, wanted) != wanted:
+            raise bad_request(
+                f"the {'API version' if key == 'apiVersion' else 'kind'} in the data ({manifest[key]}) does not match "
+                f"the expected {'API version' if key == 'apiVersion' else 'kind'} ({wanted})"
+            )
+    if not isinstance(manifest.get("metadata"), dict):
+        manifest["metadata"] = {}
+    _drop_unknown(call, manifest)
+    schema = resolve(resource.schema)
+    if not resource.is_custom:
+        if sentence := misfit(manifest, schema):
+            raise bad_request(_undecodable(call, sentence))
+        return settle(manifest, schema)  # type: ignore[no-any-return]  # an object settles to an object
+    meta = resolve(schema["properties"]["metadata"])
+    if sentence := misfit(manifest["metadata"], meta, "metadata"):
+        raise bad_request(_undecodable(call, sentence))
+    manifest["metadata"] = settle(manifest["metadata"], meta)
+    fill(manifest, schema)
+    return manifest
+
+
+def _drop_unknown(call: Call, manifest: Manifest) -> None:
+    unknown = list(prune(manifest, resolve(call.resource.schema)))
+    if unknown and call.is_strict:
+        told = ", ".join(f'unknown field "{path}"' for path in sorted(unknown))
+        raise bad_request(_undecodable(call, f"strict decoding error: {told}"))
+    if call.query.get("fieldValidation") != "Ignore":
+        call.warnings.extend(f'unknown field "{path}"' for path in sorted(unknown))
+
+
+def _undecodable(call: Call, why: str) -> str:
+    kind = call.resource.kind
+    return f'{kind} in version "{call.resource.version}" cannot be handled as a {kind}: {why}'
+
+
+def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
+    """A new object, complete and correct."""
+    meta = manifest["metadata"]
+    _place(call, meta)
+    if meta.get("resourceVersion"):
+        raise bad_request("resourceVersion should not be set on objects to be created")
+    for name in (*_OURS, "managedFields"):
+        meta.pop(name, None)
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = meta["generateName"][:58] + "".join(secrets.choice(_ALPHABET) for _ in range(5))
+    _require_namespace(call, meta, world)
+    meta |= {"uid": str(uuid.uuid4()), "creationTimestamp": now(), "generation": 1}
+    if call.resource.kind in _UNGENERATED:
+        del meta["generation"]
+    if "status" in call.resource.subresources:
+        manifest.pop("status", None)
+    fill_builtin(call.resource, manifest, world)
+    check(call, manifest, [*rules.name_defects(call.resource, meta.get("name", ""))])
+    return manifest
+
+
+_UNGENERATED = frozenset({
+    "Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Event", "Endpoints", "Role", "RoleBinding",
+    "ClusterRole", "ClusterRoleBinding", "Lease", "APIService", "PersistentVolumeClaim", "PersistentVolume", "Node",
+    "ResourceQuota", "LimitRange", "StorageClass", "ControllerRevision", "HorizontalPodAutoscaler",
+})  # fmt: skip
+"""Kinds whose specs are not counted."""
+
+
+def _place(call: Call, meta: Manifest) -> None:
+    if not call.resource.is_namespaced:
+        meta.pop("namespace", None)
+    elif meta.setdefault("namespace", call.namespace) != call.namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    if call.name and meta.setdefault("name", call.name) != call.name:
+        raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({call.name})")
+
+
+def _require_namespace(call: Call, meta: Manifest, world: World) -> None:
+    if not call.resource.is_namespaced:
+        return
+    found = world.store.get(("/namespaces", "", call.namespace))
+    if found is None:
+        raise _missing_namespace(call.namespace)
+    if metadata(found.manifest).get("deletionTimestamp"):
+        why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
+        cause = {
+            "reason": "NamespaceTerminating", "message": f"namespace {call.namespace} is being terminated",
+            "field": "metadata.namespace",
+        }  # fmt: skip
+        raise forbidden(call.resource.plural, call.resource.group, meta.get("name", ""), why, causes=[cause])
+
+
+def _missing_namespace(name: str) -> Exception:
+    from eventing.sandbox.failures import not_found
+
+    return not_found("namespaces", "", name)
+
+
+def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) -> Manifest:
+    """The next state of an object: what the server decides is kept, the rest is checked."""
+    meta, before = manifest["metadata"], old.manifest["metadata"]
+    _place(call, meta)
+    wanted = meta.get("resourceVersion")
+    if wanted and wanted != before["resourceVersion"]:
+        raise conflict(call.resource.plural, call.resource.group, call.name)
+    if meta.get("uid") and meta["uid"] != before["uid"]:
+        why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {before['uid']}"
+        raise conflict(call.resource.plural, call.resource.group, call.name, why)
+    for name in _OURS:
+        meta.pop(name, None)
+    meta |= {name: before[name] for name in _OURS if name in before}
+    meta["resourceVersion"] = before["resourceVersion"]
+    manifest = _merge_subresource(call, old.manifest, manifest)
+    if not call.subresource:
+        fill_builtin(call.resource, manifest, world, old.manifest)
+    if "generation" in before and not call.subresource and _spec_changed(old.manifest, manifest):
+        manifest["metadata"]["generation"] = before["generation"] + 1
+    if before.get("deletionTimestamp"):
+        _no_new_finalizers(call, before, manifest["metadata"])
+    causes = [*rules.changed_immutables(call.resource, old.manifest, manifest)] if not call.subresource else []
+    check(call, manifest, causes)
+    return manifest
+
+
+def _merge_subresource(call: Call, old: ReadOnly, new: Manifest) -> Manifest:
+    """A write to `status` changes nothing else; a write to the object changes no status."""
+    if call.subresource == "status":
+        kept = {**old, "apiVersion": new["apiVersion"], "metadata": {**old["metadata"]}}
+        kept["metadata"]["managedFields"] = new["metadata"].get("managedFields", [])
+        kept.pop("status", None)
+        return {**kept, "status": new["status"]} if "status" in new else kept
+    if "status" in call.resource.subresources:
+        new.pop("status", None)
+        return {**new, "status": old["status"]} if "status" in old else new
+    return new
+
+
+def _spec_changed(old: ReadOnly, new: ReadOnly) -> bool:
+    left, right = ({**one, "metadata": None, "status": None, "apiVersion": None} for one in (old, new))
+    return left != right
+
+
+def _no_new_finalizers(call: Call, before: ReadOnly, meta: ReadOnly) -> None:
+    fresh = sorted(set(meta.get("finalizers") or ()) - set(before.get("finalizers") or ()))
+    if fresh:
+        why = (
+            f"Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers {fresh!r}"
+        )
+        cause = Cause("metadata.finalizers", "FieldValueForbidden", why)
+        raise invalid(call.resource.kind, call.resource.group, call.name, [cause])
+
+
+def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
+    """Raise with every defect at once."""
+    resource, schema = call.resource, resolve(call.resource.schema)
+    causes += rules.metadata_defects(manifest)
+    if resource.is_custom:
+        body = {name: value for name, value in manifest.items() if name != "metadata"}
+        causes += validate(body, {**schema, "required": [n for n in schema.get("required", ()) if n != "metadata"]})
+    else:
+        causes += missing(manifest, schema)
+        rule = rules.RULES.get((resource.group, resource.kind))
+        causes += rule(manifest) if rule else ()
+    if causes:
+        raise invalid(resource.kind, resource.group, manifest["metadata"].get("name", ""), causes)

@@ -1,0 +1,108 @@
+"""One request, understood: which verb on which resource, by whom, with which options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from eventing.sandbox.failures import Failure, bad_request, no_such_path, not_served
+from eventing.sandbox.resources import Registry, Resource
+from shared.api.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A verb on a resource."""
+
+    verb: str
+    resource: Resource
+    namespace: str
+    name: str
+    subresource: str
+    query: Mapping[str, str]
+    user: User
+    user_agent: str = ""
+    warnings: list[str] = field(default_factory=list)
+    """Sentences for the `Warning` header of the answer."""
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Nothing may be stored."""
+        return self.query.get("dryRun", "") == "All"
+
+    @property
+    def manager(self) -> str:
+        """The field manager: named, else the first word of the user agent."""
+        return self.query.get("fieldManager") or self.user_agent.partition("/")[0] or "unknown"
+
+    @property
+    def is_strict(self) -> bool:
+        """Unknown fields are an error, not a warning."""
+        return self.query.get("fieldValidation") == "Strict"
+
+    def key_of(self, manifest: Manifest) -> tuple[str, str, str]:
+        """Where an object of this call is stored."""
+        return (self.resource.table, self.namespace, str(manifest["metadata"]["name"]))
+
+
+_VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_COLLECTION = {"get": "list", "delete": "deletecollection"}
+
+
+def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) -> Call:
+    """The call that a path means; the user is filled in by who knows."""
+    match path.strip("/").split("/"):
+        case ["api", version, *rest]:
+            group = ""
+        case ["apis", group, version, *rest]:
+            pass
+        case _:
+            raise no_such_path()
+    if rest[:1] == ["watch"]:
+        raise not_served("the old /watch paths")
+    namespace, plural, name, subresource = _place(rest)
+    resource = registry.find(group, version, plural)
+    if resource is None or bool(namespace) > resource.is_namespaced:
+        raise no_such_path()
+    if subresource and subresource not in resource.subresources:
+        raise _unknown_subresource(resource, subresource)
+    verb = _VERBS.get(method, "")
+    if not verb:
+        raise Failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    if not name:
+        verb = _COLLECTION.get(verb, verb)
+        if verb == "list" and query.get("watch", "").lower() in ("1", "true"):
+            verb = "watch"
+    if query.get("dryRun", "All") != "All":
+        raise bad_request(f'Invalid dryRun: [{query["dryRun"]}]: supported values: "All"')
+    return Call(verb, resource, namespace, name, subresource, query, User(""))
+
+
+def _place(rest: list[str]) -> tuple[str, str, str, str]:
+    """Namespace, plural, name, subresource."""
+    match rest:
+        case ["namespaces", namespace, ("status" | "finalize") as subresource]:
+            return "", "namespaces", namespace, subresource
+        case ["namespaces", namespace, plural, *below]:
+            pass
+        case [plural, *below]:
+            namespace = ""
+        case _:
+            raise no_such_path()
+    if len(below) > 2:
+        raise not_served(f"paths below {below[1]}")
+    return namespace, plural, below[0] if below else "", below[1] if len(below) > 1 else ""
+
+
+def _unknown_subresource(resource: Resource, subresource: str) -> Failure:
+    known = {"log", "exec", "attach", "portforward", "proxy", "eviction", "binding", "ephemeralcontainers", "resize"}
+    return not_served(f"{resource.plural}/{subresource}") if subresource in known else no_such_path()

@@ -1,0 +1,146 @@
+"""From a call to the function that serves it."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_changes
+from typing import Any
+
+import orjson
+
+from eventing.sandbox import access, apply, deletion, patches, protobuf, scale, verbs
+from eventing.sandbox.admission import decode
+from eventing.sandbox.calls import Call
+from eventing.sandbox.failures import bad_request, not_allowed, unsupported_media
+from eventing.sandbox.resources import resolve
+from eventing.sandbox.store import Stored
+from eventing.sandbox.verbs import Answer
+from eventing.sandbox.world import World
+from eventing.sandbox.yaml_body import parse_yaml
+from shared.api.manifest import Manifest
+
+REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
+
+
+def serve(call: Call, world: World, body: bytes, content_type: str, accept: str) -> Answer:
+    """The answer to a call that its user may make."""
+    if call.resource.group in REVIEWS:
+        return _review(call, world, body, content_type)
+    if call.subresource in ("scale", "token", "finalize"):
+        return _SUBRESOURCES[call.subresource](call, world, body, content_type)
+    match call.verb:
+        case "get":
+            return verbs.get(call, world, accept)
+        case "list":
+            return verbs.list_objects(call, world, accept)
+        case "create" if not call.subresource:
+            return verbs.create(call, world, _decoded(call, body, content_type))
+        case "update" if call.name:
+            return verbs.update(call, world, _decoded(call, body, content_type))
+        case "patch" if call.name:
+            return _patch(call, world, body, content_type)
+        case "delete" if not call.subresource:
+            return deletion.delete(call, world, _decoded(None, body, content_type))
+        case "deletecollection":
+            return deletion.delete_all(call, world, _decoded(None, body, content_type))
+    raise not_allowed()
+
+
+def _decoded(call: Call | None, body: bytes, content_type: str) -> Any:
+    if call is None and not body:
+        return {}
+    if content_type.startswith(protobuf.MEDIA):
+        return protobuf.decode(body, call.resource if call else None)
+    if content_type.startswith("application/yaml"):
+        return parse_yaml(body)
+    if content_type and not content_type.startswith("application/json"):
+        raise unsupported_media(content_type, "application/json, application/yaml, application/vnd.kubernetes.protobuf")
+    return parse_json(body)
+
+
+def parse_json(body: bytes) -> Any:
+    """A JSON body."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
+
+
+def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    kind = content_type.partition(";")[0]
+    if kind == "application/apply-patch+yaml":
+        return apply.apply(call, world, parse_yaml(body))
+    old = verbs.find(call, world)
+    return verbs.replace(call, world, old, decode(call, _patched(call, old, body, kind)))
+
+
+def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:
+    before = orjson.loads(old.at(call.resource.api_version))
+    given = parse_json(body)
+    match kind:
+        case "application/merge-patch+json":
+            after = patches.merge(before, given)
+        case "application/json-patch+json":
+            after = patches.json_patch(before, given)
+        case "application/strategic-merge-patch+json" if not call.resource.is_custom:
+            after = patches.strategic(before, given, resolve(call.resource.schema))
+        case _:
+            known = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+            raise unsupported_media(kind, known)
+    if after["metadata"].get("name") != call.name:
+        raise bad_request("the name of the object does not match the name on the URL")
+    found: Manifest = after
+    if not isinstance(given, dict) or "resourceVersion" not in (given.get("metadata") or {}):
+        found["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]
+    return found
+
+
+def _review(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    if call.verb != "create":
+        raise not_allowed()
+    manifest = decode(call, _decoded(call, body, content_type))
+    manifest["metadata"].pop("creationTimestamp", None)
+    return verbs.answer(call, access.review(call.resource.kind, manifest, call.user, world), 201)
+
+
+def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    old = verbs.find(call, world)
+    shown = scale.read(call.resource, old.manifest)
+    if call.verb == "get":
+        return Answer(200, orjson.dumps(shown))
+    if call.verb == "patch":
+        given = parse_json(body)
+        wanted = patches.json_patch(shown, given) if isinstance(given, list) else patches.merge(shown, given)
+    elif call.verb == "update":
+        wanted = parse_json(body)
+    else:
+        raise not_allowed()
+    whole = with_changes(call, subresource="")
+    changed = scale.write(call.resource, orjson.loads(old.at(call.resource.api_version)), wanted)
+    done = verbs.replace(whole, world, old, decode(whole, changed))
+    return Answer(done.code, orjson.dumps(scale.read(call.resource, orjson.loads(done.body))))
+
+
+def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    if call.verb != "create":
+        raise not_allowed()
+    account = verbs.find(call, world)
+    spec = {} if content_type.startswith(protobuf.MEDIA) else parse_json(body).get("spec") or {}
+    token, end = access.token_for(account.manifest, int(spec.get("expirationSeconds") or 3600), world)
+    from datetime import UTC, datetime
+
+    status = {"token": token, "expirationTimestamp": datetime.fromtimestamp(end, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    made = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "metadata": {}, "spec": spec}
+    return Answer(201, orjson.dumps({**made, "status": status}))
+
+
+def _finalize(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    """Only the finalizers in the spec of a Namespace."""
+    if call.verb != "update":
+        raise not_allowed()
+    old, given = verbs.find(call, world), _decoded(call, body, content_type)
+    changed = old.copy()
+    changed["spec"] = given.get("spec") or {}
+    return verbs.answer(call, world.store.put(old.key, changed).manifest)
+
+
+_SUBRESOURCES = {"scale": _scale, "token": _token, "finalize": _finalize}

@@ -1,0 +1,152 @@
+"""Every "no" of the API, with the reason, code and sentence that clients compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from shared.api.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One defect of an object: where, of which sort, and what was wanted."""
+
+    path: str
+    reason: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+@dataclass(eq=False)
+class Failure(Exception):
+    """An answer that is not a success; `status` is its body."""
+
+    code: int
+    reason: str
+    message: str
+    details: Manifest = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def status(self) -> Manifest:
+        """The `Status` object that tells it."""
+        return {
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message,
+            "reason": self.reason, "details": self.details, "code": self.code,
+        }  # fmt: skip
+
+
+def _details(name: str, group: str, kind: str, **more: object) -> Manifest:
+    told = {"name": name, "group": group, "kind": kind}
+    return {key: value for key, value in told.items() if value} | more
+
+
+def qualified(plural: str, group: str) -> str:
+    """`deployments.apps`, `secrets`."""
+    return f"{plural}.{group}" if group else plural
+
+
+def not_found(plural: str, group: str, name: str) -> Failure:
+    """There is no such object."""
+    return Failure(
+        404, "NotFound", f'{qualified(plural, group)} "{name}" not found', _details(name, group, plural)
+    )  # fmt: skip
+
+
+def no_such_path() -> Failure:
+    """Nothing is served there."""
+    return Failure(404, "NotFound", "the server could not find the requested resource")
+
+
+def already_exists(plural: str, group: str, name: str) -> Failure:
+    """A create met an object of that name."""
+    return Failure(
+        409, "AlreadyExists", f'{qualified(plural, group)} "{name}" already exists', _details(name, group, plural)
+    )
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def conflict(plural: str, group: str, name: str, why: str = MODIFIED) -> Failure:
+    """The write was based on something that is no longer so."""
+    message = f'Operation cannot be fulfilled on {qualified(plural, group)} "{name}": {why}'
+    return Failure(409, "Conflict", message, _details(name, group, plural))
+
+
+def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Failure:
+    """The object breaks rules of its kind."""
+    sentences = list(dict.fromkeys(str(cause) for cause in causes))
+    told = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
+    listed = [{"reason": cause.reason, "message": cause.message, "field": cause.path} for cause in causes]
+    return Failure(
+        422, "Invalid", f'{qualified(kind, group)} "{name}" is invalid: {told}',
+        _details(name, group, kind, causes=listed),
+    )  # fmt: skip
+
+
+def bad_request(message: str) -> Failure:
+    """The request itself makes no sense."""
+    return Failure(400, "BadRequest", message)
+
+
+def forbidden(plural: str, group: str, name: str, why: str, **details: object) -> Failure:
+    """Somebody may not do that."""
+    thing = f'{qualified(plural, group)} "{name}"' if name else qualified(plural, group)
+    return Failure(403, "Forbidden", f"{thing} is forbidden: {why}", _details(name, group, plural, **details))
+
+
+def expired(wanted: int, oldest: int) -> Failure:
+    """The history does not reach back so far; list again."""
+    return Failure(410, "Expired", f"too old resource version: {wanted} ({oldest})")
+
+
+def unauthorized() -> Failure:
+    """Nobody we know."""
+    return Failure(401, "Unauthorized", "Unauthorized")
+
+
+def not_allowed() -> Failure:
+    """The resource has no such verb."""
+    return Failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+
+
+def unsupported_media(seen: str, wanted: str) -> Failure:
+    """A body in a format that is not understood here."""
+    message = f"the body of the request was in an unknown format - accepted media types include: {wanted}"
+    return Failure(415, "UnsupportedMediaType", message, {"seen": seen})
+
+
+def not_served(what: str) -> Failure:
+    """Something that a real server does and the sandbox does not."""
+    message = f"the sandbox does not serve {what}; use a real API server (olmf up --kubeconfig FILE)"
+    return Failure(501, "NotImplemented", message)
+
+
+def required(path: str, why: str = "") -> Cause:
+    """A field that must be there is not."""
+    return Cause(path, "FieldValueRequired", f"Required value: {why}" if why else "Required value")
+
+
+def bad_value(path: str, seen: object, why: str) -> Cause:
+    """A value that is not acceptable."""
+    return Cause(path, "FieldValueInvalid", f"Invalid value: {quoted(seen)}: {why}")
+
+
+def quoted(seen: object) -> str:
+    """A value as the real server prints it: scalars as JSON, everything else short."""
+    match seen:
+        case str():
+            return f'"{seen}"'
+        case bool():
+            return str(seen).lower()
+        case None:
+            return "null"
+        case int() | float():
+            return str(seen)
+    return str(seen)

@@ -1,0 +1,209 @@
+"""The patches that say what to change: JSON patch, JSON merge patch, strategic merge patch."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from eventing.sandbox.failures import Failure, bad_request
+from eventing.sandbox.resources import Node, resolve
+from eventing.sandbox.schema import child, items
+
+
+def merge(target: Any, patch: Any) -> Any:
+    """RFC 7396: null deletes, objects merge, everything else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge(merged.get(name), value)
+    return merged
+
+
+def json_patch(target: Any, operations: Any) -> Any:
+    """RFC 6902."""
+    if not isinstance(operations, list):
+        raise bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+    for operation in operations:
+        act = _OPERATIONS.get(operation.get("op", ""))
+        if act is None:
+            raise bad_request(f"Unexpected kind: {operation.get('op')}")
+        try:
+            target = act(target, operation)
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            message = (
+                f"the server rejected our request due to an error in our request: {operation['op']} operation does not "
+                f"apply: doc is missing path: {operation.get('path')}: missing value"
+            )
+            raise Failure(422, "Invalid", message) from error
+    return target
+
+
+def _parts(pointer: str) -> list[str]:
+    if pointer and not pointer.startswith("/"):
+        raise ValueError(pointer)
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
+def _look(target: Any, parts: list[str]) -> Any:
+    for part in parts:
+        target = target[int(part)] if isinstance(target, list) else target[part]
+    return target
+
+
+def _add(target: Any, operation: Node) -> Any:
+    return _put(target, _parts(operation["path"]), copy.deepcopy(operation["value"]))
+
+
+def _put(target: Any, parts: list[str], value: Any) -> Any:
+    if not parts:
+        return value
+    *above, last = parts
+    holder = _look(target, above)
+    if isinstance(holder, list):
+        index = len(holder) if last == "-" else int(last)
+        if not 0 <= index <= len(holder):
+            raise IndexError(last)
+        holder.insert(index, value)
+    elif isinstance(holder, dict):
+        holder[last] = value
+    else:
+        raise TypeError(last)
+    return target
+
+
+def _remove(target: Any, operation: Node) -> Any:
+    *above, last = _parts(operation["path"])
+    holder = _look(target, above)
+    del holder[int(last) if isinstance(holder, list) else last]
+    return target
+
+
+def _replace(target: Any, operation: Node) -> Any:
+    parts = _parts(operation["path"])
+    if not parts:
+        return operation["value"]
+    *above, last = parts
+    holder = _look(target, above)
+    place: Any = int(last) if isinstance(holder, list) else last
+    _ = holder[place]
+    holder[place] = copy.deepcopy(operation["value"])
+    return target
+
+
+def _test(target: Any, operation: Node) -> Any:
+    if _look(target, _parts(operation["path"])) != operation.get("value"):
+        message = (
+            "the server rejected our request due to an error in our request: testing value "
+            f"{operation['path']} failed: test failed"
+        )
+        raise Failure(422, "Invalid", message)
+    return target
+
+
+def _copy(target: Any, operation: Node) -> Any:
+    value = copy.deepcopy(_look(target, _parts(operation["from"])))
+    return _put(target, _parts(operation["path"]), value)
+
+
+def _move(target: Any, operation: Node) -> Any:
+    value = _look(target, _parts(operation["from"]))
+    target = _remove(target, {"path": operation["from"]})
+    return _put(target, _parts(operation["path"]), value)
+
+
+_OPERATIONS: dict[str, Callable[[Any, Node], Any]] = {
+    "add": _add, "remove": _remove, "replace": _replace, "test": _test, "copy": _copy, "move": _move,
+}  # fmt: skip
+
+
+def strategic(target: Any, patch: Any, node: Node) -> Any:
+    """Kubernetes' own: like a merge, but lists with a merge key merge item by item, and directives steer."""
+    if not isinstance(patch, dict):
+        return patch
+    if patch.get("$patch") == "delete":
+        return None
+    merged = dict(target) if isinstance(target, dict) and patch.get("$patch") != "replace" else {}
+    kept = patch.get("$retainKeys")
+    if kept is not None:
+        merged = {name: value for name, value in merged.items() if name in kept}
+    for name, value in patch.items():
+        if name == "$patch" or name == "$retainKeys" or name.startswith("$setElementOrder/"):
+            continue
+        if name.startswith("$deleteFromPrimitiveList/"):
+            field = name.partition("/")[2]
+            merged[field] = [one for one in merged.get(field) or [] if one not in value]
+            continue
+        _merge_field(merged, name, value, node, patch.get(f"$setElementOrder/{name}"))
+    for name, order in patch.items():
+        field = name.partition("/")[2]
+        if name.startswith("$setElementOrder/") and field not in patch and isinstance(merged.get(field), list):
+            merged[field] = _ordered(merged[field], order, _key(node, field))
+    return merged
+
+
+def _merge_field(merged: Node, name: str, value: Any, node: Node, order: list[Any] | None) -> None:
+    if value is None:
+        merged.pop(name, None)
+        return
+    inner = child(node, name) or {}
+    strategy = str((node.get("properties") or {}).get(name, {}).get("x-kubernetes-patch-strategy", ""))
+    if isinstance(value, list):
+        if "merge" not in strategy.split(","):
+            merged[name] = [one for one in value if not _is_directive(one)]
+            return
+        merged[name] = _merge_list(merged.get(name) or [], value, inner, _key(node, name))
+        if order is not None:
+            merged[name] = _ordered(merged[name], order, _key(node, name))
+        return
+    result = strategic(merged.get(name), value, inner)
+    if result is None:
+        merged.pop(name, None)
+    else:
+        merged[name] = result
+
+
+def _key(node: Node, name: str) -> str:
+    return str((node.get("properties") or {}).get(name, {}).get("x-kubernetes-patch-merge-key", ""))
+
+
+def _is_directive(item: Any) -> bool:
+    return isinstance(item, dict) and "$patch" in item
+
+
+def _merge_list(old: list[Any], patch: list[Any], node: Node, key: str) -> list[Any]:
+    if any(_is_directive(item) and item["$patch"] == "replace" for item in patch):
+        return [item for item in patch if not _is_directive(item)]
+    if not key:
+        return [*old, *(item for item in patch if item not in old)]
+    merged = list(old)
+    inner = resolve(items(node))
+    for item in patch:
+        if key not in item:
+            raise bad_request(f"map: {item} does not contain declared merge key: {key}")
+        index = next((i for i, one in enumerate(merged) if one.get(key) == item[key]), None)
+        if item.get("$patch") == "delete":
+            merged = [one for one in merged if one.get(key) != item[key]]
+        elif index is None:
+            merged.append(strategic({}, item, inner))
+        else:
+            merged[index] = strategic(merged[index], item, inner)
+    return merged
+
+
+def _ordered(found: list[Any], order: list[Any], key: str) -> list[Any]:
+    """Named items in the wanted order; the others stay behind the neighbour they had."""
+
+    def identity(one: Any) -> Any:
+        return one.get(key) if key and isinstance(one, dict) else one
+
+    wanted = [identity(one) for one in order]
+    named = sorted((one for one in found if identity(one) in wanted), key=lambda one: wanted.index(identity(one)))
+    result, following = [], iter(named)
+    for one in found:
+        result.append(next(following) if identity(one) in wanted else one)
+    return result

@@ -1,0 +1,151 @@
+"""Binary bodies: kubectl's `create …` sends built-in kinds so, and does not fall back to JSON."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from eventing.sandbox.failures import bad_request
+from eventing.sandbox.resources import Node, Resource, field_numbers, resolve
+from shared.api.manifest import Manifest
+
+MAGIC = b"k8s\x00"
+MEDIA = "application/vnd.kubernetes.protobuf"
+_META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+
+
+def decode(data: bytes, resource: Resource | None) -> Manifest:
+    """The object (or options, where no resource is given) inside an envelope."""
+    if not data.startswith(MAGIC):
+        raise bad_request("the body is not a Kubernetes protobuf envelope")
+    envelope = {number: value for number, value in _fields(data[4:])}
+    type_meta = {number: bytes(value).decode() for number, value in _fields(envelope.get(1, b""))}
+    if resource is None:
+        return _options(envelope.get(2, b""))
+    if type_meta.get(2) not in (resource.kind, None):
+        raise bad_request(
+            f"the kind in the data ({type_meta.get(2)}) does not match the expected kind ({resource.kind})"
+        )
+    found: Manifest = _message(envelope.get(2, b""), resource.schema)
+    return {"apiVersion": type_meta.get(1), "kind": type_meta.get(2), **found}
+
+
+def _options(data: bytes) -> Manifest:
+    """DeleteOptions: the numbers of the fields that matter."""
+    options: Manifest = {}
+    for number, value in _fields(data):
+        if number == 1:
+            options["gracePeriodSeconds"] = value
+        elif number == 2:
+            names = {1: "uid", 2: "resourceVersion"}
+            options["preconditions"] = {names[n]: bytes(v).decode() for n, v in _fields(value)}
+        elif number == 4:
+            options["propagationPolicy"] = bytes(value).decode()
+        elif number == 3:
+            options["orphanDependents"] = bool(value)
+    return options
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        match tag & 7:
+            case 0:
+                value: Any
+                value, at = _varint(data, at)
+                if value >= 1 << 63:
+                    value -= 1 << 64
+            case 1:
+                value, at = struct.unpack("<d", data[at : at + 8])[0], at + 8
+            case 2:
+                size, at = _varint(data, at)
+                value, at = data[at : at + size], at + size
+            case _:
+                raise bad_request("the protobuf body is malformed")
+        yield tag >> 3, value
+
+
+def _message(data: bytes, reference: Node) -> Any:
+    name = reference.get("$ref", "")
+    if special := _SPECIAL.get(name.rpartition(".")[2]):
+        return special(data)
+    found: Manifest = {}
+    properties = resolve(reference).get("properties", {})
+    _collect(data, field_numbers().get(name, {}), properties, found)
+    return found
+
+
+def _collect(data: bytes, numbers: Node, properties: Node, found: Manifest) -> None:
+    for number, value in _fields(data):
+        known = numbers.get(str(number))
+        if isinstance(known, dict):  # a message that JSON inlines
+            _collect(value, known, properties, found)
+        elif known:
+            _set(found, known, value, properties[known])
+
+
+def _set(found: Manifest, name: str, value: Any, node: Node) -> None:
+    if node.get("type") == "array":
+        found.setdefault(name, []).append(_scalar(value, node["items"]))
+    elif "additionalProperties" in node:
+        entry = dict(_fields(value))
+        inner = node["additionalProperties"]
+        found.setdefault(name, {})[bytes(entry.get(1, b"")).decode()] = _scalar(entry.get(2, b""), inner)
+    else:
+        found[name] = _scalar(value, node)
+
+
+def _scalar(value: Any, node: Node) -> Any:
+    if "$ref" in node:
+        return _message(value, node)
+    match node.get("type"):
+        case "boolean":
+            return bool(value)
+        case "string" if node.get("format") == "byte":
+            return base64.b64encode(value).decode()
+        case "string":
+            return bytes(value).decode()
+        case "array":
+            return [_scalar(one, node["items"]) for _, one in _fields(value)]
+    return value
+
+
+def _time(data: bytes) -> str | None:
+    fields = dict(_fields(data))
+    return datetime.fromtimestamp(fields.get(1, 0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if fields.get(1) else None
+
+
+def _int_or_string(data: bytes) -> int | str:
+    fields = dict(_fields(data))
+    return bytes(fields.get(3, b"")).decode() if fields.get(1) else int(fields.get(2, 0))
+
+
+def _quantity(data: bytes) -> str:
+    return bytes(dict(_fields(data)).get(1, b"")).decode()
+
+
+def _raw(data: bytes) -> Any:
+    import orjson
+
+    return orjson.loads(dict(_fields(data)).get(1, b"null"))
+
+
+_SPECIAL: dict[str, Any] = {
+    "Time": _time, "MicroTime": _time, "IntOrString": _int_or_string, "Quantity": _quantity, "FieldsV1": _raw,
+    "RawExtension": _raw, "JSON": _raw,
+}  # fmt: skip

@@ -1,0 +1,101 @@
+"""Structural schemas at work: drop what a kind does not have, fill in defaults.
+
+Built-in kinds and kinds from definitions take the same walk; `validation` says what is wrong with what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from eventing.sandbox.resources import OBJECT_META, Node, resolve
+
+_EMBEDDED: Node = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": OBJECT_META}
+ANYTHING: Node = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def object_schema(structural: Node) -> Node:
+    """The schema of a custom kind with the fields that every object has."""
+    return {**structural, "properties": {**structural.get("properties", {}), **_EMBEDDED}}
+
+
+def child(node: Node, name: str) -> Node | None:
+    """The schema of one field of an object, None when there is no such field."""
+    properties = node.get("properties")
+    if properties and name in properties:
+        return resolve(properties[name])
+    if node.get("x-kubernetes-embedded-resource") and name in _EMBEDDED:
+        return resolve(_EMBEDDED[name])
+    extra = node.get("additionalProperties")
+    if isinstance(extra, dict):
+        return resolve(extra)
+    if extra or node.get("x-kubernetes-preserve-unknown-fields"):
+        return ANYTHING
+    return None
+
+
+def items(node: Node) -> Node:
+    """The schema of the items of a list."""
+    found = node.get("items")
+    return resolve(found) if isinstance(found, dict) else ANYTHING
+
+
+def prune(value: Any, node: Node, path: str = "") -> Iterator[str]:
+    """Drop unknown fields in place; yields their paths."""
+    if isinstance(value, dict):
+        for name in list(value):
+            below = f"{path}.{name}" if path else name
+            inner = child(node, name)
+            if inner is None:
+                del value[name]
+                yield below
+            else:
+                yield from prune(value[name], inner, below)
+    elif isinstance(value, list):
+        inner = items(node)
+        for index, item in enumerate(value):
+            yield from prune(item, inner, f"{path}[{index}]")
+
+
+def fill(value: Any, node: Node) -> None:
+    """Set the defaults of a schema, in place; null where null may not be counts as absent."""
+    if isinstance(value, dict):
+        for name, raw in (node.get("properties") or {}).items():
+            inner = resolve(raw)
+            if name in value and value[name] is None and not inner.get("nullable") and "default" in raw:
+                del value[name]
+            if "default" in raw and name not in value:
+                value[name] = orjson.loads(orjson.dumps(raw["default"]))
+        for name, item in value.items():
+            if isinstance(item, (dict, list)) and (found := child(node, name)):
+                fill(item, found)
+    elif isinstance(value, list):
+        inner = items(node)
+        for item in value:
+            fill(item, inner)
+
+
+def settle(value: Any, node: Node) -> Any:
+    """A value of a built-in kind as Go would write it: no nulls, no empty optional lists, maps and strings."""
+    if isinstance(value, dict) and ("properties" in node or "additionalProperties" in node):
+        required = node.get("required", ())
+        kept = {}
+        for name, item in value.items():
+            inner = child(node, name) or {}
+            settled = settle(item, inner)
+            if settled is None or (name not in required and _is_empty(settled, inner) and "properties" in node):
+                continue
+            kept[name] = settled
+        return kept
+    if isinstance(value, list):
+        inner = items(node)
+        return [settle(item, inner) for item in value]
+    if isinstance(value, (int, float)) and node.get("oneOf") and "format" not in node:
+        return str(value)
+    return value
+
+
+def _is_empty(value: Any, node: Node) -> bool:
+    return value in ("", []) or (value == {} and "properties" not in node and "additionalProperties" in node)

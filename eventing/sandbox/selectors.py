@@ -1,0 +1,87 @@
+"""Label and field selectors: text in, predicate out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from eventing.sandbox.failures import bad_request
+from shared.api.manifest import ReadOnly, metadata
+
+Predicate: TypeAlias = Callable[[ReadOnly], bool]
+
+_REQUIREMENT = re.compile(r"\s*(?:(?P<key>[^\s=!,()]+)\s+(?P<set>in|notin)\s*\((?P<values>[^)]*)\)"
+                          r"|(?P<name>[^\s=!,()]+)\s*(?P<op>==|=|!=)\s*(?P<value>[^\s=!,()]*)"
+                          r"|(?P<absent>!\s*)?(?P<exists>[^\s=!,()]+))\s*(?:,|$)")  # fmt: skip
+
+
+def labels(text: str) -> Predicate:
+    """`a=b,c!=d,e in (f,g),h,!i`."""
+    tests: list[Callable[[ReadOnly], bool]] = []
+    position = 0
+    while position < len(text):
+        found = _REQUIREMENT.match(text, position)
+        if not found:
+            raise bad_request(f"unable to parse requirement: {text[position:]!r}")
+        tests.append(_label_test(found))
+        position = found.end()
+
+    def matches(manifest: ReadOnly) -> bool:
+        present = metadata(manifest).get("labels") or {}
+        return all(test(present) for test in tests)
+
+    return matches
+
+
+def _label_test(found: re.Match[str]) -> Callable[[ReadOnly], bool]:
+    if key := found["key"]:
+        values = {value.strip() for value in found["values"].split(",")}
+        if found["set"] == "in":
+            return lambda labels: labels.get(key) in values
+        return lambda labels: labels.get(key) not in values
+    if name := found["name"]:
+        value = found["value"]
+        if found["op"] == "!=":
+            return lambda labels: labels.get(name) != value
+        return lambda labels: labels.get(name) == value
+    exists, wanted = found["exists"], not found["absent"]
+    return lambda labels: (exists in labels) is wanted
+
+
+def fields(text: str, kind: str, *, is_custom: bool) -> Predicate:
+    """`metadata.name=x,metadata.namespace!=y`; built-in kinds know a few more."""
+    tests: list[tuple[str, bool, str]] = []
+    for part in filter(None, text.split(",")):
+        found = re.fullmatch(r"([\w.]+)(==|=|!=)(.*)", part.strip())
+        if not found:
+            raise bad_request(f"invalid selector: '{part}'; can't understand '{part}'")
+        path, operator, value = found.groups()
+        if path not in _FIELDS.get("" if is_custom else kind, ()) + _FIELDS[""]:
+            raise bad_request(f"field label not supported: {path}")
+        tests.append((path, operator != "!=", value))
+    return lambda manifest: all((_at(manifest, path) == value) is wanted for path, wanted, value in tests)
+
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "": ("metadata.name", "metadata.namespace"),
+    "Pod": ("spec.nodeName", "spec.restartPolicy", "spec.serviceAccountName", "status.phase"),
+    "Event": (
+        "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+        "reportingComponent", "source", "type",
+    ),
+    "Namespace": ("status.phase",),
+    "Secret": ("type",),
+    "Node": ("spec.unschedulable",),
+    "Job": ("status.successful",),
+    "Service": ("spec.clusterIP", "spec.type"),
+    "ReplicaSet": ("status.replicas",),
+}  # fmt: skip
+
+
+def _at(manifest: ReadOnly, path: str) -> str:
+    value: object = manifest
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return "" if value is None else str(value)

@@ -1,0 +1,206 @@
+"""The sandbox as a program: listens on loopback, writes a kubeconfig, ends on SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+from aiohttp import web
+
+from eventing.sandbox import access, definitions, discovery, dispatch, openapi, watch
+from eventing.sandbox.bootstrap import fill_empty
+from eventing.sandbox.calls import Call, parse
+from eventing.sandbox.collector import Collector
+from eventing.sandbox.failures import Failure, not_allowed
+from eventing.sandbox.journal_file import JournalFile
+from eventing.sandbox.resources import Registry
+from eventing.sandbox.store import Store
+from eventing.sandbox.world import World
+
+MAX_BODY = 3 * 1024 * 1024
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of one sandbox."""
+
+    state: Path
+    """Folder of the kubeconfig and of what the sandbox remembers."""
+    port: int = 0
+    """0: any free one, the same again after a restart where that is possible."""
+    is_kept: bool = True
+    """Whether objects survive a restart."""
+    bookmark_seconds: float = 30.0
+    """How often an idle watch is told the present revision."""
+
+
+def open_world(settings: Settings) -> World:
+    """The world as it was left, or a fresh one."""
+    settings.state.mkdir(parents=True, exist_ok=True)
+    store = Store(JournalFile(settings.state / "objects.jsonl") if settings.is_kept else None)
+    store.compact()
+    registry = Registry()
+    definitions.restore(store, registry)
+    token, secret = _remembered(settings.state / "token"), _remembered(settings.state / "secret")
+    return World(store, registry, token, secret.encode(), bookmark_seconds=settings.bookmark_seconds)
+
+
+def _remembered(path: Path) -> str:
+    """A random word, the same at every start."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(24))
+    return path.read_text()
+
+
+class Server:
+    """Answers requests from one world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Any request."""
+        try:
+            return await self._answer(request)
+        except Failure as failure:
+            return _json(failure.status, failure.code)
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        path, token = split_token(request.path)
+        user = access.authenticate(request.headers.get("Authorization", "") or token, self._world)
+        if path.startswith(access.OPEN_PATHS):
+            if path == "/version":
+                return _json(discovery.version(self._world.version))
+            return web.Response(text="ok")
+        accept = request.headers.get("Accept", JSON)
+        if (found := self._documents(path, accept)) is not None:
+            access.authorize_path(path, user, self._world)
+            return found
+        call = parse(request.method, path, request.query, self._world.registry)
+        call = replace(call, user=user, user_agent=request.headers.get("User-Agent", ""))
+        access.authorize(call, user, self._world)
+        if call.verb not in call.resource.verbs and not call.subresource:
+            raise not_allowed()
+        if call.verb == "watch":
+            return await self._watch(request, call, accept)
+        if (request.content_length or 0) > MAX_BODY:
+            raise Failure(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")
+        body = await request.read()
+        answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept)
+        headers = [("Warning", f'299 - "{escaped(text)}"') for text in call.warnings]
+        return web.Response(body=answer.body, status=answer.code, content_type=JSON, headers=headers)
+
+    def _documents(self, path: str, accept: str) -> web.Response | None:
+        """Discovery and schemas."""
+        aggregated = "as=APIGroupDiscoveryList" in accept and "v=v2;" in f"{accept.partition(',')[0]};"
+        if (found := discovery.describe(path, self._world.registry, aggregated=aggregated)) is not None:
+            kind = discovery.AGGREGATED if found["kind"] == "APIGroupDiscoveryList" else JSON
+            return web.Response(body=orjson.dumps(found), headers={"Content-Type": kind})
+        if (document := openapi.describe(path, self._world.registry)) is not None:
+            return _json(document)
+        return None
+
+    async def _watch(self, request: web.BaseRequest, call: Call, accept: str) -> web.StreamResponse:
+        opened = watch.open_watch(call, self._world, accept)
+        response = web.StreamResponse(headers={"Content-Type": JSON, "Cache-Control": "no-cache, private"})
+        response.enable_chunked_encoding()
+        try:
+            await response.prepare(request)
+            async for piece in opened.lines():
+                await response.write(piece)
+            await response.write_eof()
+        except ConnectionResetError:
+            return response  # the client went away: that is how most watches end
+        finally:
+            self._world.store.unsubscribe(opened.feed)
+        return response
+
+
+TOKEN_PATH = "/token/"
+
+
+def split_token(path: str) -> tuple[str, str]:
+    """The path without the token that may stand before it.
+
+    kubectl sends no credentials over plain HTTP, so the address in the kubeconfig carries them.
+    """
+    if not path.startswith(TOKEN_PATH):
+        return path, ""
+    token, slash, rest = path.removeprefix(TOKEN_PATH).partition("/")
+    return slash + rest, token
+
+
+def escaped(text: str) -> str:
+    """A text inside a quoted string of a header."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _json(body: object, code: int = 200) -> web.Response:
+    return web.Response(body=orjson.dumps(body), status=code, content_type=JSON)
+
+
+def write_kubeconfig(path: Path, port: int, token: str) -> None:
+    """How clients find the sandbox; written in one piece, so that whoever waits for it reads it whole."""
+    config = {
+        "apiVersion": "v1", "kind": "Config", "current-context": "sandbox",
+        "clusters": [{"name": "sandbox", "cluster": {"server": f"http://127.0.0.1:{port}{TOKEN_PATH}{token}"}}],
+        "users": [{"name": "admin", "user": {"token": token}}],
+        "contexts": [{"name": "sandbox", "context": {"cluster": "sandbox", "user": "admin", "namespace": "default"}}],
+    }  # fmt: skip
+    fresh = path.with_suffix(".new")
+    fresh.touch(mode=0o600)
+    fresh.write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
+    fresh.replace(path)
+
+
+async def serve(
+    settings: Settings, ready: Callable[[Path], None] = lambda _: None, stop: asyncio.Event | None = None
+) -> None:
+    """Serve until SIGTERM, SIGINT or `stop`."""
+    stopping = stop or asyncio.Event()
+    world = open_world(settings)
+    collector = Collector(world)
+    fill_empty(world)
+    server = Server(world)
+    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=1.0)
+    await runner.setup()
+    port = await _listen(runner, settings)
+    work = asyncio.create_task(collector.run())
+    if stop is None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    kubeconfig = settings.state / "kubeconfig"
+    write_kubeconfig(kubeconfig, port, world.token)
+    ready(kubeconfig)
+    waiting = asyncio.create_task(stopping.wait())
+    await asyncio.wait({waiting, work}, return_when=asyncio.FIRST_COMPLETED)
+    world.store.end_feeds()
+    await runner.cleanup()
+    world.store.close()
+    waiting.cancel()
+    if work.done():
+        work.result()
+    work.cancel()
+
+
+async def _listen(runner: web.ServerRunner, settings: Settings) -> int:
+    """Bind the wanted port, or the one of the last time, or any."""
+    remembered = settings.state / "port"
+    last = int(remembered.read_text()) if not settings.port and remembered.exists() else 0
+    for port in dict.fromkeys((settings.port or last, settings.port)):
+        try:
+            await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
+            break
+        except OSError:
+            if port == settings.port:
+                raise
+    bound = int(runner.addresses[0][1])
+    remembered.write_text(str(bound))
+    return bound

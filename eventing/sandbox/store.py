@@ -1,0 +1,188 @@
+"""Objects in memory, one revision for all, and the history that watches resume from."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import orjson
+
+from eventing.sandbox.journal_file import JournalFile
+from shared.api.manifest import Manifest, ReadOnly
+
+Key: TypeAlias = tuple[str, str, str]
+"""Table, namespace (empty for cluster-scoped objects), name."""
+ChangeType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED"]
+HISTORY = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """One state of one object; never changed in place."""
+
+    key: Key
+    revision: int
+    manifest: ReadOnly
+    raw: bytes
+
+    def copy(self) -> Manifest:
+        """The object, free to be changed."""
+        loaded: Manifest = orjson.loads(self.raw)
+        return loaded
+
+    def at(self, api_version: str) -> bytes:
+        """The object as JSON in one of its served versions (conversion changes nothing but the version)."""
+        if self.manifest["apiVersion"] == api_version:
+            return self.raw
+        return orjson.dumps({**self.manifest, "apiVersion": api_version})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
+    """One write: what is there now (for a deletion: what was there last) and what was there before."""
+
+    type: ChangeType
+    now: Stored
+    before: Stored | None
+
+
+@dataclass(eq=False)
+class Feed:
+    """Changes of one table as they come, for one reader."""
+
+    table: str
+    pending: list[Change] = field(default_factory=list)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    is_over: bool = False
+
+    def take(self) -> list[Change]:
+        """Everything that came since the last time."""
+        taken, self.pending = self.pending, []
+        self.wake.clear()
+        return taken
+
+
+class Store:
+    """The one place that holds objects. All methods are synchronous: each is one transaction."""
+
+    def __init__(self, file: JournalFile | None = None) -> None:
+        self.revision = 1
+        self._tables: dict[str, dict[tuple[str, str], Stored]] = {}
+        self._history: deque[Change] = deque(maxlen=HISTORY)
+        self._feeds: dict[str, set[Feed]] = {}
+        self._observers: list[Callable[[Change], None]] = []
+        self._file = file
+        for line in file.read() if file else ():
+            self.revision, table, namespace, name, manifest = line
+            if manifest is None:
+                self._tables.setdefault(table, {}).pop((namespace, name), None)
+            else:
+                self._keep((table, namespace, name), self.revision, manifest)
+        self.oldest = self.revision
+        """The revision that the history begins after."""
+
+    def compact(self) -> None:
+        """Rewrite the file with what is there now."""
+        if self._file:
+            last = [self.revision, "", "", "", None]
+            self._file.rewrite(
+                [*(_line(stored.revision, stored.key, stored.raw) for stored in self.all()), orjson.dumps(last)]
+            )
+
+    def all(self) -> list[Stored]:
+        """Everything, in the order of the last writes."""
+        return sorted((one for table in self._tables.values() for one in table.values()), key=lambda one: one.revision)
+
+    def get(self, key: Key) -> Stored | None:
+        """One object."""
+        return self._tables.get(key[0], {}).get(key[1:])
+
+    def list(self, table: str, namespace: str = "") -> list[Stored]:
+        """The objects of a table in the order of namespace and name; an empty namespace means all."""
+        found = self._tables.get(table, {})
+        return [found[key] for key in sorted(found) if namespace in ("", key[0])]
+
+    def in_namespace(self, namespace: str) -> Iterator[Stored]:
+        """Everything in a namespace."""
+        for table in list(self._tables):
+            yield from self.list(table, namespace)
+
+    def _keep(self, key: Key, revision: int, manifest: Manifest) -> Stored:
+        stored = Stored(key, revision, manifest, orjson.dumps(manifest))
+        self._tables.setdefault(key[0], {})[key[1:]] = stored
+        return stored
+
+    def put(self, key: Key, manifest: Manifest) -> Stored:
+        """Store an object (it becomes ours) under a new resourceVersion."""
+        before = self.get(key)
+        self.revision += 1
+        manifest["metadata"]["resourceVersion"] = str(self.revision)
+        now = self._keep(key, self.revision, manifest)
+        self._publish(Change("MODIFIED" if before else "ADDED", now, before), now.raw)
+        return now
+
+    def remove(self, key: Key) -> Stored:
+        """Delete an object; its last state carries the revision of the deletion."""
+        before = self._tables[key[0]].pop(key[1:])
+        self.revision += 1
+        last = before.copy()
+        last["metadata"]["resourceVersion"] = str(self.revision)
+        now = Stored(key, self.revision, last, orjson.dumps(last))
+        self._publish(Change("DELETED", now, before), b"null")
+        return now
+
+    def _publish(self, change: Change, raw: bytes) -> None:
+        if self._file:
+            self._file.append(_line(change.now.revision, change.now.key, raw))
+        if len(self._history) == HISTORY:
+            self.oldest = self._history[0].now.revision
+        self._history.append(change)
+        for feed in self._feeds.get(change.now.key[0], ()):
+            feed.pending.append(change)
+            feed.wake.set()
+        for observer in self._observers:
+            observer(change)
+
+    def observe(self, observer: Callable[[Change], None]) -> None:
+        """Call `observer` within every write."""
+        self._observers.append(observer)
+
+    def end_feeds(self) -> None:
+        """Nothing more will come: every reader may go home."""
+        for feed in [feed for feeds in self._feeds.values() for feed in feeds]:
+            feed.is_over = True
+            feed.wake.set()
+
+    def close(self) -> None:
+        """No more writes."""
+        if self._file:
+            self._file.close()
+
+    def subscribe(self, table: str, after: int) -> Feed:
+        """A feed of the changes of a table after a revision, which `reaches` says the history still holds."""
+        feed = Feed(table)
+        for change in reversed(self._history):
+            if change.now.revision <= after:
+                break
+            if change.now.key[0] == table:
+                feed.pending.append(change)
+        feed.pending.reverse()
+        if feed.pending:
+            feed.wake.set()
+        self._feeds.setdefault(table, set()).add(feed)
+        return feed
+
+    def unsubscribe(self, feed: Feed) -> None:
+        """The reader went away."""
+        self._feeds.get(feed.table, set()).discard(feed)
+
+    def reaches(self, revision: int) -> bool:
+        """Whether the history holds every change after a revision."""
+        return revision >= self.oldest
+
+
+def _line(revision: int, key: Key, raw: bytes) -> bytes:
+    return orjson.dumps([revision, *key, orjson.Fragment(raw)])

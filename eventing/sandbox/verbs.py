@@ -1,0 +1,162 @@
+"""Create, get, list and update: each takes a call and answers with a code and a body."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from eventing.sandbox import selectors, tables
+from eventing.sandbox.admission import decode, prepare_create, prepare_update
+from eventing.sandbox.calls import Call
+from eventing.sandbox.failures import (
+    Failure,
+    already_exists,
+    bad_request,
+    expired,
+    not_allowed,
+    not_found,
+)  # fmt: skip
+from eventing.sandbox.ownership import record_update
+from eventing.sandbox.store import Key, Stored
+from eventing.sandbox.world import World
+from shared.api.manifest import Manifest, ReadOnly, metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back."""
+
+    code: int
+    body: bytes
+
+
+def answer(call: Call, manifest: ReadOnly, code: int = 200) -> Answer:
+    """An object, in the version of the call."""
+    return Answer(code, orjson.dumps({**manifest, "apiVersion": call.resource.api_version}))
+
+
+def find(call: Call, world: World) -> Stored:
+    """The object that the call names."""
+    stored = world.store.get((call.resource.table, call.namespace, call.name))
+    if stored is None:
+        raise not_found(call.resource.plural, call.resource.group, call.name)
+    return stored
+
+
+def get(call: Call, world: World, accept: str) -> Answer:
+    """One object."""
+    stored = find(call, world)
+    if tables.wanted(accept):
+        return Answer(200, tables.table(call.resource, [stored], {"resourceVersion": str(stored.revision)}, call.query))
+    return Answer(200, stored.at(call.resource.api_version))
+
+
+def matching(call: Call) -> selectors.Predicate:
+    """The selectors of a call as one predicate."""
+    by_label = selectors.labels(call.query.get("labelSelector", ""))
+    resource = call.resource
+    by_field = selectors.fields(call.query.get("fieldSelector", ""), resource.kind, is_custom=resource.is_custom)
+    if not call.query.get("labelSelector") and not call.query.get("fieldSelector"):
+        return lambda _: True
+    return lambda manifest: by_label(manifest) and by_field(manifest)
+
+
+def list_objects(call: Call, world: World, accept: str) -> Answer:
+    """A list, whole or one page of it."""
+    revision, after = _resume(call, world)
+    is_wanted = matching(call)
+    found = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
+    if after:
+        found = [one for one in found if one.key[1:] > after]
+    meta: Manifest = {"resourceVersion": str(revision)}
+    limit = int(call.query.get("limit") or 0)
+    if 0 < limit < len(found):
+        meta["continue"] = _token(revision, found[limit - 1].key)
+        if not call.query.get("labelSelector") and not call.query.get("fieldSelector"):
+            meta["remainingItemCount"] = len(found) - limit
+        found = found[:limit]
+    if tables.wanted(accept):
+        return Answer(200, tables.table(call.resource, found, meta, call.query))
+    raw = [orjson.Fragment(one.at(call.resource.api_version)) for one in found]
+    resource = call.resource
+    return Answer(200, orjson.dumps(
+        {"kind": resource.list_kind, "apiVersion": resource.api_version, "metadata": meta, "items": raw}
+    ))  # fmt: skip
+
+
+def _token(revision: int, key: Key) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps([revision, *key[1:]])).decode().rstrip("=")
+
+
+def _resume(call: Call, world: World) -> tuple[int, tuple[str, str] | None]:
+    text = call.query.get("continue", "")
+    if not text:
+        return world.store.revision, None
+    try:
+        revision, namespace, name = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except ValueError as error:
+        raise bad_request("continue key is not valid: " + str(error)) from error
+    if not world.store.reaches(revision):
+        raise expired(revision, world.store.oldest)
+    return revision, (namespace, name)
+
+
+def create(call: Call, world: World, body: Any) -> Answer:
+    """A new object."""
+    if call.name:
+        raise not_allowed()
+    manifest = prepare_create(call, decode(call, body), world)
+    record_update(call, None, manifest)
+    key = call.key_of(manifest)
+    if world.store.get(key):
+        raise already_exists(call.resource.plural, call.resource.group, key[2])
+    return answer(call, manifest if call.is_dry_run else world.store.put(key, manifest).manifest, 201)
+
+
+def update(call: Call, world: World, body: Any) -> Answer:
+    """The object as it shall be from now on."""
+    old = find(call, world)
+    manifest = decode(call, body)
+    if call.resource.is_custom and not metadata(manifest).get("resourceVersion"):
+        path = "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
+        raise _unversioned(call, path)
+    return replace(call, world, old, manifest)
+
+
+def _unversioned(call: Call, sentence: str) -> Failure:
+    from eventing.sandbox.failures import Cause, invalid
+
+    path, _, message = sentence.partition(": ")
+    return invalid(call.resource.kind, call.resource.group, call.name, [Cause(path, "FieldValueInvalid", message)])
+
+
+def replace(call: Call, world: World, old: Stored, manifest: Manifest, *, is_applied: bool = False) -> Answer:
+    """Store the next state of an object; nothing is written when nothing changed."""
+    manifest = prepare_update(call, old, manifest, world)
+    if not is_applied:
+        record_update(call, old.manifest, manifest)
+    if _same(old.manifest, manifest):
+        return answer(call, old.manifest)
+    if call.is_dry_run:
+        return answer(call, manifest)
+    meta = manifest["metadata"]
+    if meta.get("deletionTimestamp") and not meta.get("finalizers") and old.key[0] != "/namespaces":
+        return answer(call, world.store.remove(world.store.put(old.key, manifest).key).manifest)
+    return answer(call, world.store.put(old.key, manifest).manifest)
+
+
+def _same(old: ReadOnly, new: ReadOnly) -> bool:
+    """Equal but for the times at which managers last wrote."""
+    if old.keys() != new.keys() or any(
+        old[name] != new[name] for name in old if name not in ("metadata", "apiVersion")
+    ):
+        return False
+    left, right = ({**metadata(one), "managedFields": None} for one in (old, new))
+    return left == right and _owners(old) == _owners(new)
+
+
+def _owners(manifest: ReadOnly) -> list[Manifest]:
+    return [{**entry, "time": None} for entry in metadata(manifest).get("managedFields") or []]

@@ -1,0 +1,114 @@
+"""Watches: what changed since a revision, as a stream of JSON lines; many changes go out in one write."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import orjson
+
+from eventing.sandbox import tables
+from eventing.sandbox.calls import Call
+from eventing.sandbox.failures import bad_request, expired
+from eventing.sandbox.selectors import Predicate
+from eventing.sandbox.store import Change, Feed, Stored
+from eventing.sandbox.verbs import matching
+from eventing.sandbox.world import World
+
+INITIAL_END = "k8s.io/initial-events-end"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One open watch."""
+
+    call: Call
+    world: World
+    feed: Feed
+    initial: tuple[Stored, ...]
+    as_table: bool
+    is_wanted: Predicate
+    ends_initial: bool
+    seconds: float
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Pieces of the stream until the time is over."""
+        end = time.monotonic() + self.seconds
+        yield self._first()
+        while not self.feed.is_over and (left := end - time.monotonic()) > 0:
+            try:
+                await asyncio.wait_for(self.feed.wake.wait(), min(left, self.world.bookmark_seconds))
+            except TimeoutError:
+                if self._has_bookmarks:
+                    yield self._bookmark({})
+                continue
+            if piece := b"".join(filter(None, map(self._line, self.feed.take()))):
+                yield piece
+
+    @property
+    def _has_bookmarks(self) -> bool:
+        return self.call.query.get("allowWatchBookmarks", "") in ("true", "1")
+
+    def _first(self) -> bytes:
+        piece = b"".join(self._event("ADDED", stored) for stored in self.initial)
+        if self.ends_initial:
+            piece += self._bookmark({"annotations": {INITIAL_END: "true"}})
+        return piece
+
+    def _line(self, change: Change) -> bytes:
+        """The event of a change, as a watcher with selectors sees it."""
+        if self.call.namespace not in ("", change.now.key[1]):
+            return b""
+        is_in = change.type != "DELETED" and self.is_wanted(change.now.manifest)
+        was_in = change.before is not None and self.is_wanted(change.before.manifest)
+        if is_in:
+            return self._event("MODIFIED" if was_in else "ADDED", change.now)
+        return self._event("DELETED", change.now) if was_in else b""
+
+    def _event(self, kind: str, stored: Stored) -> bytes:
+        if self.as_table:
+            meta = {"resourceVersion": str(stored.revision)}
+            raw = tables.table(self.call.resource, [stored], meta, self.call.query)
+        else:
+            raw = stored.at(self.call.resource.api_version)
+        return b'{"type":"%s","object":%s}\n' % (kind.encode(), raw)
+
+    def _bookmark(self, meta: dict[str, object]) -> bytes:
+        resource = self.call.resource
+        shown: dict[str, object] = {
+            "kind": resource.kind, "apiVersion": resource.api_version,
+            "metadata": {"resourceVersion": str(self.world.store.revision), "creationTimestamp": None, **meta},
+        }  # fmt: skip
+        if self.as_table:
+            row = {"cells": [], "object": shown}
+            shown = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": shown["metadata"],
+                     "columnDefinitions": None, "rows": [row]}  # fmt: skip
+        return orjson.dumps({"type": "BOOKMARK", "object": shown}) + b"\n"
+
+
+def open_watch(call: Call, world: World, accept: str) -> Watch:
+    """Begin to watch; what the caller has missed comes first."""
+    query, store = call.query, world.store
+    revision = _revision(query.get("resourceVersion", ""))
+    sends_initial = query.get("sendInitialEvents", "") in ("true", "1")
+    if sends_initial and query.get("resourceVersionMatch") != "NotOlderThan":
+        raise bad_request("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+    from_start = sends_initial or (revision == 0 and query.get("sendInitialEvents", "") not in ("false", "0"))
+    if not from_start and revision and not store.reaches(revision):
+        raise expired(revision, store.oldest)
+    is_wanted = matching(call)
+    feed = store.subscribe(call.resource.table, store.revision if from_start or not revision else revision)
+    found = store.list(call.resource.table, call.namespace) if from_start else []
+    return Watch(
+        call, world, feed, tuple(one for one in found if is_wanted(one.manifest)), tables.wanted(accept), is_wanted,
+        sends_initial and query.get("allowWatchBookmarks", "") in ("true", "1"),
+        float(query.get("timeoutSeconds") or 1800),
+    )  # fmt: skip
+
+
+def _revision(text: str) -> int:
+    if text and not text.isdigit():
+        raise bad_request(f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
+    return int(text or 0)

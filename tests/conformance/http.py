@@ -1,0 +1,90 @@
+"""A few lines of HTTP for the conformance suite: what went over the wire, not what a client library made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import urllib3
+import yaml
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status code and decoded body."""
+
+    status: int
+    body: Json
+    headers: Any
+
+
+class Api:
+    """One API server, with the credentials of a kubeconfig."""
+
+    def __init__(self, server: str, token: str) -> None:
+        self.server, self.token = server, token
+        self._pool = urllib3.PoolManager(cert_reqs="CERT_NONE", assert_hostname=False, timeout=30, retries=False)
+
+    @classmethod
+    def of(cls, kubeconfig: Path) -> Api:
+        config = yaml.safe_load(kubeconfig.read_text())
+        return cls(config["clusters"][0]["cluster"]["server"], config["users"][0]["user"]["token"])
+
+    def as_user(self, token: str) -> Api:
+        """The same server with other credentials."""
+        return Api(self.server, token)
+
+    def _headers(self, accept: str, content: str) -> dict[str, str]:
+        headers = {"Accept": accept, "Content-Type": content}
+        return headers | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
+
+    def send(
+        self, method: str, path: str, body: Json = None, *, accept: str = "application/json",
+        content: str = "application/json",
+    ) -> Answer:  # fmt: skip
+        data = body if isinstance(body, bytes) else None if body is None else orjson.dumps(body)
+        answer = self._pool.request(method, self.server + path, body=data, headers=self._headers(accept, content))
+        try:
+            decoded = orjson.loads(answer.data)
+        except orjson.JSONDecodeError:
+            decoded = answer.data.decode()
+        return Answer(answer.status, decoded, answer.headers)
+
+    def get(self, path: str, *, accept: str = "application/json") -> Answer:
+        return self.send("GET", path, accept=accept)
+
+    def post(self, path: str, body: Json) -> Answer:
+        return self.send("POST", path, body)
+
+    def put(self, path: str, body: Json) -> Answer:
+        return self.send("PUT", path, body)
+
+    def delete(self, path: str, body: Json = None) -> Answer:
+        return self.send("DELETE", path, body)
+
+    def patch(self, path: str, body: Json, kind: str = "merge-patch+json") -> Answer:
+        return self.send("PATCH", path, body, content=f"application/{kind}")
+
+    @contextmanager
+    def watch(self, path: str, *, accept: str = "application/json") -> Iterator[Iterator[Json]]:
+        """The events of a watch as they come; it ends with the block."""
+        answer = self._pool.request(
+            "GET", self.server + path, headers=self._headers(accept, "application/json"), preload_content=False
+        )
+        try:
+            yield (orjson.loads(line) for line in _lines(answer))
+        finally:
+            answer.close()
+
+
+def _lines(answer: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    rest = b""
+    for chunk in answer.stream(65536):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from filter(None, lines)
