@@ -13,7 +13,7 @@ from typing import Final
 
 import orjson
 
-from eventing.registry.image import MANIFEST_TYPE, digest_of
+from eventing.registry.image import MANIFEST_TYPE
 from eventing.registry.shelf import Shelf, Sources
 
 _HOST: Final = "127.0.0.1"
@@ -49,9 +49,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._tags(found[1], shelf.tags(found[1]))
         elif found := _MANIFEST.fullmatch(path):
             image = shelf.image(found[1], found[2])
-            self._content(image.manifest if image else None, MANIFEST_TYPE, f"manifest {found[1]}:{found[2]}")
+            if image is None:
+                self._refuse(HTTPStatus.NOT_FOUND, f"{found[1]}:{found[2]} is not served here")
+            else:
+                self._content(image.manifest, MANIFEST_TYPE, image.digest)
         elif found := _BLOB.fullmatch(path):
-            self._content(shelf.blob(found[1], found[2]), "application/octet-stream", f"blob {found[2]}")
+            self._blob(found[2], shelf.blob(found[1], found[2]))
         else:
             self._refuse(HTTPStatus.NOT_FOUND, f"{path} is not served here")
 
@@ -77,11 +80,14 @@ class _Handler(BaseHTTPRequestHandler):
         body = orjson.dumps({"errors": [{"code": code, "message": message}]})
         self._send(status, body, {"Content-Type": "application/json"})
 
-    def _content(self, content: bytes | None, content_type: str, what: str) -> None:
+    def _blob(self, digest: str, content: bytes | None) -> None:
         if content is None:
-            self._refuse(HTTPStatus.NOT_FOUND, f"{what} is not served here")
-            return
-        headers = {"Content-Type": content_type, "Docker-Content-Digest": digest_of(content), "Accept-Ranges": "bytes"}
+            self._refuse(HTTPStatus.NOT_FOUND, f"blob {digest} is not served here")
+        else:
+            self._content(content, "application/octet-stream", digest)
+
+    def _content(self, content: bytes, content_type: str, digest: str) -> None:
+        headers = {"Content-Type": content_type, "Docker-Content-Digest": digest, "Accept-Ranges": "bytes"}
         part = _RANGE.fullmatch(self.headers.get("Range", ""))
         if part is None:
             self._send(HTTPStatus.OK, content, headers)

@@ -78,12 +78,12 @@ def _write(registry: Registry, reference: Reference, store: Store, stream: Binar
     with store.scratch() as folder:
         image = pull(registry, reference, _directories, partial(_aside, folder, count()))
         try:
-            packages = parse(group(_documents(image.files)))
+            grouped = group(_documents(image.files))
         except NotACatalog as error:
             raise OciError(
                 "Malformed", f"{reference}: the image holds no catalog: {error}; try `opm validate` on its folder"
             ) from error
-    index.write(stream, packages)
+    index.write(stream, parse(grouped))
 
 
 def _directories(labels: Mapping[str, str]) -> tuple[str, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
+
+import orjson
 
 from shared.api.manifest import ReadOnly
 from shared.domain import goyaml
@@ -43,7 +45,8 @@ class PackageDocuments:
     deprecations: list[Document] = field(default_factory=list)
 
 
-Grouped: TypeAlias = dict[str, PackageDocuments]
+Grouped: TypeAlias = dict[str, list[bytes]]
+"""Documents by package, packed: a catalog of 200 MB then takes 10 MB, and one package at a time is unpacked."""
 
 
 def folded(fields: ReadOnly, name: str) -> Any:  # why: any JSON value
@@ -84,8 +87,25 @@ def group(documents: Iterable[Document]) -> Grouped:
     for document in documents:
         if document.schema in _LISTS:
             package = document.name if document.schema == "olm.package" else document.package
-            getattr(grouped.setdefault(package, PackageDocuments()), _LISTS[document.schema]).append(_light(document))
+            grouped.setdefault(package, []).append(_packed(document))
     return grouped
+
+
+def unpack(packed: Iterable[bytes]) -> PackageDocuments:
+    """The documents of one package."""
+    documents = PackageDocuments()
+    for content in packed:
+        document = Document(*orjson.loads(content))
+        getattr(documents, _LISTS[document.schema]).append(document)
+    return documents
+
+
+def _packed(document: Document) -> bytes:
+    light = _light(document)
+    try:
+        return orjson.dumps([light.where, light.schema, light.package, light.name, light.fields])
+    except TypeError as error:  # half a surrogate pair, which JSON can escape and UTF-8 cannot hold
+        raise NotACatalog(f"{document.where} holds a value that cannot be written: {error}") from error
 
 
 _LISTS: Final = {
@@ -97,10 +117,18 @@ _LISTS: Final = {
 
 
 def _light(document: Document) -> Document:
-    """A bundle without what only people read: that is nine tenths of a large catalog."""
-    properties = document.get("properties")
-    if document.schema != "olm.bundle" or not isinstance(properties, list):
-        return document
-    kept = [one for one in properties if not (isinstance(one, Mapping) and folded(one, "type") in HEAVY)]
-    fields = {"image": document.get("image"), "properties": kept}
-    return Document(document.where, document.schema, document.package, document.name, fields)
+    """A document without what only people read: that is nine tenths of a large catalog."""
+    fields = {name: document.get(name) for name in _NEEDED[document.schema]}
+    if isinstance(properties := fields.get("properties"), list):
+        fields["properties"] = [
+            one for one in properties if not (isinstance(one, Mapping) and folded(one, "type") in HEAVY)
+        ]
+    return replace(document, fields=fields)
+
+
+_NEEDED: Final = {
+    "olm.package": ("defaultChannel",),
+    "olm.channel": ("entries",),
+    "olm.bundle": ("image", "properties"),
+    "olm.deprecations": ("entries",),
+}

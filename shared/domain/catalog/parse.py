@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.domain.catalog.documents import Document, Grouped, PackageDocuments, folded
+from shared.domain.catalog.documents import Document, Grouped, PackageDocuments, folded, unpack
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.semver import InvalidVersion
 from shared.domain.semver import parse as parse_version
@@ -24,9 +24,9 @@ class SickPackage:
     """Every reason, as a sentence that begins with the place."""
 
 
-def parse(grouped: Grouped) -> tuple[Package | SickPackage, ...]:
-    """All packages of a catalog, by name."""
-    return tuple(parse_package(name, grouped[name]) for name in sorted(grouped))
+def parse(grouped: Grouped) -> Iterator[Package | SickPackage]:
+    """All packages of a catalog, by name, one at a time."""
+    return (parse_package(name, unpack(grouped[name])) for name in sorted(grouped))
 
 
 def parse_package(name: str, documents: PackageDocuments) -> Package | SickPackage:

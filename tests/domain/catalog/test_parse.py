@@ -60,7 +60,7 @@ package: tea
 
 
 def parsed(text: str) -> tuple[Package | SickPackage, ...]:
-    return parse(group(read("tea/catalog.yaml", text.lstrip())))
+    return tuple(parse(group(read("tea/catalog.yaml", text.lstrip()))))
 
 
 def changed(kind: str, **fields: object) -> str:
@@ -105,6 +105,7 @@ def test_fbc_md_2_2_field_names_match_in_any_case() -> None:
         pytest.param(
             "schema: y", "expected value for key 'schema' to be a string, got True", id="fbc.md 2.2: a boolean"
         ),
+        pytest.param('{"schema":"olm.package","defaultChannel":"\\ud800"}', "cannot be written", id="half a pair"),
         pytest.param("schema: a\n---\nb: [", "document 2", id="broken YAML names its document"),
     ],
 )
