@@ -13,6 +13,15 @@ Decisions:
 
 from __future__ import annotations
 
-from eventing.kubelet.program import run
+from collections.abc import Callable
+
+from shared.config import Settings
 
 __all__ = ["run"]
+
+
+def run(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> None:
+    """The stand-in, until SIGTERM or SIGINT; exits with a sentence where the cluster has Nodes."""
+    from eventing.kubelet.program import work  # why: the fork server, which lives in this package, stays small
+
+    work(settings, on_ready)

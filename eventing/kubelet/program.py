@@ -122,8 +122,8 @@ class Kubelet:
                 self._runs.saw(sight.object)
 
 
-def run(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> None:
-    """The stand-in, until SIGTERM or SIGINT; exits with a sentence where the cluster has Nodes."""
+def work(settings: Settings, on_ready: Callable[[], None] | None) -> None:
+    """What `eventing.kubelet.run` promises."""
     asyncio.run(_run(settings, on_ready))
 
 
@@ -132,7 +132,7 @@ async def _run(settings: Settings, on_ready: Callable[[], None] | None) -> None:
         connection = connect(settings.kubeconfig)
     except ConnectionSettingError as error:
         sys.exit(f"olmf: {error}")
-    working = asyncio.create_task(_work(connection, settings, on_ready))
+    working = asyncio.create_task(_stand_in(connection, settings, on_ready))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, working.cancel)
@@ -141,7 +141,7 @@ async def _run(settings: Settings, on_ready: Callable[[], None] | None) -> None:
     log.info("kubelet_ends")
 
 
-async def _work(connection: Connection, settings: Settings, on_ready: Callable[[], None] | None) -> None:
+async def _stand_in(connection: Connection, settings: Settings, on_ready: Callable[[], None] | None) -> None:
     await _refuse_nodes(connection)
     kubelet = Kubelet(connection, settings.kubeconfig, watch_seconds=settings.watch_seconds)
     acting = asyncio.create_task(kubelet.run())

@@ -9,13 +9,15 @@ from typing import Literal
 
 from eventing import events
 from eventing.events import Event, change_id
-from eventing.routes import OWNED_BY_CSV
+from eventing.routes import OWNED_BY_CSV, jobs_for
 from eventing.watch.hints import hints
 from shared import kinds, names
-from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of, version_of
+from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, uid_of, version_of
 from shared.kinds import Kind, Ref
 
 Verb = Literal["add", "update", "delete"]
+OURS_AMONG_OTHERS = (kinds.JOB, *OWNED_BY_CSV)
+"""Kinds of which a cluster has many that are none of our business."""
 _TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "delete": names.DELETED}
 
 
@@ -26,6 +28,8 @@ class Seen:
     uid: str
     version: str
     hints: Mapping[str, str]
+    is_managed: bool
+    """Labelled `olm.managed`."""
 
 
 @dataclass(slots=True)
@@ -61,7 +65,7 @@ class Memory:
     def _present(self, manifest: ReadOnly) -> tuple[Event, ...]:
         key = (namespace_of(manifest), name_of(manifest))
         before = self.objects.get(key)
-        now = Seen(uid_of(manifest), version_of(manifest), self._hints(manifest))
+        now = self._seen(manifest)
         if before and (before.uid, before.version) == (now.uid, now.version):
             return ()
         replaced: tuple[Event, ...] = ()
@@ -73,30 +77,32 @@ class Memory:
     def _lost(self, manifest: ReadOnly) -> tuple[Event, ...]:
         key = (namespace_of(manifest), name_of(manifest))
         before = self.objects.pop(key, None)
-        return self._event("delete", key, Seen(uid_of(manifest), version_of(manifest), self._hints(manifest)), before)
+        return self._event("delete", key, self._seen(manifest), before)
 
     def _forget(self, key: tuple[str, str]) -> tuple[Event, ...]:
         before = self.objects.pop(key)
         return self._event("delete", key, before, before)
 
-    def _hints(self, manifest: ReadOnly) -> Mapping[str, str]:
+    def _seen(self, manifest: ReadOnly) -> Seen:
         # why: items of a list, and metadata fetched alone, do not state their kind
-        return hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
+        said = hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
+        return Seen(uid_of(manifest), version_of(manifest), said, names.MANAGED in labels_of(manifest))
 
     def _event(self, verb: Verb, key: tuple[str, str], now: Seen, before: Seen | None) -> tuple[Event, ...]:
-        said = _with_former_owners(now.hints, before.hints if before else {})
-        if self._is_bystander(said):
-            return ()
         event_id = change_id(now.uid, now.version, verb)
         namespace, name = key
         ref = Ref(self.kind.api_version, self.kind.kind, name, namespace)
-        return (Event(event_id, _TYPES[verb], self.source, ref, said, traceparent(event_id)),)
+        said = _with_former_owners(now.hints, before.hints if before else {})
+        event = Event(event_id, _TYPES[verb], self.source, ref, said, traceparent(event_id))
+        is_managed = now.is_managed or (before is not None and before.is_managed)
+        return () if not is_managed and self._is_bystander(event) else (event,)
 
-    def _is_bystander(self, said: Mapping[str, str]) -> bool:
+    def _is_bystander(self, event: Event) -> bool:
         """Nobody of ours has anything to do with it (the decision is in the package's docstring)."""
-        if self.kind not in OWNED_BY_CSV or said.get(events.OWNERS):
+        if self.kind not in OURS_AMONG_OTHERS:
             return False
-        return self.kind == kinds.DEPLOYMENT or not self.has_listed
+        is_just_there = not self.has_listed and self.kind in OWNED_BY_CSV and not event.hints[events.OWNERS]
+        return is_just_there or not jobs_for(event)
 
 
 def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:

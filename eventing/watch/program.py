@@ -81,8 +81,8 @@ class Watcher:
                 watch.nudge()
 
 
-def run(settings: Settings, sink: Sink, *, kinds: Sequence[Kind] = WATCHED, on_ready: Ready | None = None) -> None:
-    """The watcher, until SIGTERM or SIGINT. `/livez` and `/readyz` are on `settings.port`."""
+def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
+    """What `eventing.watch.run` promises."""
     asyncio.run(_run(settings, sink, kinds, on_ready))
 
 

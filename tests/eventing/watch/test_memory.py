@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eventing.events import Event
+from eventing.watch.memory import Memory
+from shared import kinds
+from shared.api.manifest import Manifest
+from shared.kinds import Kind
+
+CSV_LABELS = {"olm.owner": "csv", "olm.owner.namespace": "olm", "olm.owner.kind": "ClusterServiceVersion"}
+
+
+def an_object(name: str = "a", version: int = 1, *, uid: str = "", labels: dict[str, str] | None = None) -> Manifest:
+    meta: dict[str, Any] = {"name": name, "namespace": "olm", "uid": uid or f"uid-{name}"}
+    return {"metadata": {**meta, "resourceVersion": str(version), "labels": labels or {}}}
+
+
+def a_memory(*known: Manifest, kind: Kind = kinds.SUBSCRIPTION) -> Memory:
+    """A memory after its first list."""
+    memory = Memory(kind, "https://api")
+    relist(memory, *known)
+    return memory
+
+
+def relist(memory: Memory, *items: Manifest) -> list[str]:
+    listed: set[tuple[str, str]] = set()
+    found = [*memory.page(items[:1], listed), *memory.page(items[1:], listed), *memory.settle(listed)]
+    return ids(*found)
+
+
+def ids(*events: Event) -> list[str]:
+    return [event.id for event in events]
+
+
+def test_an_event_says_what_changed() -> None:
+    (event,) = a_memory().saw("ADDED", an_object())
+    assert (event.id, event.type, event.source, event.ref) == (
+        "uid-a.1.add",
+        "dev.knative.apiserver.resource.add",
+        "https://api",
+        kinds.SUBSCRIPTION.ref("a", "olm"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "manifest", "want"),
+    [
+        pytest.param("ADDED", an_object("b"), ["uid-b.1.add"], id="an object we did not know is added"),
+        pytest.param("MODIFIED", an_object("a", 2), ["uid-a.2.update"], id="a known object is updated"),
+        pytest.param("ADDED", an_object("a", 2), ["uid-a.2.update"], id="a known object told anew is an update"),
+        pytest.param("MODIFIED", an_object("a", 1), [], id="the version that we know makes no event"),
+        pytest.param("DELETED", an_object("a", 3), ["uid-a.3.delete"], id="a deletion has a version of its own"),
+        pytest.param(
+            "ADDED",
+            an_object("a", 4, uid="new"),
+            ["uid-a.1.delete", "new.4.add"],
+            id="a namesake replaces an object whose deletion we missed",
+        ),
+    ],
+)
+def test_one_line_of_a_watch(change: str, manifest: Manifest, want: list[str]) -> None:
+    assert ids(*a_memory(an_object("a", 1)).saw(change, manifest)) == want
+
+
+@pytest.mark.parametrize(
+    ("known", "listed", "want"),
+    [
+        pytest.param([], [an_object("a"), an_object("b")], ["uid-a.1.add", "uid-b.1.add"], id="all exist at the start"),
+        pytest.param([an_object("a")], [an_object("a")], [], id="an unchanged object after a relist makes no event"),
+        pytest.param([an_object("a")], [an_object("a", 5)], ["uid-a.5.update"], id="a change that we missed"),
+        pytest.param(
+            [an_object("a"), an_object("b")], [an_object("b")], ["uid-a.1.delete"], id="a deletion that we missed"
+        ),
+        pytest.param([an_object("a")], [], ["uid-a.1.delete"], id="the kind is not served any more"),
+    ],
+)
+def test_a_list_is_a_difference(known: list[Manifest], listed: list[Manifest], want: list[str]) -> None:
+    assert relist(a_memory(*known), *listed) == want
+
+
+def test_a_deletion_that_was_missed_says_what_the_object_was() -> None:
+    memory = a_memory(an_object("a", labels=CSV_LABELS), kind=kinds.ROLE)
+    (event,) = memory.settle(set())
+    assert event.hints == {"owners": "ClusterServiceVersion/csv"}
+
+
+def test_who_lost_its_owner_rings_the_former_owner_once() -> None:
+    memory = a_memory(an_object("a", labels=CSV_LABELS), kind=kinds.DEPLOYMENT)
+    (lost,) = memory.saw("MODIFIED", an_object("a", 2))
+    assert lost.hints == {"owners": "ClusterServiceVersion/csv"}
+    assert memory.saw("MODIFIED", an_object("a", 3)) == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "at_start", "later"),
+    [
+        pytest.param(kinds.DEPLOYMENT, {}, 0, 0, id="a Deployment of somebody else is not ours to look at"),
+        pytest.param(kinds.JOB, {}, 0, 0, id="a Job of somebody else is not ours to look at"),
+        pytest.param(kinds.CLUSTER_ROLE, {}, 0, 0, id="no step looks at a ClusterRole that nobody owns"),
+        pytest.param(kinds.SERVICE_ACCOUNT, {}, 0, 1, id="a ServiceAccount that nobody owns rings when it appears"),
+        pytest.param(kinds.ROLE, {}, 0, 1, id="a Role that nobody owns rings when it changes"),
+        pytest.param(kinds.ROLE, {"olm.managed": "true"}, 1, 1, id="the audit looks for every object of ours"),
+        pytest.param(kinds.DEPLOYMENT, CSV_LABELS, 1, 1, id="a Deployment of a ClusterServiceVersion rings"),
+        pytest.param(kinds.JOB, {"operatorframework.io/bundle-unpack-ref": "h"}, 1, 1, id="an unpack Job rings"),
+        pytest.param(kinds.SUBSCRIPTION, {}, 1, 1, id="a Subscription rings"),
+    ],
+)
+def test_bystanders(kind: Kind, labels: dict[str, str], at_start: int, later: int) -> None:
+    memory = Memory(kind, "https://api")
+    listed: set[tuple[str, str]] = set()
+    first = memory.page([an_object("a", labels=labels)], listed)
+    assert len(first) + len(memory.settle(listed)) == at_start
+    assert len(memory.saw("MODIFIED", an_object("a", 2, labels=labels))) == later
+
+
+def test_a_redelivery_has_the_same_trace() -> None:
+    one, other = (a_memory().saw("ADDED", an_object())[0] for _ in range(2))
+    assert one == other
+    assert one.traceparent.count("-") == 3
