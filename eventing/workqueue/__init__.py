@@ -65,8 +65,10 @@ Sharp edges
     - A sweep thread that cannot get the interpreter for ten seconds loses its leases: the run is repeated elsewhere,
       and the first one is fenced.
 
-Turned down: Redis Streams with consumer groups (no coalescing), RQ's `unique=True` (loses wake-ups while a job runs),
-one list for all groups (a deployment that serves few groups would have to skip over the rest).
+Turned down: one item per ref that holds a set of steps (lanes, delays and dead letters belong to a step; blocking
+behind the ref gives the same order with less to merge), Redis Streams with consumer groups (no coalescing), RQ's
+`unique=True` (loses wake-ups while a job runs), one list for all groups (a deployment that serves few groups would have
+to skip over the rest).
 """
 
 from eventing.workqueue.client import UNREACHABLE, Client, connect
