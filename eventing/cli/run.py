@@ -112,10 +112,14 @@ def content(
 
 def api(state: StatePathOption = None) -> None:
     """Serve the sandbox, a small Kubernetes API."""
-    from eventing.sandbox import serve
+    import asyncio
+
+    from eventing.sandbox.server import Settings as Sandbox
+    from eventing.sandbox.server import serve
 
     settings = _settings()
-    serve(state, port=settings.port, on_ready=announce)
+    place = Sandbox(state or Path("olmf-sandbox"), settings.port, is_kept=state is not None)
+    asyncio.run(serve(place, lambda kubeconfig: announce(str(kubeconfig))))
 
 
 def redis(state: StatePathOption = None) -> None:

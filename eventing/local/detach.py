@@ -21,7 +21,7 @@ def start_detached(directory: StateDirectory, words: Sequence[str], *, tied: boo
     """
     directory.make()
     log = directory.logs / "supervisor.log"
-    with log.open("ab") as output:
+    with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "eventing.cli.main", *words],
             stdin=subprocess.PIPE if tied else subprocess.DEVNULL,

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import re
 import signal
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,9 +84,9 @@ def served_folders(plan: Plan) -> dict[Ref, tuple[Path, ...]]:
 async def _start(plan: Plan, supervisor: Supervisor) -> None:
     first = [Program("redis", ("redis", "--state", str(plan.state.root / "redis")))]
     if plan.kubeconfig is None:
-        first.append(Program("api", ("api", "--state", str(plan.state.root))))
+        first.append(Program("api", ("api", "--state", str(plan.state.root)), {"OLMF_PORT": "0"}))
     if folders := [*_words("--bundles", plan.bundles), *_words("--catalog", _folders(plan.catalogs).values())]:
-        first.append(Program("content", ("content", *folders)))
+        first.append(Program("content", ("content", *folders), _at_a_port()))
     found = await supervisor.start(first)
     kubeconfig = str(plan.kubeconfig or plan.state.kubeconfig)
     supervisor.publish(kubeconfig=kubeconfig, redis=found["redis"], registry=found.get("content", ""))
@@ -99,8 +100,15 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     names = ["worker", "endpoint", "scheduler"]
     names += ["watch"] if plan.source == "watch" else []
     names += [] if has_nodes else ["kubelet"]
-    second = await supervisor.start([Program(name, (name,), environ) for name in names])
+    second = await supervisor.start([Program(name, (name,), {**environ, **_at_a_port()}) for name in names])
     supervisor.publish(endpoint=second["endpoint"], ready=True)
+
+
+def _at_a_port() -> dict[str, str]:
+    """A free port of this machine, the same each time the program is started again."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return {"OLMF_PORT": str(probe.getsockname()[1])}
 
 
 def _prepare(plan: Plan, kubeconfig: str, registry: str) -> bool:

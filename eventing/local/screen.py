@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Row = dict[str, object]
 
@@ -72,7 +75,7 @@ class LiveScreen:
         """Leave the last picture on the terminal."""
         self._live.stop()
 
-    def _picture(self) -> object:
+    def _picture(self) -> RenderableType:
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text
