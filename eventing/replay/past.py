@@ -35,6 +35,8 @@ class Past:
     def __init__(self, capture: Capture) -> None:
         self.book: Book = capture.book
         self._objects = {Ref.of(manifest): manifest for manifest in capture.objects}
+        watched = [(kind.api_version, kind.kind) for kind in WATCHED] if self._objects else []
+        self._captured = {*watched, *((ref.api_version, ref.kind) for ref in self._objects)}
         self._versions: dict[str, dict[int, Manifest]] = {}
         for manifest in (*_read(self.book), *capture.objects):
             if uid_of(manifest) and version_of(manifest).isdigit():
@@ -66,10 +68,11 @@ class Past:
 
     def final(self, ref: Ref) -> Manifest | None:
         """The object as the capture knows it last; None when it was gone."""
-        is_captured = any((kind.api_version, kind.kind) == (ref.api_version, ref.kind) for kind in WATCHED)
-        if ref in self._objects or (is_captured and self._objects):
+        if ref in self._objects or (ref.api_version, ref.kind) in self._captured:
             return self._objects.get(ref)
-        known = [versions[max(versions)] for uid, versions in self._versions.items() if self.uids[uid] == ref]
+        gone = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".delete")}
+        dead = {change[0] for change in gone if change}
+        known = [each[max(each)] for uid, each in self._versions.items() if self.uids[uid] == ref and uid not in dead]
         return max(known, key=lambda manifest: int(version_of(manifest)), default=None)
 
     def answers(self, *ports: str) -> list[Answer]:

@@ -24,6 +24,7 @@ from eventing.runner import Runner, Steps
 from eventing.watch.hints import hints
 from eventing.workqueue import Claim
 from shared import names
+from shared.adapters.kube import ApiError
 from shared.api.manifest import uid_of
 from shared.kinds import EVENT, NAMESPACE, Ref
 from shared.ports import Bundles, Catalogs, Cluster, Discovery, Journal, Policy
@@ -49,8 +50,8 @@ class WorldReport:
     runs: int
     differences: tuple[tuple[Ref, str], ...]
     """Object and diff, recorded against replayed."""
-    bugs: tuple[str, ...] = ()
-    """What runs failed with."""
+    failures: tuple[str, ...] = ()
+    """What could not be repeated, and how the jobs failed that never came through."""
     is_settled: bool = True
     """False: the steps kept ringing each other and were stopped."""
 
@@ -107,11 +108,12 @@ class _Replay:
     steps: Steps
     now_ms: int = 0
     book: Book = field(default_factory=Book)
-    bugs: list[str] = field(default_factory=list)
+    unrepeatable: list[str] = field(default_factory=list)
     _ready: dict[Job, list[str]] = field(default_factory=dict)
     _delayed: list[tuple[int, int, Job]] = field(default_factory=list)
     _order: Iterator[int] = field(default_factory=count)
     _attempts: dict[Job, int] = field(default_factory=dict)
+    _failing: dict[Job, str] = field(default_factory=dict)
     _hints: dict[Ref, dict[str, str]] = field(default_factory=dict)
     _uids: dict[str, str] = field(default_factory=dict)
 
@@ -142,6 +144,12 @@ class _Replay:
 
     def apply(self, change: Change) -> None:
         """Let happen in this world what happened in the other."""
+        try:
+            self._apply(change)
+        except ApiError as error:
+            self.unrepeatable.append(f"{change.event.type} of {change.event.ref} could not be repeated: {error}")
+
+    def _apply(self, change: Change) -> None:
         ref = change.event.ref
         present = self.world.get(ref)
         if change.event.type.endswith(".delete"):
@@ -200,7 +208,9 @@ class _Replay:
         uids |= {uid_of(manifest): ref for ref, manifest in found.items() if manifest}
         diffs = ((ref, difference(self.past.final(ref), found[ref], uids)) for ref in refs)
         differing = tuple((ref, diff) for ref, diff in diffs if diff)
-        return WorldReport(len(self.book.runs), differing, tuple(self.bugs), self.is_settling)
+        return WorldReport(
+            len(self.book.runs), differing, (*self.unrepeatable, *self._failing.values()), self.is_settling
+        )
 
     def _run(self, job: Job, causes: tuple[str, ...]) -> None:
         attempt = self._attempts.get(job, 0) + 1
@@ -213,8 +223,9 @@ class _Replay:
         for rung in result.jobs:
             self._ready.setdefault(rung, []).append(result.run_id)
         self._attempts[job] = attempt if result.failure else 0
-        if result.failure == "bug":
-            self.bugs.append(f"{job.step} on {job.ref}: {result.message}")
+        self._failing.pop(job, None)
+        if result.failure:
+            self._failing[job] = f"{job.step} on {job.ref}: {result.message}"
         delay = result.again_in if result.again_in is not None or not result.failure else timedelta(seconds=attempt)
         if delay is not None:
             due = self.now_ms + int(delay / timedelta(milliseconds=1))

@@ -21,7 +21,7 @@ from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
 from shared.kinds import CONFIG_MAP, SUBSCRIPTION, Ref
 from shared.ports import Clock, Cluster
-from shared.step import NOTHING, Apply, Outcome, SetStatus
+from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 
@@ -47,8 +47,9 @@ def _track(ref: Ref, cluster: Cluster, clock: Clock, key: str) -> Outcome:
     status = {"state": found["spec"]["channel"], "lastUpdated": clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")}
     if (found.get("status") or {}).get("state") == status["state"]:
         status = found["status"]
-    applied = Apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data})
-    return Outcome((applied, SetStatus(ref, status, version_of(found))))
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+    write = Merge(Ref.of(made), {"data": data}) if cluster.get(Ref.of(made)) else Create(made)
+    return Outcome((write, SetStatus(ref, status, version_of(found))))
 
 
 def idle(ref: Ref) -> Outcome:
@@ -68,12 +69,8 @@ class TheseSteps(Steps):
 
 def a_subscription(name: str, channel: str) -> Manifest:
     meta = {"name": name, "namespace": "olm"}
-    return {
-        "apiVersion": SUBSCRIPTION.api_version,
-        "kind": "Subscription",
-        "metadata": meta,
-        "spec": {"channel": channel},
-    }
+    spec = {"name": name, "channel": channel, "source": "catalog", "sourceNamespace": "olm"}
+    return {"apiVersion": SUBSCRIPTION.api_version, "kind": SUBSCRIPTION.kind, "metadata": meta, "spec": spec}
 
 
 class Recording:
@@ -122,7 +119,7 @@ def replayed(path: Path, call: Callable[..., Outcome], **given: Any) -> WorldRep
 def test_the_same_steps_end_alike_however_the_events_come(perturb: Perturbation, tmp_path: Path) -> None:
     report = replayed(an_incident(tmp_path / "incident.tar"), track, perturb=perturb, seed=7)
     assert report.differences == ()
-    assert (report.bugs, report.exit_code) == ((), 0)
+    assert (report.failures, report.exit_code) == ((), 0)
 
 
 def test_another_decision_shows_in_the_object_that_it_made(tmp_path: Path) -> None:
@@ -141,7 +138,7 @@ def test_a_bug_is_told(tmp_path: Path) -> None:
         raise KeyError("x")
 
     report = replayed(an_incident(tmp_path / "incident.tar"), broken)
-    assert "KeyError" in report.bugs[0]
+    assert "KeyError" in report.failures[0]
     assert report.exit_code == 1
 
 
