@@ -15,9 +15,9 @@ from eventing.registry.image import Image, image_of, layer_of
 from shared.domain import goyaml
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.bundle.annotations import parse as parse_annotations
-from shared.domain.bundle.model import BadBundle, ParsedBundle
+from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.parse import parse as parse_bundle
-from shared.domain.catalog.from_bundles import Published, from_bundles
+from shared.domain.catalog.from_bundles import Offer, Published, from_bundles, offer
 
 State: TypeAlias = tuple[object, ...]
 """Equal while no file changed."""
@@ -94,11 +94,11 @@ class BundleFolder(Folder):
     def __init__(self, root: Path, repository: str, tag: str) -> None:
         super().__init__(repository, tag)
         self._root = root
-        self._parsed = Remembered(lambda: parse_bundle(self.files(), str(root)))
+        self._offer = Remembered(self._read)
 
-    def parsed(self) -> ParsedBundle | BadBundle:
-        """What the files say now."""
-        return self._parsed.get(self.state())
+    def offer(self) -> Offer | BadBundle:
+        """What a catalog says about the files as they are now."""
+        return self._offer.get(self.state())
 
     def state(self) -> State:
         """Of all files of the bundle."""
@@ -119,6 +119,10 @@ class BundleFolder(Folder):
         except goyaml.YamlError:
             return {}
         return (found.labels if found else None) or {}
+
+    def _read(self) -> Offer | BadBundle:
+        parsed = parse_bundle(self.files(), str(self._root))
+        return parsed if isinstance(parsed, BadBundle) else offer(parsed)
 
 
 _CATALOG_LABELS: Final = {CONFIGS: "/configs"}
@@ -161,12 +165,12 @@ class BundlesCatalog(Folder):
         """A file per package, a document per line. Bundles that cannot be offered are told of and left out."""
         published = []
         for folder in self._bundles():
-            parsed = folder.parsed()
-            if isinstance(parsed, BadBundle):
-                self._tell(parsed.message)
+            found = folder.offer()
+            if isinstance(found, BadBundle):
+                self._tell(found.message)
             else:
                 image = f"{self._host}/{folder.repository}@{folder.image().digest}"
-                published.append(Published(parsed, image))
+                published.append(Published(found, image))
         documents, findings = from_bundles(published)
         for finding in findings:
             self._tell(finding)

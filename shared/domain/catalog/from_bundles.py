@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from shared.api.manifest import Manifest, annotations_of
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import properties
-from shared.domain.catalog.model import Entry
+from shared.domain.catalog.model import Entry, Property
 from shared.domain.semver import InvalidVersion, Version
 from shared.domain.semver import parse as parse_version
 
@@ -18,19 +18,41 @@ _SKIP_RANGE: Final = "olm.skipRange"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """A bundle and the image it is served as."""
+class Offer:
+    """What a catalog says about one bundle; small, where the bundle itself may be megabytes."""
 
-    bundle: ParsedBundle
-    image: str
+    package: str
+    version: str
+    channels: tuple[str, ...]
+    default_channel: str
+    entry: Entry
+    """Its edges as the ClusterServiceVersion states them."""
+    properties: tuple[Property, ...]
 
     @property
-    def package(self) -> str:
-        """The package it belongs to."""
-        return self.bundle.annotations.package
+    def name(self) -> str:
+        """The name of the bundle."""
+        return self.entry.name
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """An offer and the image it is served as."""
+
+    offer: Offer
+    image: str
 
 
 Channels: TypeAlias = dict[str, list[Published]]
+
+
+def offer(bundle: ParsedBundle) -> Offer:
+    """What a catalog needs of a bundle."""
+    spec = bundle.csv.get("spec") or {}
+    skips = tuple(map(str, spec.get("skips") or ()))
+    entry = Entry(bundle.name, str(spec.get("replaces") or ""), skips, annotations_of(bundle.csv).get(_SKIP_RANGE, ""))
+    labels = bundle.annotations
+    return Offer(labels.package, bundle.version, labels.channels, labels.default_channel, entry, properties(bundle))
 
 
 def from_bundles(published: Iterable[Published]) -> tuple[tuple[Manifest, ...], tuple[str, ...]]:
@@ -38,40 +60,41 @@ def from_bundles(published: Iterable[Published]) -> tuple[tuple[Manifest, ...], 
     packages: dict[str, list[Published]] = defaultdict(list)
     findings = []
     for one in published:
-        twin = next((other for other in packages[one.package] if other.bundle.name == one.bundle.name), None)
+        members = packages[one.offer.package]
+        twin = next((other for other in members if other.offer.name == one.offer.name), None)
         if why := _unusable(one, twin):
             findings.append(f"{one.image} is left out: {why}")
         else:
-            packages[one.package].append(one)
+            members.append(one)
     documents = [document for name in sorted(packages) for document in _package(name, packages[name])]
     return tuple(documents), tuple(findings)
 
 
 def _unusable(one: Published, twin: Published | None) -> str:
     if twin is not None:
-        return f"{twin.image} has the same name, {one.bundle.name}"
-    if not one.bundle.annotations.channels:
+        return f"{twin.image} has the same name, {one.offer.name}"
+    if not one.offer.channels:
         return "its annotations name no channel"
     try:
-        parse_version(one.bundle.version)
+        parse_version(one.offer.version)
     except InvalidVersion as error:
-        return f"its version {one.bundle.version!r} cannot be ordered: {error}"
+        return f"its version {one.offer.version!r} cannot be ordered: {error}"
     return ""
 
 
 def _version(one: Published) -> Version:
-    return parse_version(one.bundle.version)
+    return parse_version(one.offer.version)
 
 
 def _package(name: str, members: Sequence[Published]) -> list[Manifest]:
     if not members:
         return []
-    ordered = sorted(members, key=lambda one: (_version(one), one.bundle.name))
+    ordered = sorted(members, key=lambda one: (_version(one), one.offer.name))
     channels: Channels = defaultdict(list)
     for one in ordered:
-        for channel in one.bundle.annotations.channels:
+        for channel in one.offer.channels:
             channels[channel].append(one)
-    present = {one.bundle.name for one in ordered}
+    present = {one.offer.name for one in ordered}
     return [
         {"schema": "olm.package", "name": name, "defaultChannel": _default_channel(ordered, channels)},
         *(_channel(name, channel, channels[channel], present) for channel in sorted(channels)),
@@ -82,25 +105,20 @@ def _package(name: str, members: Sequence[Published]) -> list[Manifest]:
 def _default_channel(ordered: Sequence[Published], channels: Channels) -> str:
     """What the newest bundle that names an existing one says, else the fullest channel of the newest bundle."""
     for one in reversed(ordered):
-        if one.bundle.annotations.default_channel in channels:
-            return one.bundle.annotations.default_channel
-    return min(ordered[-1].bundle.annotations.channels, key=lambda name: (-len(channels[name]), name))
+        if one.offer.default_channel in channels:
+            return one.offer.default_channel
+    return min(ordered[-1].offer.channels, key=lambda name: (-len(channels[name]), name))
 
 
 def _channel(package: str, name: str, members: Sequence[Published], present: set[str]) -> Manifest:
-    entries = _joined([_entry(one, present) for one in members])
+    entries = _joined([_within(one.offer.entry, present) for one in members])
     return {"schema": "olm.channel", "package": package, "name": name, "entries": [_written(one) for one in entries]}
 
 
-def _entry(one: Published, present: set[str]) -> Entry:
-    spec = one.bundle.csv.get("spec") or {}
-    replaces = str(spec.get("replaces") or "")
-    return Entry(
-        one.bundle.name,
-        replaces if replaces in present else "",
-        tuple(skip for skip in map(str, spec.get("skips") or ()) if skip in present),
-        annotations_of(one.bundle.csv).get(_SKIP_RANGE, ""),
-    )
+def _within(entry: Entry, present: set[str]) -> Entry:
+    """The entry without its edges to absent bundles."""
+    skips = tuple(skip for skip in entry.skips if skip in present)
+    return replace(entry, replaces=entry.replaces if entry.replaces in present else "", skips=skips)
 
 
 def _joined(entries: Sequence[Entry]) -> list[Entry]:
@@ -126,8 +144,8 @@ def _written(entry: Entry) -> Manifest:
 def _bundle(one: Published) -> Manifest:
     return {
         "schema": "olm.bundle",
-        "package": one.package,
-        "name": one.bundle.name,
+        "package": one.offer.package,
+        "name": one.offer.name,
         "image": one.image,
-        "properties": [{"type": found.type, "value": found.value} for found in properties(one.bundle)],
+        "properties": [{"type": found.type, "value": found.value} for found in one.offer.properties],
     }

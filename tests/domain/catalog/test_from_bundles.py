@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shared.domain.bundle.annotations import Annotations
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.catalog.documents import Document, group
-from shared.domain.catalog.from_bundles import Published, from_bundles
+from shared.domain.catalog.from_bundles import Published, from_bundles, offer
 from shared.domain.catalog.model import Entry, Package
 from shared.domain.catalog.parse import parse
 
@@ -23,7 +23,7 @@ def a_bundle(version: str, *, channels: Sequence[str] = ("stable",), default: st
         "spec": {"version": version, **spec},
     }
     bundle = ParsedBundle(csv, (csv,), Annotations("tea", tuple(channels), default))
-    return Published(bundle, f"host/bundles/tea:{version}")
+    return Published(offer(bundle), f"host/bundles/tea:{version}")
 
 
 def tea(*published: Published) -> Package:
