@@ -141,12 +141,13 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
 
 
 def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Action:
-    live = going.live(crds.RULE.kind, resource.name)
-    if step.get("status") == "WaitingForApi":
-        action = crds.establish(live)
-        if action.status != "NotPresent":
-            return action
     manifest = _manifest(going, step, resource)
+    is_waiting = step.get("status") == "WaitingForApi"
+    if is_waiting and (apis := crds.apis(manifest)) and all(going.served.find(*api) for api in apis):
+        return Action("Created")  # one answer of discovery tells of all definitions of a group
+    live = going.live(crds.RULE.kind, resource.name)
+    if is_waiting and live is not None:
+        return crds.establish(live)
     if problem := crds.unsupported(manifest):
         raise _Failure(problem)
     if manifest["apiVersion"] != crds.RULE.kind.api_version:

@@ -21,10 +21,17 @@ def unsupported(manifest: ReadOnly) -> str:
     )
 
 
-def establish(live: ReadOnly | None) -> Action:
+def apis(manifest: ReadOnly) -> tuple[tuple[str, str], ...]:
+    """ApiVersion and kind of every API that the definition serves."""
+    spec = manifest.get("spec") or {}
+    kind = str((spec.get("names") or {}).get("kind") or "")
+    return tuple(
+        (f"{spec.get('group')}/{one.get('name')}", kind) for one in spec.get("versions") or () if one.get("served")
+    )
+
+
+def establish(live: ReadOnly) -> Action:
     """How a definition that was created is doing; only a served API counts as created."""
-    if live is None:
-        return Action("NotPresent")
     conditions = {one.get("type"): one.get("status") for one in (live.get("status") or {}).get("conditions") or ()}
     is_served = conditions.get("Established") == conditions.get("NamesAccepted") == "True"
     return Action("Created" if is_served else "WaitingForApi")

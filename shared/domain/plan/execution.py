@@ -87,7 +87,7 @@ def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
         meta["annotations"] = {**(meta.get("annotations") or {}), names.GENERATED_BY: place.plan}
     if rule.owner == "reference":
         meta["ownerReferences"] = _united(meta.get("ownerReferences") or [], [_owner(place)])
-    whole = {"apiVersion": rule.kind.api_version, **manifest, "kind": rule.kind.kind, "metadata": meta}
+    whole = {**manifest, "apiVersion": rule.kind.api_version, "kind": rule.kind.kind, "metadata": meta}
     return {key: value for key, value in whole.items() if key != "status"}
 
 

@@ -45,13 +45,16 @@ def objects(bundle: UnpackedBundle, namespace: str, reference: Reference) -> tup
 
 
 def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manifest:
-    """The CSV as it is created: in its namespace, replacing what the catalog says, with the catalog's properties."""
+    """The CSV as it is created: in its namespace, replacing what the catalog says, with the catalog's properties.
+
+    Its apiVersion is the one there is: published bundles state others (`binding.operators.coreos.com/v1alpha1`).
+    """
     annotations = {**(metadata(csv).get("annotations") or {}), names.PROPERTIES: reference.properties}
     spec = {key: value for key, value in (csv.get("spec") or {}).items() if key != "replaces"}
     if reference.replaces:
         spec["replaces"] = reference.replaces
     meta = {**metadata(csv), "namespace": namespace, "annotations": annotations}
-    return {**csv, "metadata": meta, "spec": spec}
+    return {**csv, "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version, "metadata": meta, "spec": spec}
 
 
 def steps(bundle: UnpackedBundle, namespace: str, reference: Reference) -> Iterator[Manifest]:

@@ -1,0 +1,240 @@
+"""What a Subscription says about its plan, its catalogs and deprecations."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.api.manifest import Manifest
+from shared.domain.catalog.model import Channel, Entry, Package
+from shared.domain.subscription import deprecations, health, plans
+from shared.domain.subscription.conditions import Condition, changed
+from shared.domain.subscription.state import Standing, waits
+from shared.domain.subscription.track import Surroundings, label_patch, tracked
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = datetime(2026, 1, 2, tzinfo=UTC)
+READY = {"connectionState": {"lastObservedState": "READY", "address": "r@sha256:1"}}
+
+
+def a_source(name: str = "local", namespace: str = "olm", status: Manifest | None = None) -> Manifest:
+    meta = {"name": name, "namespace": namespace, "uid": f"uid-{name}", "resourceVersion": "1"}
+    return {"metadata": meta, "status": READY if status is None else status}
+
+
+def a_subscription(status: Manifest | None = None, **meta: object) -> Manifest:
+    spec = {"name": "etcd", "channel": "stable", "source": "local", "sourceNamespace": "olm"}
+    return {"metadata": {"name": "etcd", "namespace": "ns", **meta}, "spec": spec, "status": status or {}}
+
+
+def a_plan(phase: str = "", installed: Manifest | None = None, **status: object) -> Manifest:
+    more = {"conditions": [{"type": "Installed", **installed}]} if installed else {}
+    return {
+        "metadata": {"name": "install-1", "namespace": "ns", "uid": "u"},
+        "status": {"phase": phase, **more, **status},
+    }
+
+
+PENDING, FAILED = "InstallPlanPending", "InstallPlanFailed"
+
+
+@pytest.mark.parametrize(
+    ("plan", "want"),
+    [
+        pytest.param(
+            None, ("InstallPlanMissing", "ReferencedInstallPlanNotFound", ""), id="catalog.md 8.6.57: the plan is gone"
+        ),
+        pytest.param(a_plan(), (PENDING, "InstallPlanNotYetReconciled", ""), id="catalog.md 8.6.60: no phase yet"),
+        pytest.param(a_plan("Planning"), (PENDING, "Planning", ""), id="catalog.md 8.6.60: Planning"),
+        pytest.param(a_plan("Installing"), (PENDING, "Installing", ""), id="catalog.md 8.6.60: Installing"),
+        pytest.param(a_plan("RequiresApproval"), (PENDING, "RequiresApproval", ""), id="catalog.md 8.6.60: waiting"),
+        pytest.param(a_plan("Failed"), (FAILED, "InstallPlanFailed", ""), id="catalog.md 8.6.60: Failed, no condition"),
+        pytest.param(
+            a_plan("Failed", {"status": "False", "reason": "InstallComponentFailed", "message": "boom"}),
+            (FAILED, "InstallComponentFailed", "boom"),
+            id="catalog.md 8.6.60: Failed with a condition",
+        ),
+        pytest.param(a_plan("Complete"), None, id="catalog.md 8.6.60: Complete says nothing"),
+        pytest.param(
+            a_plan(
+                "Installing",
+                bundleLookups=[
+                    {"conditions": [{"type": "BundleLookupPending", "message": text}]} for text in ("a", "b")
+                ],
+            ),
+            (PENDING, "Installing", "a. b."),
+            id="catalog.md 8.6.61: messages of several lookups",
+        ),
+    ],
+)
+def test_the_plan_is_projected(plan: Manifest | None, want: tuple[str, str, str] | None) -> None:
+    told = [(one.type, one.reason, one.message) for one in plans.conditions(plan)]
+    assert told == ([want] if want else [])
+
+
+SICK = {"reason": "SpecInvalidError", "message": "unknown sourcetype: x"}
+
+
+@pytest.mark.parametrize(
+    ("sources", "want"),
+    [
+        pytest.param(
+            [], ("True", "NoCatalogSourcesFound", "dependency resolution requires at least one catalogsource"),
+            id="catalog.md 8.5.50: no catalogs at all",
+        ),
+        pytest.param(
+            [a_source("other")],
+            ("True", "UnhealthyCatalogSourceFound", "targeted catalogsource olm/local missing"),
+            id="catalog.md 8.5.48: the target is missing",
+        ),
+        pytest.param(
+            [a_source(status=SICK)],
+            ("True", "UnhealthyCatalogSourceFound", "targeted catalogsource olm/local unhealthy"),
+            id="catalog.md 8.5.49: the target is invalid",
+        ),
+        pytest.param(
+            [a_source(), a_source("other", status=SICK)],
+            ("True", "UnhealthyCatalogSourceFound", "other catalogsources are unhealthy: olm/other"),
+            id="catalog.md 8.5.54: another one is sick, and is named",
+        ),
+        pytest.param(
+            [a_source(), a_source("other")],
+            ("False", "AllCatalogSourcesHealthy", "all available catalogsources are healthy"),
+            id="catalog.md 8.5.51: all are well",
+        ),
+    ],
+)  # fmt: skip
+def test_catalog_health(sources: list[Manifest], want: tuple[str, str, str]) -> None:
+    told = health.condition(a_subscription(), sources)
+    assert (told.status, told.reason, told.message) == want
+
+
+def test_equal_health_is_not_written_again() -> None:
+    """catalog.md 8.5.52: identical condition and health make no write, also when nothing but a version moved."""
+    first = tracked(a_subscription(), Surroundings([a_source()]), NOW)
+    assert first is not None
+    moved = a_source()
+    moved["metadata"]["resourceVersion"] = "2"
+    assert tracked(a_subscription(first), Surroundings([moved]), LATER) is None
+    assert not health.would_change(a_subscription(first), [moved])
+    assert health.would_change(a_subscription(first), [moved, a_source("new")])
+
+
+def test_no_catalogs_make_one_write_not_a_loop() -> None:
+    """catalog.md 3.5: OLM writes on every pass."""
+    first = tracked(a_subscription(), Surroundings([]), NOW)
+    assert first is not None
+    assert tracked(a_subscription(first), Surroundings([]), LATER) is None
+
+
+REFERENCE = {
+    "installPlanRef": {"name": "install-1", "namespace": "ns", "uid": "u"},
+    "installplan": {"name": "install-1"},
+}
+
+
+def test_a_pending_plan_that_is_gone_is_forgotten() -> None:
+    """catalog.md 8.6.58 and 59: ref and currentCSV cleared, state empty, whatever the conditions say."""
+    status = {**REFERENCE, "state": "UpgradePending", "currentCSV": "etcd.v2", "installedCSV": "etcd.v1"}
+    after = tracked(a_subscription(status), Surroundings([a_source()]), NOW)
+    assert after is not None
+    assert after["state"] == ""
+    assert after["installedCSV"] == "etcd.v1"
+    assert not {"installPlanRef", "installplan", "currentCSV"} & after.keys()
+
+
+def test_a_plan_that_is_gone_after_its_work_is_missing() -> None:
+    """catalog.md 8.6.57: not pending, so the reference stays and InstallPlanMissing is said."""
+    status = {**REFERENCE, "state": "AtLatestKnown", "currentCSV": "etcd.v1", "installedCSV": "etcd.v1"}
+    seen = Surroundings([a_source()], current={"metadata": {"name": "etcd.v1"}})
+    after = tracked(a_subscription(status), seen, NOW)
+    assert after is not None
+    assert after["installPlanRef"] == REFERENCE["installPlanRef"]
+    assert "InstallPlanMissing" in {one["type"] for one in after["conditions"]}
+
+
+@pytest.mark.parametrize(
+    ("standing", "csvs", "want"),
+    [
+        pytest.param(Standing("", "", ""), (), Standing("", "", ""), id="nothing was planned"),
+        pytest.param(
+            Standing("UpgradePending", "", "a.v1"), ("a.v1",), Standing("AtLatestKnown", "a.v1", "a.v1"),
+            id="catalog.md 3.7 C.2: the CSV exists",
+        ),
+        pytest.param(
+            Standing("UpgradePending", "a.v1", "a.v2"), ("a.v1",), Standing("UpgradePending", "a.v1", "a.v2"),
+            id="the next version is not there yet",
+        ),
+        pytest.param(
+            Standing("AtLatestKnown", "a.v1", "a.v1"), (), Standing("UpgradePending", "a.v1", "a.v1"),
+            id="catalog.md 3.10: the CSV was deleted",
+        ),
+    ],
+)  # fmt: skip
+def test_standing(standing: Standing, csvs: tuple[str, ...], want: Standing) -> None:
+    assert standing.seen(csvs) == want
+
+
+def test_what_waits_says_what_for() -> None:
+    pending = {**REFERENCE, "state": "UpgradePending", "currentCSV": "etcd.v2", "installedCSV": "etcd.v1"}
+    assert waits(a_subscription(pending), ["etcd.v1"]) == "InstallPlan install-1 is under way"
+    held = a_subscription({"state": "AtLatestKnown", "currentCSV": "etcd.v1", "installedCSV": "etcd.v1"},
+                          annotations={"olmf.io/hold": "freeze"})  # fmt: skip
+    assert waits(held, ["etcd.v1"]) == "etcd.v1 is held: freeze"
+    assert waits(a_subscription(), []) == ""
+
+
+def a_package(**notices: str) -> Package:
+    texts = {key.replace("__", "/"): text for key, text in notices.items()}
+    return Package("etcd", "stable", (Channel("stable", (Entry("a"),)),), {}, texts)
+
+
+@pytest.mark.parametrize(
+    ("package", "installed", "want"),
+    [
+        pytest.param(
+            a_package(package="old", channel__stable="older", bundle__a="oldest"),
+            "a",
+            {
+                "PackageDeprecated": "olm.package/etcd: old",
+                "ChannelDeprecated": "olm.channel/stable: older",
+                "BundleDeprecated": "olm.bundle/a: oldest",
+                "Deprecated": "olm.package/etcd: old; olm.channel/stable: older; olm.bundle/a: oldest",
+            },
+            id="catalog.md 8.8.94: package, channel, bundle and their sum",
+        ),
+        pytest.param(a_package(bundle__a="oldest"), "b", None, id="catalog.md 3.8: unknown version, all stays"),
+        pytest.param(a_package(bundle__b="oldest"), "a", {}, id="catalog.md 8.8.95: no longer deprecated"),
+    ],
+)
+def test_deprecations(package: Package, installed: str, want: dict[str, str] | None) -> None:
+    told = deprecations.conditions(a_subscription(), installed, package)
+    assert (None if told is None else {one.type: one.message for one in told}) == want
+
+
+def test_without_channel_no_channel_condition() -> None:
+    """catalog.md 8.8.97: an empty spec.channel."""
+    subscription = a_subscription()
+    subscription["spec"]["channel"] = ""
+    assert deprecations.conditions(subscription, "a", a_package(channel__stable="older")) == ()
+
+
+def test_a_condition_keeps_its_time_while_its_status_does() -> None:
+    first = changed({}, NOW, put=[Condition("T", "True", "A")])
+    assert first is not None
+    assert changed(first, LATER, put=[Condition("T", "True", "A")]) is None
+    second = changed(first, LATER, put=[Condition("T", "True", "B")])
+    assert second is not None
+    assert second["conditions"] == [
+        {"type": "T", "status": "True", "reason": "B", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    ]
+    assert second["lastUpdated"] == "2026-01-02T00:00:00Z"
+
+
+def test_the_component_label_fits_a_label() -> None:
+    """catalog.md 3.3: cut to 63 characters, without a trailing separator."""
+    subscription = a_subscription()
+    subscription["spec"]["name"] = "x" * 60
+    subscription["metadata"]["namespace"] = "ab-cd"
+    assert label_patch(subscription) == {"metadata": {"labels": {f"operators.coreos.com/{'x' * 60}.ab": ""}}}

@@ -1,0 +1,120 @@
+"""What a CatalogSource asks for, and the status that answers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.api.manifest import Manifest
+from shared.domain import catalog_source
+from shared.domain.catalog_source import Refused, Wanted
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = datetime(2026, 1, 2, tzinfo=UTC)
+REFERENCE = "registry/local@sha256:1"
+
+
+def wanted(**spec: object) -> Wanted | Refused:
+    return catalog_source.wanted({"spec": spec})
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason", "message"),
+    [
+        pytest.param(
+            {"sourceType": "nope"}, "SpecInvalidError", "unknown sourcetype: nope", id="catalog.md 8.1.1: unknown"
+        ),
+        pytest.param(
+            {"sourceType": "grpc"}, "SpecInvalidError",
+            "image and address unset: at least one must be set for sourcetype: grpc",
+            id="catalog.md 8.1.2: grpc without image and address",
+        ),
+        pytest.param(
+            {"sourceType": "internal"}, "SpecInvalidError",
+            "configmap name unset: must be set for sourcetype: internal",
+            id="catalog.md 8.1.3: internal without ConfigMap",
+        ),
+        pytest.param(
+            {"sourceType": "configmap"}, "SpecInvalidError",
+            "configmap name unset: must be set for sourcetype: configmap",
+            id="catalog.md 8.1.3: configmap without ConfigMap",
+        ),
+        pytest.param(
+            {"sourceType": "configmap", "configMap": "c"}, "RegistryServerError",
+            "catalogs of sourcetype configmap are not served yet: give spec.image instead",
+            id="ConfigMap catalogs say that they are not served",
+        ),
+        pytest.param(
+            {"sourceType": "grpc", "address": "host:1", "image": "i"}, "RegistryServerError",
+            "catalogs at spec.address are not served yet: give spec.image instead",
+            id="address catalogs say that they are not served: the address wins over the image",
+        ),
+    ],
+)  # fmt: skip
+def test_a_catalog_that_is_not_served(spec: Manifest, reason: str, message: str) -> None:
+    assert wanted(**spec) == Refused(reason, message)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "interval", "error"),
+    [
+        pytest.param(None, None, "", id="no polling unless asked"),
+        pytest.param({}, None, "", id="catalog.md 8.1.12: an empty updateStrategy means no polling"),
+        pytest.param({"registryPoll": {"interval": "45m"}}, timedelta(minutes=45), "", id="an interval"),
+        pytest.param({"registryPoll": {"interval": "0s"}}, timedelta(seconds=10), "", id="not without any pause"),
+        pytest.param(
+            {"registryPoll": {"interval": "45mError.code"}}, timedelta(minutes=15),
+            "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. "
+            'Error: time: unknown unit "mError" in duration "45mError.code"',
+            id="catalog.md 8.3.41: a bad interval is told, and 15 minutes count",
+        ),
+        pytest.param(
+            {"registryPoll": {}}, timedelta(minutes=15),
+            "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. "
+            'Error: time: invalid duration ""',
+            id="catalog.md 2.2: polling without interval",
+        ),
+    ],
+)  # fmt: skip
+def test_polling(strategy: Manifest | None, interval: timedelta | None, error: str) -> None:
+    spec = {"sourceType": "grpc", "image": "i:v1", "secrets": ["", "pull"], "updateStrategy": strategy}
+    assert wanted(**spec) == Wanted("i:v1", ("pull",), interval, error)
+
+
+def test_a_snapshot_records_the_digest_and_clears_the_error() -> None:
+    """catalog.md 2.3: an error disappears as soon as a pass no longer raises it."""
+    before = {"reason": "RegistryServerError", "message": "no route", "other": "kept"}
+    after = catalog_source.snapshotted(before, REFERENCE, Wanted("i"), NOW)
+    assert after == {
+        "other": "kept",
+        "connectionState": {
+            "address": REFERENCE, "lastObservedState": "READY", "lastConnect": "2026-01-01T00:00:00Z",
+        },
+    }  # fmt: skip
+    assert catalog_source.serves_anew(before, after)
+    assert catalog_source.is_healthy({"status": after})
+
+
+def test_the_same_snapshot_later_changes_nothing() -> None:
+    once = catalog_source.snapshotted({}, REFERENCE, Wanted("i", interval=timedelta(minutes=5)), NOW)
+    again = catalog_source.snapshotted(once, REFERENCE, Wanted("i", interval=timedelta(minutes=5)), LATER)
+    assert again == once
+    assert not catalog_source.serves_anew(once, again)
+
+
+def test_a_failure_keeps_the_last_good_reference() -> None:
+    good = catalog_source.snapshotted({}, REFERENCE, Wanted("i"), NOW)
+    failed = catalog_source.unavailable(good, "no route", LATER)
+    assert failed["connectionState"] == {
+        "address": REFERENCE, "lastObservedState": "TRANSIENT_FAILURE", "lastConnect": "2026-01-02T00:00:00Z",
+    }  # fmt: skip
+    assert (failed["reason"], failed["message"]) == ("RegistryServerError", "couldn't connect to registry - no route")
+    assert not catalog_source.is_healthy({"status": failed})
+    assert catalog_source.unavailable(failed, "no route", NOW) == failed
+
+
+def test_a_bad_interval_does_not_make_a_catalog_unhealthy() -> None:
+    status = catalog_source.snapshotted({}, REFERENCE, Wanted("i", (), timedelta(minutes=15), "bad interval"), NOW)
+    assert status["reason"] == "InvalidIntervalError"
+    assert catalog_source.is_healthy({"status": status})

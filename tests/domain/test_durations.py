@@ -1,0 +1,47 @@
+"""Durations as Go writes them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from shared.domain.durations import parse, show
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("45m", timedelta(minutes=45), id="minutes"),
+        pytest.param("1h30m", timedelta(minutes=90), id="several units"),
+        pytest.param("1.5s", timedelta(seconds=1.5), id="a fraction"),
+        pytest.param("250ms", timedelta(milliseconds=250), id="milliseconds"),
+        pytest.param("1500000ns", timedelta(milliseconds=1.5), id="nanoseconds"),
+        pytest.param("-1m", timedelta(minutes=-1), id="negative"),
+        pytest.param("0", timedelta(), id="zero needs no unit"),
+    ],
+)
+def test_a_duration(text: str, want: timedelta) -> None:
+    assert parse(text) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("", 'time: invalid duration ""', id="nothing"),
+        pytest.param("invalid", 'time: invalid duration "invalid"', id="no number"),
+        pytest.param("5", 'time: missing unit in duration "5"', id="no unit"),
+        pytest.param(
+            "45mError.code", 'time: unknown unit "mError" in duration "45mError.code"', id="catalog.md 8.3.41: bad unit"
+        ),
+    ],
+)
+def test_no_duration(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match="time: ") as error:
+        parse(text)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(("seconds", "want"), [(900, "15m0s"), (5400, "1h30m0s"), (9, "9s")])
+def test_shown_as_go_does(seconds: int, want: str) -> None:
+    assert show(timedelta(seconds=seconds)) == want

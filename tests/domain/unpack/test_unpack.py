@@ -1,0 +1,218 @@
+"""The unpack objects, which Job counts, and what its state means."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+import pytest
+
+from shared import names
+from shared.api.manifest import Manifest, labels_of, metadata, name_of
+from shared.domain.resolver.model import CatalogKey
+from shared.domain.unpack.objects import Unpacking
+from shared.domain.unpack.report import report
+from shared.domain.unpack.settings import Settings, settings
+from shared.domain.unpack.verdict import (
+    Broken,
+    Missing,
+    Prevented,
+    Running,
+    Stale,
+    Unpacked,
+    Verdict,
+    judge,
+    known,
+    ranking,
+    surplus,
+    waiting,
+)
+from tests.functions.subscription.world import a_bundle, a_payload
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+PATH = "registry/etcd@sha256:1"
+HASH = sha256(PATH.encode()).hexdigest()[:-1]
+LIMITS = Settings(timedelta(minutes=10))
+WANTED = Unpacking(PATH, CatalogKey("olm", "local"), ("pull",), "olm-functions:v1", LIMITS)
+
+
+def a_job(
+    name: str = HASH, *, minutes_ago: float = 0, condition: str = "", reason: str = "", wanted: Unpacking = WANTED
+) -> Manifest:
+    at = (NOW - timedelta(minutes=minutes_ago)).isoformat()
+    job = wanted.job(name)
+    job["metadata"] |= {"creationTimestamp": at, "uid": f"uid-{name}"}
+    if condition:
+        stated = {"type": condition, "status": "True", "reason": reason, "message": "why", "lastTransitionTime": at}
+        job["status"] = {"conditions": [stated], "completionTime": at}
+    return job
+
+
+def test_five_objects_of_one_name_are_made_in_order() -> None:
+    """catalog.md 8.13.151: ConfigMap, Role, ServiceAccount, RoleBinding, Job, owned by the ConfigMap."""
+    objects = WANTED.objects(HASH)
+    assert [one["kind"] for one in objects] == ["ConfigMap", "Role", "ServiceAccount", "RoleBinding", "Job"]
+    assert {name_of(one) for one in objects} == {HASH}
+    assert {labels_of(one)[names.MANAGED] for one in objects} == {"true"}
+    owners = [metadata(one)["ownerReferences"][0] for one in objects]
+    assert [(owner["kind"], owner["name"]) for owner in owners] == [("CatalogSource", "local")] + [
+        ("ConfigMap", HASH)
+    ] * 4
+    assert not any(owner["controller"] or owner["blockOwnerDeletion"] for owner in owners)
+    assert objects[1]["rules"] == [
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [HASH], "verbs": ["create", "get", "update"]}
+    ]
+
+
+def test_the_job_is_limited_and_labelled() -> None:
+    """catalog.md 8.13.157: TTL 300, backoff 3, deadline = timeout, both labels; pull secrets and hardening."""
+    job = WANTED.job()
+    assert (job["spec"]["ttlSecondsAfterFinished"], job["spec"]["backoffLimit"]) == (300, 3)
+    assert job["spec"]["activeDeadlineSeconds"] == 600
+    assert labels_of(job) == labels_of(job["spec"]["template"]) == {"olm.managed": "true", names.UNPACK_REF: HASH}
+    pod = job["spec"]["template"]["spec"]
+    assert pod["imagePullSecrets"] == [{"name": "pull"}]
+    [container] = pod["containers"]
+    assert container["command"] == [
+        "olmf", "unpack", "--image", PATH, "--namespace", "olm", "--config-map", HASH,
+    ]  # fmt: skip
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+
+
+def test_without_timeout_the_job_has_no_deadline() -> None:
+    """catalog.md 5.2: 0 means no deadline."""
+    assert "activeDeadlineSeconds" not in Unpacking(PATH, CatalogKey("olm", "local")).job()["spec"]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "want"),
+    [
+        pytest.param([], Missing(HASH), id="catalog.md 5.3: no Job"),
+        pytest.param([a_job()], Running(a_job()), id="catalog.md 5.4 row 6: at work"),
+        pytest.param(
+            [a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1)],
+            Broken("DeadlineExceeded", "why", timedelta(minutes=4, seconds=1)),
+            id="catalog.md 8.13.154: failed, tried again when the TTL is over",
+        ),
+        pytest.param(
+            [a_job(condition="Failed", minutes_ago=6)],
+            Stale(a_job(condition="Failed", minutes_ago=6)),
+            id="a failure that has lasted makes way, every time and not only the first",
+        ),
+        pytest.param(
+            [a_job(wanted=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS))],
+            Stale(a_job(wanted=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS))),
+            id="catalog.md 8.13.166: made for another image of ours",
+        ),
+        pytest.param(
+            [a_job(condition="Failed", minutes_ago=1), a_job("newer", minutes_ago=2)],
+            Running(a_job("newer", minutes_ago=2)),
+            id="catalog.md 8.13.156: not failed before failed",
+        ),
+        pytest.param(
+            [a_job(condition="Complete", minutes_ago=1)],
+            Broken("EmptyBundle", f"unpack job {HASH} has completed, but ConfigMap {HASH} holds no manifests",
+                   timedelta(minutes=4, seconds=1)),
+            id="catalog.md 8.13.164: completed without content is told, not silent",
+        ),
+    ],
+)  # fmt: skip
+def test_which_job_counts(jobs: list[Manifest], want: Verdict) -> None:
+    assert judge(WANTED, jobs, NOW) == want
+
+
+def test_with_a_retry_interval_a_failed_job_gets_a_successor() -> None:
+    """catalog.md 5.3.3: a fresh Job named by 58 characters and five more; elapsed must exceed the interval."""
+    wanted = Unpacking(PATH, CatalogKey("olm", "local"), limits=Settings(retry=timedelta(minutes=2)))
+    young = judge(wanted, [a_job(condition="Failed", minutes_ago=1, wanted=wanted)], NOW)
+    assert isinstance(young, Broken)
+    assert young.again_in == timedelta(minutes=1, seconds=1)
+    old = judge(wanted, [a_job(condition="Failed", minutes_ago=3, wanted=wanted)], NOW)
+    assert isinstance(old, Missing)
+    assert (old.job[:58], len(old.job)) == (HASH[:58], 63)
+
+
+@pytest.mark.parametrize(
+    ("retained", "want"),
+    [
+        pytest.param(2, ["f-2", "f-3"], id="catalog.md 8.13.156: two of five retained, the oldest stays"),
+        pytest.param(1, ["f-1", "f-2", "f-3"], id="catalog.md 8.13.156: retention 1 keeps newest and oldest"),
+        pytest.param(0, ["f-1", "f-2", "f-3", "f-4"], id="catalog.md 8.13.156: 0 deletes all but the latest"),
+    ],
+)
+def test_surplus_jobs_are_deleted(retained: int, want: list[str]) -> None:
+    jobs = [a_job(f"f-{age}", condition="Failed", minutes_ago=age) for age in (3, 0, 4, 1, 2)]
+    assert [name_of(one) for one in surplus(ranking(jobs), retained)] == want
+
+
+def test_the_newest_that_has_not_failed_comes_first() -> None:
+    """catalog.md 8.13.156: without conditions counts as not failed."""
+    jobs = [a_job("old", minutes_ago=9), a_job("new", minutes_ago=1), a_job("failed", condition="Failed")]
+    assert [name_of(one) for one in ranking(jobs)] == ["new", "old", "failed"]
+
+
+def a_pod(reason: str, message: str) -> Manifest:
+    status = {"name": "extract", "ready": False, "state": {"waiting": {"reason": reason, "message": message}}}
+    return {
+        "metadata": {"namespace": "olm", "name": "pod-1"},
+        "status": {"phase": "Pending", "containerStatuses": [status]},
+    }
+
+
+def test_a_waiting_container_is_named() -> None:
+    """catalog.md 8.13.153: pod, container, reason and message."""
+    told = waiting(Running(a_job()), [a_pod("ErrImagePull", "manifest unknown")])
+    assert told.message.startswith(
+        "unpack job not completed: Unpack pod(olm/pod-1) container(extract) is pending. Reason: ErrImagePull, Message: "
+        "manifest unknown. Common causes: Missing ICSP"
+    )
+    said = report([told]).condition
+    assert said is not None
+    assert said.message.startswith("Bundle image pull failed. Common causes:")
+
+
+def test_a_filled_config_map_needs_no_job() -> None:
+    config_map = WANTED.config_map(a_payload(PATH, *a_bundle("etcd", "1.0.0")))
+    assert known(WANTED, config_map) == Unpacked(config_map)
+    other = WANTED.config_map(a_payload("registry/other", *a_bundle("etcd", "1.0.0")))
+    assert known(WANTED, other) is None
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "want"),
+    [
+        pytest.param([Unpacked({}), Unpacked({})], ("", True), id="all are there"),
+        pytest.param([Unpacked({}), Running({})], ("BundleUnpacking", False), id="catalog.md 8.7.73: one is at work"),
+        pytest.param(
+            [Running({}), Broken("R", "m", timedelta(1))], ("BundleUnpackFailed", False),
+            id="catalog.md 3.7 F: a failure beats what is at work",
+        ),
+        pytest.param([Prevented("m")], ("BundleUnpackFailed", False), id="nothing could be tried"),
+        pytest.param([], ("", False), id="nothing to unpack"),
+    ],
+)  # fmt: skip
+def test_several_bundles_make_one_condition(verdicts: list[Verdict], want: tuple[str, bool]) -> None:
+    told = report(verdicts)
+    assert (told.condition.type if told.condition else "", told.is_unpacked) == want
+
+
+def a_group(**annotations: str) -> Manifest:
+    keyed = {f"operatorframework.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
+    return {"metadata": {"name": "g", "annotations": keyed}}
+
+
+@pytest.mark.parametrize(
+    ("groups", "want"),
+    [
+        pytest.param([a_group()], LIMITS, id="catalog.md 8.13.155: absent, the setting counts"),
+        pytest.param(
+            [a_group(bundle_unpack_timeout="1m")], Settings(timedelta(minutes=1)), id="catalog.md 8.13.155: 1m"
+        ),
+        pytest.param([a_group(bundle_unpack_timeout="0")], Settings(timedelta()), id="catalog.md 5.2: no deadline"),
+        pytest.param([a_group(bundle_unpack_timeout="-1m")], LIMITS, id="catalog.md 5.2: negative is ignored"),
+        pytest.param([], Settings(LIMITS.timeout, problem="found 0 operatorGroups, expected 1"), id="8.13.155: none"),
+        pytest.param([a_group()] * 2, Settings(LIMITS.timeout, problem="found 2 operatorGroups, expected 1"), id="two"),
+    ],
+)
+def test_settings_of_the_namespace(groups: list[Manifest], want: Settings) -> None:
+    assert settings(groups, LIMITS.timeout) == want

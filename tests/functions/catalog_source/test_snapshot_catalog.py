@@ -1,0 +1,68 @@
+"""Reading catalog images: what is recorded, told and tried again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.catalog_source.snapshot_catalog import snapshot_catalog
+from shared import kinds, names
+from shared.errors import RetryLater
+from shared.ports import Unavailable
+from shared.step import NOTHING, Emit, SetStatus
+from tests.functions.subscription.world import World, a_catalog_source, a_package
+
+REF = kinds.CATALOG_SOURCE.ref("local", "olm")
+
+
+def a_world(**spec: Any) -> World:
+    world = World(a_catalog_source(**spec))
+    world.catalogs.publish("registry/local:v1", a_package("etcd", "1.0.0"))
+    return world
+
+
+def test_the_digest_is_recorded_and_the_users_are_told() -> None:
+    world = a_world()
+    outcome = snapshot_catalog(REF, world, world.catalogs, world)
+    [write] = outcome.writes
+    assert isinstance(write, SetStatus)
+    assert write.status["connectionState"]["address"] == world.catalogs.reference("registry/local:v1")
+    assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
+    assert outcome.again_in is None, "no polling unless asked"
+
+
+def test_the_same_digest_again_is_silent() -> None:
+    world = a_world(updateStrategy={"registryPoll": {"interval": "1m"}})
+    world.settle()
+    outcome = snapshot_catalog(REF, world, world.catalogs, world)
+    assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), timedelta(minutes=1))
+
+
+def test_a_deleted_catalog_is_nothing_to_do() -> None:
+    world = World()
+    assert snapshot_catalog(REF, world, world.catalogs, world) == NOTHING
+
+
+def test_a_first_failure_is_told_and_the_following_ones_back_off() -> None:
+    world = a_world()
+    world.catalogs.trouble = Unavailable("Unauthorized", "401: no credentials for registry")
+    outcome = snapshot_catalog(REF, world, world.catalogs, world)
+    assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
+    assert outcome.again_in is not None
+    world.settle()
+    with pytest.raises(RetryLater, match="no credentials") as error:
+        snapshot_catalog(REF, world, world.catalogs, world)
+    assert error.value.writes == ()
+    assert error.value.wait is not None
+
+
+def test_an_invalid_spec_is_told_once_and_not_tried_again() -> None:
+    """catalog.md 8.1.1: reason and message, no error returned."""
+    world = a_world(sourceType="nope")
+    world.settle()
+    assert world.objects[REF]["status"]["reason"] == "SpecInvalidError"
+    assert world.objects[REF]["status"]["message"] == "unknown sourcetype: nope"
+    outcome = snapshot_catalog(REF, world, world.catalogs, world)
+    assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
