@@ -142,7 +142,7 @@ async def _run(settings: Settings, on_ready: Callable[[], None] | None) -> None:
 
 
 async def _stand_in(connection: Connection, settings: Settings, on_ready: Callable[[], None] | None) -> None:
-    await _refuse_nodes(connection)
+    await refuse_nodes(connection)
     kubelet = Kubelet(connection, settings.kubeconfig, watch_seconds=settings.watch_seconds)
     acting = asyncio.create_task(kubelet.run())
     seeing = asyncio.create_task(kubelet.pulse.complete.wait())
@@ -158,7 +158,8 @@ async def _stand_in(connection: Connection, settings: Settings, on_ready: Callab
         await asyncio.gather(acting, return_exceptions=True)
 
 
-async def _refuse_nodes(connection: Connection) -> None:
+async def refuse_nodes(connection: Connection) -> None:
+    """Exit with a sentence where the cluster has Nodes; wait for an API server that does not answer yet."""
     cluster = KubeClient(connection)
     while True:
         try:
