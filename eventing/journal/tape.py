@@ -58,7 +58,7 @@ class Tape:
         secret = _names_secrets(args) or (bool(kwargs) and _names_secrets(kwargs.values()))
         if isinstance(value, dict):
             return Answer(*asked, body=self._keep(value, secret))
-        if isinstance(value, tuple) and value and isinstance(value[0], dict):
+        if isinstance(value, tuple) and (not value or isinstance(value[0], dict)):
             return Answer(*asked, bodies=[self._keep(item, secret) for item in value])
         return Answer(*asked, type=_class(value), body=self._keep(value, secret))
 

@@ -113,5 +113,6 @@ def _read(book: Book) -> Iterable[Manifest]:
         for digest in (*(answer.bodies or ()), answer.body)
     ]
     for digest in dict.fromkeys(wanted):
-        if digest in book.bodies:
-            yield msgspec.json.decode(book.bodies[digest])
+        body = msgspec.json.decode(book.bodies.get(digest, b"null"))
+        if isinstance(body, dict):
+            yield body

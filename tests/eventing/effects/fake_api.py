@@ -16,11 +16,12 @@ from tests.kit.cluster import FakeCluster
 class FakeApi:
     """Objects by ref; every call is noted in `calls` as verb and name."""
 
-    def __init__(self, objects: Iterable[Manifest] = ()) -> None:
+    def __init__(self, objects: Iterable[Manifest] = (), *, uids: str = "uid") -> None:
         self.objects: dict[Ref, Manifest] = {}
         self.calls: list[str] = []
         self.refusals: dict[tuple[str, str], ApiError] = {}
         self._version = 100
+        self._uids = uids
         for manifest in objects:
             self._store(manifest)
 
@@ -98,7 +99,7 @@ class FakeApi:
         self._version += 1
         ref = Ref.of(manifest)
         stored = deepcopy(manifest)
-        uid = uid_of(manifest) or uid_of(self.objects.get(ref, {})) or f"uid-{self._version}"
+        uid = uid_of(manifest) or uid_of(self.objects.get(ref, {})) or f"{self._uids}-{self._version}"
         stored["metadata"] = {**stored["metadata"], "uid": uid, "resourceVersion": str(self._version)}
         self.objects[ref] = stored
         return stored

@@ -112,7 +112,7 @@ def an_incident(path: Path) -> Path:
 
 
 def replayed(path: Path, call: Callable[..., Outcome], **given: Any) -> WorldReport:
-    return replay_world(path, FakeApi(), steps=TheseSteps(call), **given)
+    return replay_world(path, FakeApi(uids="another"), steps=TheseSteps(call), **given)
 
 
 @pytest.mark.parametrize("perturb", get_args(Perturbation))
