@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
 from shared.adapters.content import index
-from shared.adapters.content.index import Index
+from shared.adapters.content.index import BrokenIndex, Index
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.store import Store
 from shared.adapters.oci import OciError, Reference, Registry, pull
@@ -69,9 +69,21 @@ class ImageCatalogs:
         if digest not in self._open:
             if len(self._open) >= _OPEN_CATALOGS:
                 self._open.clear()
-            write = partial(_write, registry, reference, self._store)
-            self._open[digest] = Index.open(self._store.fill(f"catalog{index.FORMAT}:{digest}", write))
+            self._open[digest] = self._filled(partial(_write, registry, reference, self._store), digest)
         return self._open[digest]
+
+    def _filled(self, write: Callable[[BinaryIO], None], digest: str) -> Index:
+        name = f"catalog{index.FORMAT}:{digest}"
+        try:
+            path = self._store.fill(name, write)
+            try:
+                return Index.open(path)
+            except BrokenIndex:
+                path.unlink()
+                return Index.open(self._store.fill(name, write))
+        except OSError as error:
+            what = f"the catalog {digest} cannot be kept: {error}"
+            raise OciError("Unreachable", f"{what}; check the folder that OLMF_CONTENT names") from error
 
 
 def _write(registry: Registry, reference: Reference, store: Store, stream: BinaryIO) -> None:

@@ -43,6 +43,10 @@ def write(stream: BinaryIO, packages: Iterable[Package | SickPackage]) -> None:
     stream.write(footer + _TAIL.pack(len(footer)))
 
 
+class BrokenIndex(ValueError):
+    """A file that is no index; a disk lost a part of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
     """An open catalog; a package is read only when it is asked for."""
@@ -53,11 +57,15 @@ class Index:
     @classmethod
     def open(cls, path: Path) -> Index:
         """Read where the packages are."""
+        size = path.stat().st_size
         with path.open("rb") as stream:
-            end = stream.seek(-_TAIL.size, 2)
-            (length,) = _TAIL.unpack(stream.read())
-            stream.seek(end - length)
-            return cls(path, _RECORDS.decode(stream.read(length)))
+            stream.seek(max(size - _TAIL.size, 0))
+            try:
+                (length,) = _TAIL.unpack(stream.read())
+                stream.seek(max(size - _TAIL.size - min(length, size), 0))
+                return cls(path, _RECORDS.decode(stream.read(min(length, size))))
+            except (struct.error, msgspec.DecodeError) as error:
+                raise BrokenIndex(f"{path} is no index: {error}") from error
 
     def names(self) -> tuple[str, ...]:
         """All packages, sick ones included, sorted."""

@@ -19,8 +19,25 @@ _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_ATTRIBUTE_BYTES: Final = 1024 * 1024
 _LINKS: Final = 40
 """How many links in a row are followed."""
+
+
+class _Member(tarfile.TarInfo):
+    """An entry whose long names and attributes are bounded: the library reads them into memory in one piece."""
+
+    def _proc_gnulong(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        self._check_size()
+        return super()._proc_gnulong(archive)  # type: ignore[misc,no-any-return]  # why: typeshed leaves it out
+
+    def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        self._check_size()
+        return super()._proc_pax(archive)  # type: ignore[misc,no-any-return]  # why: as above
+
+    def _check_size(self) -> None:
+        if self.size > _ATTRIBUTE_BYTES:
+            raise OciError("TooLarge", f"the archive describes a file with {self.size} bytes; build the image again")
 
 
 class _Bounded:
@@ -53,7 +70,8 @@ class Tree(Generic[T]):
         """Lay one verified layer over what is there."""
         hidden, added = [], set()
         try:
-            with tarfile.open(fileobj=_unpacked(layer, self.limits), mode="r|") as archive:  # type: ignore[call-overload]  # why: read() is all a stream needs
+            stream = cast("BinaryIO", _unpacked(layer, self.limits))  # reading is all that the library needs
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
                 for member in archive:
                     path = _safe(member.name)
                     directory, name = posixpath.split(path)

@@ -12,6 +12,7 @@ from shared.adapters.oci.errors import OciError
 _DOCKER: Final = "docker.io"
 _DOCKER_API: Final = "registry-1.docker.io"
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]+)?")
+_PORT: Final = re.compile(r":[0-9]+$")
 _PART: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _PATH: Final = re.compile(rf"{_PART}(?:/{_PART})*")
 _TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
@@ -44,11 +45,7 @@ class Reference:
     @property
     def is_loopback(self) -> bool:
         """A registry on this machine, which speaks plain HTTP."""
-        name = self.registry.rpartition(":")[0] if re.search(r":[0-9]+$", self.registry) else self.registry
-        try:
-            return ip_address(name.strip("[]")).is_loopback
-        except ValueError:
-            return name == "localhost"
+        return is_loopback(self.registry)
 
     def at(self, digest: str) -> Reference:
         """The same image by digest only."""
@@ -70,6 +67,15 @@ class Reference:
                 "Malformed", f"{text!r} is not an image reference: {why}; wanted host/name:tag or host/name@sha256:…"
             )
         return found
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host[:port]` is this machine."""
+    name = _PORT.sub("", host)
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name == "localhost"
 
 
 def is_digest(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,8 +13,10 @@ import urllib3
 from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, SSLError
 
 from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import is_loopback
 
 _RETRIED: Final = (429, 500, 502, 503, 504)
+_SPEAKER: Final = re.compile(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ")
 _AGENT: Final = "olm-functions"
 
 
@@ -58,7 +61,8 @@ class Transport:
 
     def _pool(self, url: str) -> urllib3.PoolManager:
         parts = urlsplit(url)
-        proxy = "" if proxy_bypass(parts.netloc) else getproxies().get(parts.scheme, "")
+        is_direct = is_loopback(parts.netloc) or proxy_bypass(parts.netloc)
+        proxy = "" if is_direct else getproxies().get(parts.scheme, "")
         if proxy not in self._pools:
             self._pools[proxy] = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
         return self._pools[proxy]
@@ -84,4 +88,5 @@ def unreachable(error: HTTPError, url: str, image: str) -> OciError:
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
+    """What an error says, without the name of the object that says it."""
+    return _SPEAKER.sub("", (str(error) or type(error).__name__).splitlines()[0])

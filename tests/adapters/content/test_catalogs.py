@@ -105,6 +105,22 @@ def test_forgotten_content_is_indexed_again(registry: ScriptedRegistry, tmp_path
     assert isinstance(port.package(pulled.reference, "tea", source), Package)
 
 
+@pytest.mark.parametrize("content", [b"", b"x" * 7, b"x" * 100, b"\0" * 100], ids=["empty", "short", "text", "zeros"])
+def test_a_file_that_a_disk_lost_is_indexed_again(registry: ScriptedRegistry, tmp_path: Path, content: bytes) -> None:
+    source = publish(registry, ("configs/c.json", a_package("tea")))
+    first = catalogs(tmp_path).pull(source)
+    (path,) = (path for path in tmp_path.iterdir() if path.suffix != ".lock")
+    path.write_bytes(content)
+    assert catalogs(tmp_path).pull(source) == first
+
+
+def test_a_folder_that_cannot_be_written_is_told(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    answer = catalogs(tmp_path / "file").pull(publish(registry, ("configs/c.json", a_package("tea"))))
+    assert isinstance(answer, Unavailable)
+    assert "check the folder that OLMF_CONTENT names" in answer.message
+
+
 def test_a_sick_package_is_unavailable_and_its_neighbours_are_not(registry: ScriptedRegistry, tmp_path: Path) -> None:
     sick = orjson.dumps({"schema": "olm.package", "name": "pot", "defaultChannel": "gone"})
     source = publish(registry, ("configs/a.json", a_package("tea")), ("configs/pot.json", sick))

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -320,7 +321,7 @@ def test_a_registry_that_is_not_there_is_unreachable() -> None:
         pass
     error = refusal(gone)
     assert error.reason == "Unreachable"
-    assert "does not answer" in error.message
+    assert f"{gone.address} does not answer: Failed to establish" in error.message
 
 
 def test_a_name_that_cannot_be_resolved_and_a_bad_certificate_have_their_own_reasons() -> None:
@@ -330,6 +331,39 @@ def test_a_name_that_cannot_be_resolved_and_a_bad_certificate_have_their_own_rea
     tls = unreachable(MaxRetryError(pool, "/", SSLError("self-signed")), "https://r.invalid/v2/", "r.invalid/a")
     assert tls.reason == "TLS"
     assert "self-signed" in tls.message
+
+
+def test_a_login_does_not_follow_a_redirect_to_another_host(registry: ScriptedRegistry) -> None:
+    layer = a_layer(a_file("manifests/a", b"A"))
+    registry.put("tea", "1", [layer])
+    registry.gate = _locked("Basic realm=x", _ME.basic)
+    with scripted_registry() as storage:
+        storage.answers["/elsewhere"] = Answer(layer)
+        location = {"Location": f"http://{storage.address}/elsewhere"}
+        registry.answers[f"/v2/tea/blobs/{digest_of(layer)}"] = Answer(status=307, headers=location)
+        image = pulled(registry, credentials=Credentials({registry.address: _ME}))
+        assert [request.authorization for request in storage.requests] == [""]
+    assert image.files == {"manifests/a": b"A"}
+
+
+def test_no_proxy_stands_between_us_and_this_machine(
+    registry: ScriptedRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.put("tea", "1", [])
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert pulled(registry).files == {}
+
+
+def test_attributes_of_a_file_are_bounded(registry: ScriptedRegistry) -> None:
+    member, content = a_file("manifests/a")
+    member.pax_headers = {"comment": "x" * 2_000_000}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(member, io.BytesIO(content))
+    registry.put("tea", "1", [buffer.getvalue()])
+    error = refusal(registry)
+    assert error.reason == "TooLarge"
+    assert "describes a file" in error.message
 
 
 def test_a_digest_costs_one_head(registry: ScriptedRegistry) -> None:
