@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eventing.run_result import RunResult
+    from eventing.worker import Drainer
     from eventing.workqueue import Claim, WorkQueue
     from shared.adapters.content import ImageCatalogs
     from shared.adapters.kube import KubeClient
+
+DRAIN_SECONDS = 30.0
+"""Half of the delivery timeout of our Broker."""
 
 
 def settings() -> Settings:
@@ -81,6 +85,21 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
             queue.add(jobs_for(event), event.id)
 
     return accept
+
+
+def drain(values: Settings) -> Callable[[], None]:
+    """Works the queue off in this process, within half of what a broker waits; for endpoints that sleep in between."""
+    from eventing.worker import GROUPS, Drainer
+    from eventing.workqueue import WorkQueue, connect
+
+    queue = WorkQueue(connect(values.redis_url), values)
+    drainer = Drainer(queue, values.steps or GROUPS, runner_factory(values)(queue))
+    return lambda: _drain(drainer)
+
+
+def _drain(drainer: Drainer) -> None:
+    drainer.queue.sweep()
+    drainer.drain(seconds=DRAIN_SECONDS, linger=0)
 
 
 def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:

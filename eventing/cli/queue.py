@@ -13,7 +13,7 @@ from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, cho
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from eventing.workqueue import Listed, WorkQueue
+    from eventing.workqueue import Client, Listed, WorkQueue
 
 
 def register(app: typer.Typer) -> None:
@@ -53,13 +53,10 @@ def retry(
         sys.stdout.write(f"released {queue.retry_dead(chosen) if chosen else 0}\n")
 
 
-def _queue(client: object) -> WorkQueue:
-    from redis import Redis
-
+def _queue(client: Client) -> WorkQueue:
     from eventing import wiring
     from eventing.workqueue import WorkQueue
 
-    assert isinstance(client, Redis)  # noqa: S101  # narrows a type that is imported lazily
     return WorkQueue(client, wiring.settings())
 
 

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,12 +14,6 @@ from eventing.cli.failure import CliError
 from eventing.local.state import is_alive
 from eventing.local.tie import announce, tie_to_supervisor
 from shared.config import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from eventing.run_result import RunResult
-    from eventing.workqueue import Claim, WorkQueue
 
 StatePathOption = Annotated[Path | None, typer.Option("--state", help="Where it keeps its data.")]
 
@@ -62,23 +56,24 @@ def worker() -> None:
     from eventing.worker import work
 
     settings = _settings()
-    make = wiring.runner_factory(settings)
-
-    def ready(queue: WorkQueue) -> Callable[[Claim], RunResult]:
-        run = make(queue)
-        announce()
-        return run
-
-    raise typer.Exit(work(settings, ready))
+    raise typer.Exit(work(settings, wiring.runner_factory(settings), on_ready=announce))
 
 
-def endpoint() -> None:
+def endpoint(
+    *,
+    drain: Annotated[bool, typer.Option("--drain", help="Work the queue off before each answer (Knative).")] = False,
+) -> None:
     """Accept CloudEvents over HTTP."""
     from eventing import wiring
     from eventing.endpoint import serve
 
     settings = _settings()
-    serve(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
+    serve(
+        settings,
+        wiring.sink(settings),
+        drain=wiring.drain(settings) if drain else None,
+        on_ready=lambda address, probe: announce(address, probe=probe),
+    )
 
 
 def scheduler() -> None:

@@ -16,8 +16,7 @@ from eventing.cli.failure import USAGE, CliError
 from eventing.local.state import Addresses, StateDirectory
 
 if TYPE_CHECKING:
-    from redis import Redis
-
+    from eventing.workqueue import Client
     from shared.adapters.kube import KubeClient
 
 StateOption = Annotated[Path | None, typer.Option("--state", help="State directory of `olmf up`.")]
@@ -42,7 +41,7 @@ class Target:
         return KubeClient.from_kubeconfig(self.kubeconfig)
 
     @contextlib.contextmanager
-    def redis(self) -> Iterator[Redis]:
+    def redis(self) -> Iterator[Client]:
         """A connection to the queue and the journal. CliError when nobody told where Redis is."""
         from eventing.workqueue import connect
 

@@ -1,0 +1,113 @@
+"""The same steps on Knative: a Broker, one Service per group, Triggers made from the routes, an ApiServerSource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eventing.manifests.base import IMAGE, PORT, environment, pod_security
+from eventing.manifests.rbac import NAMESPACE, WATCHER, account_of
+from eventing.manifests.rights import RIGHTS
+from eventing.routes import RINGS, ROUTES, WATCHED
+from shared import names
+from shared.api.manifest import Manifest
+from shared.kinds import Kind
+
+BROKER = "olmf"
+
+
+def files() -> dict[str, list[Manifest]]:
+    """File name to objects."""
+    return {
+        "100-broker.yaml": [_broker()],
+        "200-services.yaml": [service(group) for group in RIGHTS],
+        "300-triggers.yaml": list(triggers()),
+        "400-api-server-source.yaml": [_api_server_source()],
+    }
+
+
+def service(group: str) -> Manifest:
+    """The Knative Service of a group: the endpoint, which drains its queue before it answers."""
+    return {
+        "apiVersion": "serving.knative.dev/v1",
+        "kind": "Service",
+        "metadata": {"name": account_of(group), "namespace": NAMESPACE},
+        "spec": {
+            "template": {
+                "metadata": {"annotations": {"autoscaling.knative.dev/min-scale": "0"}},
+                "spec": {
+                    "serviceAccountName": account_of(group),
+                    "securityContext": pod_security(),
+                    "containerConcurrency": 8,
+                    "timeoutSeconds": 60,
+                    "containers": [
+                        {
+                            "image": IMAGE,
+                            "args": ["run", "endpoint", "--drain"],
+                            "env": [*environment(), {"name": "OLMF_STEPS", "value": group}],
+                            "ports": [{"containerPort": PORT}],
+                            "resources": {"requests": {"cpu": "50m", "memory": "96Mi"}, "limits": {"memory": "512Mi"}},
+                        }
+                    ],
+                },
+            }
+        },
+    }
+
+
+def triggers() -> Iterator[Manifest]:
+    """One Trigger per group and source of its routes: events of ours by type, watch events by kind."""
+    for group in RIGHTS:
+        wanted = dict.fromkeys(route.on for route in ROUTES if route.step.startswith(f"{group}/"))
+        for on in wanted:
+            yield _trigger(group, on)
+        for ring in RINGS:
+            yield _trigger(group, ring)
+
+
+def _trigger(group: str, on: Kind | str) -> Manifest:
+    if isinstance(on, Kind):
+        label, filters = on.plural, [_any_verb(), {"exact": {"apiversion": on.api_version, "kind": on.kind}}]
+    else:
+        label, filters = on.removeprefix("io.olmf.").replace(".", "-"), [{"exact": {"type": on}}]
+    return {
+        "apiVersion": "eventing.knative.dev/v1",
+        "kind": "Trigger",
+        "metadata": {"name": f"{account_of(group)}-{label}", "namespace": NAMESPACE},
+        "spec": {
+            "broker": BROKER,
+            "filters": filters,
+            "subscriber": {
+                "ref": {"apiVersion": "serving.knative.dev/v1", "kind": "Service", "name": account_of(group)}
+            },
+        },
+    }
+
+
+def _any_verb() -> Manifest:
+    return {"any": [{"prefix": {"type": kind}} for kind in (names.RESOURCE_EVENT, names.REF_EVENT)]}
+
+
+def _broker() -> Manifest:
+    return {
+        "apiVersion": "eventing.knative.dev/v1",
+        "kind": "Broker",
+        "metadata": {"name": BROKER, "namespace": NAMESPACE},
+        "spec": {
+            "delivery": {"retry": 10, "backoffPolicy": "exponential", "backoffDelay": "PT0.5S", "timeout": "PT60S"}
+        },
+    }
+
+
+def _api_server_source() -> Manifest:
+    return {
+        "apiVersion": "sources.knative.dev/v1",
+        "kind": "ApiServerSource",
+        "metadata": {"name": "olmf", "namespace": NAMESPACE},
+        "spec": {
+            "mode": "Resource",
+            "serviceAccountName": WATCHER,
+            "namespaceSelector": {},
+            "resources": [{"apiVersion": kind.api_version, "kind": kind.kind} for kind in WATCHED],
+            "sink": {"ref": {"apiVersion": "eventing.knative.dev/v1", "kind": "Broker", "name": BROKER}},
+        },
+    }

@@ -1,0 +1,83 @@
+"""One ServiceAccount and ClusterRole per group of steps; the fused worker is bound to all of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from eventing.manifests.rights import BUNDLED_API_GROUPS, READ, RIGHTS, WRITE, Right
+from eventing.routes import WATCHED
+from shared.api.manifest import Manifest
+
+NAMESPACE = "olm"
+RBAC = "rbac.authorization.k8s.io"
+WORKER = "olmf-worker"
+WATCHER = "olmf-watch"
+
+
+def files() -> dict[str, list[Manifest]]:
+    """File name to objects."""
+    found = {f"{_dashed(group)}.yaml": list(_of_group(group, rights)) for group, rights in RIGHTS.items()}
+    found["worker.yaml"] = [service_account(WORKER), *(_binding(WORKER, account_of(group)) for group in RIGHTS)]
+    found["watch.yaml"] = [
+        service_account(WATCHER),
+        _role(WATCHER, rules(Right(kind, ("get", "list", "watch")) for kind in WATCHED)),
+        _binding(WATCHER, WATCHER),
+    ]
+    return found
+
+
+def account_of(group: str) -> str:
+    """Name of the ServiceAccount, and of the ClusterRole, of a group."""
+    return f"olmf-{_dashed(group)}"
+
+
+def service_account(name: str) -> Manifest:
+    """A ServiceAccount in the namespace of the installation."""
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": NAMESPACE}}
+
+
+def rules(rights: Iterable[Right]) -> list[Manifest]:
+    """PolicyRules: one per API group and set of verbs, resources sorted."""
+    verbs: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for right in rights:
+        verbs[right.kind.group, right.resource] |= set(right.verbs)
+    merged: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for (group, resource), allowed in verbs.items():
+        merged[group, tuple(sorted(allowed))].append(resource)
+    return [
+        {"apiGroups": [group], "resources": sorted(resources), "verbs": list(allowed)}
+        for (group, allowed), resources in sorted(merged.items())
+    ]
+
+
+def _of_group(group: str, rights: tuple[Right, ...]) -> Iterator[Manifest]:
+    name = account_of(group)
+    extra = list(_bundled()) if group == "install_plan" else []
+    yield service_account(name)
+    yield _role(name, [*rules(rights), *extra])
+    yield _binding(name, name)
+
+
+def _bundled() -> Iterator[Manifest]:
+    for group, resources in BUNDLED_API_GROUPS.items():
+        yield {"apiGroups": [group], "resources": list(resources), "verbs": [*READ, *WRITE]}
+
+
+def _role(name: str, allowed: list[Manifest]) -> Manifest:
+    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": allowed}
+
+
+def _binding(account: str, role: str) -> Manifest:
+    name = account if account == role else f"{account}-{role.removeprefix('olmf-')}"
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}],
+    }
+
+
+def _dashed(group: str) -> str:
+    return group.replace("_", "-")

@@ -1,0 +1,112 @@
+"""What each group of steps may do on the API server, and why the dangerous verbs are where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared import kinds
+from shared.kinds import Kind
+
+READ = ("get", "list")
+WRITE = ("create", "update", "patch", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Verbs on one kind; `subresource` is e.g. `status`."""
+
+    kind: Kind
+    verbs: tuple[str, ...]
+    subresource: str = ""
+
+    @property
+    def resource(self) -> str:
+        """As a PolicyRule names it."""
+        return f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
+
+
+def _read(*of: Kind) -> tuple[Right, ...]:
+    return tuple(Right(kind, READ) for kind in of)
+
+
+def _write(*of: Kind) -> tuple[Right, ...]:
+    return tuple(Right(kind, (*READ, *WRITE)) for kind in of)
+
+
+def _status(*of: Kind) -> tuple[Right, ...]:
+    return tuple(Right(kind, ("update", "patch"), "status") for kind in of)
+
+
+EVENTS = (Right(kinds.EVENT, ("get", "list", "create", "patch", "delete")),)
+RBAC = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
+CSV = kinds.CLUSTER_SERVICE_VERSION
+
+RIGHTS: Mapping[str, tuple[Right, ...]] = {
+    "catalog_source": (
+        *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.SECRET),
+        *_status(kinds.CATALOG_SOURCE),
+        *EVENTS,
+    ),
+    "subscription": (
+        *_read(
+            kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET
+        ),
+        *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
+        *_status(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
+        *EVENTS,
+    ),
+    "bundle": (
+        *_read(kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.POD),
+        *_read(kinds.SECRET),
+        *_write(kinds.CONFIG_MAP, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING),
+        *_status(kinds.SUBSCRIPTION),
+        *EVENTS,
+    ),
+    # Installing an operator gives away what its bundle asks for: only these two groups hold `escalate` and `bind`.
+    "install_plan": (
+        *_read(kinds.OPERATOR_GROUP, kinds.NAMESPACE),
+        *_write(CSV, kinds.SUBSCRIPTION, kinds.SERVICE_ACCOUNT, kinds.SECRET, kinds.SERVICE, kinds.CONFIG_MAP),
+        *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *RBAC),
+        *(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE)),
+        *_status(kinds.INSTALL_PLAN),
+        *EVENTS,
+    ),
+    "cluster_service_version": (
+        *_read(kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION),
+        *_read(kinds.SERVICE_ACCOUNT, kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
+        *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *RBAC),
+        *(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE)),
+        *_status(CSV, kinds.OPERATOR_CONDITION),
+        *EVENTS,
+    ),
+    "operator_group": (
+        *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION),
+        *_write(kinds.OPERATOR_GROUP, CSV, *RBAC),
+        Right(kinds.NAMESPACE, (*READ, "patch", "update")),
+        *(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE)),
+        *_status(kinds.OPERATOR_GROUP),
+        *EVENTS,
+    ),
+    "platform": (
+        *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP, kinds.OPERATOR_CONDITION),
+        *_read(kinds.NAMESPACE, kinds.DEPLOYMENT, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.CUSTOM_RESOURCE_DEFINITION),
+        *(Right(kind, (*READ, "delete")) for kind in (kinds.INSTALL_PLAN, CSV, *RBAC)),
+        *_read(kinds.OLM_CONFIG),
+        *_status(kinds.OLM_CONFIG),
+        *EVENTS,
+    ),
+}
+"""Group to what its ServiceAccount may do."""
+
+BUNDLED_API_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "monitoring.coreos.com": ("prometheusrules", "servicemonitors"),
+    "policy": ("poddisruptionbudgets",),
+    "scheduling.k8s.io": ("priorityclasses",),
+    "autoscaling.k8s.io": ("verticalpodautoscalers",),
+    "networking.k8s.io": ("networkpolicies",),
+    "console.openshift.io": (
+        "consoleyamlsamples", "consolequickstarts", "consoleclidownloads", "consolelinks", "consoleplugins",
+    ),
+}  # fmt: skip
+"""API group to the resources that a bundle may carry besides the core ones (catalog.md §4.5)."""

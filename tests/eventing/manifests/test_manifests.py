@@ -1,0 +1,169 @@
+"""What `k8s/` holds is what the code says, and the rights in it are the least."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from eventing.cli.crds import render_crds
+from eventing.manifests import render_manifests
+from eventing.manifests.rights import RIGHTS
+from eventing.routes import STEPS, WATCHED
+
+K8S = Path(__file__).parents[3] / "k8s"
+FILES = {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
+
+
+def objects(*folders: str) -> list[Any]:
+    texts = (text for name, text in FILES.items() if name.partition("/")[0] in folders)
+    return [each for text in texts for each in yaml.safe_load_all(text)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_current(name: str) -> None:
+    assert (K8S / name).read_text() == FILES[name], "run `olmf manifests --out k8s` and `olmf crds --out k8s/crds`"
+
+
+def test_no_file_is_left_over() -> None:
+    on_disk = {
+        str(path.relative_to(K8S))
+        for folder in ("crds", "rbac", "base", "knative")
+        for path in (K8S / folder).iterdir()
+    }
+    assert on_disk == set(FILES)
+
+
+def test_every_group_of_steps_has_rights() -> None:
+    assert set(RIGHTS) == {step.partition("/")[0] for step in STEPS}
+
+
+def test_only_groups_that_install_or_lift_rbac_may_escalate() -> None:
+    escalating = {
+        role["metadata"]["name"]
+        for role in objects("rbac")
+        if role["kind"] == "ClusterRole" and any("escalate" in rule["verbs"] for rule in role["rules"])
+    }
+    assert escalating == {"olmf-install-plan", "olmf-cluster-service-version", "olmf-operator-group"}
+
+
+def test_no_role_uses_wildcards() -> None:
+    rules = [rule for role in objects("rbac") if role["kind"] == "ClusterRole" for rule in role["rules"]]
+    assert rules
+    assert not [rule for rule in rules if "*" in (*rule["verbs"], *rule["resources"], *rule["apiGroups"])]
+
+
+def test_only_catalogs_bundles_and_plans_see_secrets() -> None:
+    seeing = {
+        role["metadata"]["name"]
+        for role in objects("rbac")
+        if role["kind"] == "ClusterRole" and any("secrets" in rule["resources"] for rule in role["rules"])
+    }
+    assert seeing == {"olmf-catalog-source", "olmf-subscription", "olmf-bundle", "olmf-install-plan"}
+
+
+def test_every_container_is_confined() -> None:
+    for each in objects("base"):
+        if each["kind"] != "Deployment":
+            continue
+        pod = each["spec"]["template"]["spec"]
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        for container in pod["containers"]:
+            assert container["securityContext"]["allowPrivilegeEscalation"] is False
+            assert container["securityContext"]["readOnlyRootFilesystem"] is True
+            assert container["resources"]["limits"]["memory"]
+
+
+class Strict(BaseModel):
+    """Fields of a Knative object that we use; an unknown one is a typing error of ours."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Reference(Strict):
+    apiVersion: str  # noqa: N815
+    kind: str
+    name: str
+
+
+class Destination(Strict):
+    ref: Reference
+
+
+class TriggerSpec(Strict):
+    broker: str
+    filters: list[dict[str, Any]]
+    subscriber: Destination
+
+
+class Delivery(Strict):
+    retry: int
+    backoffPolicy: str  # noqa: N815
+    backoffDelay: str  # noqa: N815
+    timeout: str
+
+
+class BrokerSpec(Strict):
+    delivery: Delivery
+
+
+class WatchedResource(Strict):
+    apiVersion: str  # noqa: N815
+    kind: str
+
+
+class ApiServerSourceSpec(Strict):
+    mode: str
+    serviceAccountName: str  # noqa: N815
+    namespaceSelector: dict[str, Any]  # noqa: N815
+    resources: list[WatchedResource]
+    sink: Destination
+
+
+class RevisionSpec(Strict):
+    serviceAccountName: str  # noqa: N815
+    securityContext: dict[str, Any]  # noqa: N815
+    containerConcurrency: int  # noqa: N815
+    timeoutSeconds: int  # noqa: N815
+    containers: list[dict[str, Any]]
+
+
+class RevisionTemplate(Strict):
+    metadata: dict[str, Any]
+    spec: RevisionSpec
+
+
+class ServiceSpec(Strict):
+    template: RevisionTemplate
+
+
+SPECS = {
+    ("eventing.knative.dev/v1", "Broker"): BrokerSpec,
+    ("eventing.knative.dev/v1", "Trigger"): TriggerSpec,
+    ("sources.knative.dev/v1", "ApiServerSource"): ApiServerSourceSpec,
+    ("serving.knative.dev/v1", "Service"): ServiceSpec,
+}
+
+
+def test_knative_objects_have_the_fields_that_knative_knows() -> None:
+    kinds = set()
+    for each in objects("knative"):
+        if each["kind"] != "Kustomization":
+            SPECS[each["apiVersion"], each["kind"]].model_validate(each["spec"])
+            kinds.add(each["kind"])
+    assert kinds == {"Broker", "Trigger", "ApiServerSource", "Service"}
+
+
+def test_the_source_watches_every_kind_that_a_route_names() -> None:
+    source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
+    assert {each["kind"] for each in source["spec"]["resources"]} == {kind.kind for kind in WATCHED}
+
+
+def test_names_are_unique() -> None:
+    names = [
+        (each["kind"], each["metadata"]["name"]) for each in objects("rbac", "base", "knative") if "metadata" in each
+    ]
+    assert len(names) == len(set(names))
