@@ -25,9 +25,10 @@ from eventing.watch.hints import hints
 from eventing.workqueue import Claim
 from shared import names
 from shared.adapters.kube import ApiError
-from shared.api.manifest import uid_of
-from shared.kinds import EVENT, NAMESPACE, Ref
-from shared.ports import Bundles, Catalogs, Cluster, Discovery, Journal, Policy
+from shared.api.manifest import name_of, uid_of
+from shared.domain.groups.copies import Copy
+from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, Ref
+from shared.ports import Bundles, Catalogs, Cluster, Copies, Discovery, Journal, Policy
 
 Perturbation: TypeAlias = Literal["", "drop", "duplicate", "reorder", "delay"]
 _BLOCK = 5
@@ -124,6 +125,7 @@ class _Replay:
         ports: dict[type, Any] = {
             Cluster: self.world,
             Discovery: self.world,
+            Copies: ListedCopies(self.world),
             Journal: _NothingUnseen(),
             Catalogs: answers.port(Catalogs),
             Bundles: answers.port(Bundles),
@@ -249,6 +251,18 @@ class _Replay:
             if uid not in self._uids and (manifest := self.world.get(ref)):
                 self._uids[uid] = uid_of(manifest)
         return self._uids
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCopies:
+    """The port `Copies` of a small world, whose objects can all be listed."""
+
+    cluster: Cluster
+
+    def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
+        """The copies of the originals in a namespace (of one of them)."""
+        found = self.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: namespace})
+        return tuple(Copy.of(manifest) for manifest in found if name in ("", name_of(manifest)))
 
 
 class _NothingUnseen:

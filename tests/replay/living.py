@@ -8,6 +8,7 @@ from eventing.events import Event, change_id
 from eventing.journal import Book, Saw
 from eventing.journal.records import unpack_run
 from eventing.replay import capture
+from eventing.replay.world import ListedCopies
 from eventing.routes import Job, jobs_for
 from eventing.runner import Runner
 from eventing.watch.hints import hints
@@ -15,7 +16,7 @@ from eventing.workqueue import Claim
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
 from shared.kinds import EVENT, Ref
-from shared.ports import Catalogs, Cluster, Discovery, ImageSource, Pulled, Unavailable
+from shared.ports import Catalogs, Cluster, Copies, Discovery, ImageSource, Pulled, Unavailable
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 
@@ -43,7 +44,12 @@ class LivingWorld:
         self.book = Book()
         self._at = 1_767_225_600_000
         self._waiting: dict[Job, list[str]] = {}
-        ports: dict[type, object] = {Cluster: self.api, Discovery: self.api, Catalogs: NoCatalogs()}
+        ports: dict[type, object] = {
+            Cluster: self.api,
+            Copies: ListedCopies(self.api),
+            Discovery: self.api,
+            Catalogs: NoCatalogs(),
+        }
         self._runner = Runner(ports, self.api, FixedClock())
 
     def add(self, manifest: Manifest) -> None:
