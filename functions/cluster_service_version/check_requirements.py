@@ -1,5 +1,7 @@
 """Bring a ClusterServiceVersion to InstallReady when all that it requires is there, and say what is missing.
 
+In every phase: fail it when its OperatorGroup does not suit it any more.
+
 Reads:  the version and its neighbours; OperatorGroups; the InstallPlans of its namespace while it is young; what it
         requires (CustomResourceDefinitions, APIs, ServiceAccounts, roles); the condition of its predecessor.
 Writes: its annotations and finalizer once; its status; deletes its Deployments when another group owns its APIs.
@@ -16,10 +18,17 @@ from shared.domain.lifecycle import preparation, retirement
 from shared.domain.lifecycle.admission import EXPELLED, is_barred
 from shared.domain.lifecycle.authorizer import Grants
 from shared.domain.lifecycle.ownership import owner_labels
-from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
-from shared.domain.lifecycle.requirements import Facts, is_permitted, wanted_apis, wanted_objects, wants_version
+from shared.domain.lifecycle.phases import is_copied, status_of
+from shared.domain.lifecycle.requirements import (
+    Facts,
+    is_permitted,
+    own_grants,
+    wanted_apis,
+    wanted_objects,
+    wants_version,
+)
 from shared.ports import Clock, Cluster, Discovery
-from shared.step import NOTHING, Delete, Outcome, Ref
+from shared.step import NOTHING, Delete, Kind, Outcome, Ref
 
 _CHECKED = ("", "Pending", "Failed", "Succeeded")
 _GRANTING = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
@@ -29,7 +38,7 @@ _WITNESSES = (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
 def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
     """The next phase of a version that is not being installed."""
     csv = cluster.get(ref)
-    if csv is None or is_copied(csv) or retirement.is_deleted(csv) or phase_of(csv) not in _CHECKED:
+    if csv is None or is_copied(csv) or retirement.is_deleted(csv):
         return NOTHING
     status = status_of(csv, clock.now())
     if status.reason == preparation.NO_RETRY:
@@ -38,6 +47,8 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
     groups = cluster.list(kinds.OPERATOR_GROUP)
     if barred := is_barred(csv, groups, status):
         return outcome_of(csv, barred, after=_expelled(csv, cluster) if barred.status.reason in EXPELLED else ())
+    if status.phase not in _CHECKED:
+        return NOTHING
     plans = cluster.list(kinds.INSTALL_PLAN, ref.namespace) if preparation.is_young(csv, status.now) else ()
     if waiting := preparation.applied_by(csv, plans, status):
         return outcome_of(csv, waiting)
@@ -56,12 +67,16 @@ def _facts(csv: Manifest, cluster: Cluster, discovery: Discovery, neighbours: tu
         discovery.version() if wants_version(csv) else "",
     )
     # What an InstallPlan made for this version mostly suffices; all roles of the cluster are read only when not.
-    for labels in (owner_labels(csv), None):
+    for kinds_read, labels in ((own_grants(csv), owner_labels(csv)), (_GRANTING, None)):
         if is_permitted(csv, facts):
             break
-        found = (cluster.list(kind, namespace if kind.is_namespaced else "", labels=labels) for kind in _GRANTING)
+        found = (_listed(kind, namespace, cluster, labels) if kind in kinds_read else () for kind in _GRANTING)
         facts = replace(facts, grants=Grants(*found))
     return facts
+
+
+def _listed(kind: Kind, namespace: str, cluster: Cluster, labels: dict[str, str] | None) -> tuple[Manifest, ...]:
+    return cluster.list(kind, namespace if kind.is_namespaced else "", labels=labels)
 
 
 def _expelled(csv: Manifest, cluster: Cluster) -> tuple[Delete, ...]:

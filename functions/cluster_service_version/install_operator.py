@@ -1,6 +1,6 @@
 """Write the Deployments of a ClusterServiceVersion that is ready to be installed.
 
-Reads:  the version; OperatorGroups; the Subscriptions and Deployments of its namespace.
+Reads:  the version; the Subscriptions and Deployments of its namespace.
 Writes: Deployments that are missing or differ; deletes those it no longer names; its status.
 """
 
@@ -10,7 +10,7 @@ from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.api.manifest import name_of, uid_of
 from shared.domain.lifecycle import installation, retirement
-from shared.domain.lifecycle.admission import is_barred
+from shared.domain.lifecycle.admission import is_unsuited
 from shared.domain.lifecycle.deployments import changes, desired_deployments
 from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
 from shared.domain.lifecycle.strategy import UnknownStrategy, strategy_of
@@ -26,8 +26,8 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt)
     if csv is None or is_copied(csv) or retirement.is_deleted(csv) or phase_of(csv) != "InstallReady":
         return NOTHING
     status = status_of(csv, clock.now())
-    if barred := is_barred(csv, cluster.list(kinds.OPERATOR_GROUP), status):
-        return outcome_of(csv, barred)
+    if unsuited := is_unsuited(csv, status):
+        return outcome_of(csv, unsuited)
     strategy = strategy_of(csv)
     if isinstance(strategy, UnknownStrategy):
         return outcome_of(csv, installation.unrecognized(status, strategy.message))

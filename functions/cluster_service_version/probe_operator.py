@@ -1,6 +1,6 @@
 """See whether the Deployments of a ClusterServiceVersion are the wanted ones and run.
 
-Reads:  the version and its neighbours; OperatorGroups; the Subscriptions of its namespace; its Deployments.
+Reads:  the version and its neighbours; its group once it failed; the Subscriptions of its namespace; its Deployments.
 Writes: its status.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.domain.lifecycle import observation, retirement
-from shared.domain.lifecycle.admission import is_barred
+from shared.domain.lifecycle.admission import is_unsuited
 from shared.domain.lifecycle.deployments import desired_deployments
 from shared.domain.lifecycle.health import first_problem
 from shared.domain.lifecycle.ownership import owner_labels
@@ -29,11 +29,11 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
     status = status_of(csv, clock.now())
     if not observation.is_observed(status):
         return NOTHING
-    groups = cluster.list(kinds.OPERATOR_GROUP)
-    if barred := is_barred(csv, groups, status):
-        return outcome_of(csv, barred)
+    if unsuited := is_unsuited(csv, status):
+        return outcome_of(csv, unsuited)
     if status.phase != "Installing":
         neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
+        groups = cluster.list(kinds.OPERATOR_GROUP, ref.namespace) if status.phase == "Failed" else ()
         if replaced := retirement.begin(csv, neighbours, groups, status):
             return outcome_of(csv, replaced)
     desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))

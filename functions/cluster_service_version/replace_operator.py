@@ -1,6 +1,6 @@
 """Let a ClusterServiceVersion go: when its successor has succeeded, and when its deletion was asked for.
 
-Reads:  the version and its neighbours; OperatorGroups; on deletion the cluster roles that carry its owner labels.
+Reads:  the version and its neighbours; on deletion the cluster roles that carry its owner labels.
 Writes: its status; deletes it; deletes its cluster roles, then its finalizer.
 """
 
@@ -10,7 +10,6 @@ from functions.cluster_service_version import outcome_of
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, name_of, uid_of, version_of
 from shared.domain.lifecycle import retirement
-from shared.domain.lifecycle.admission import is_barred
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
 from shared.ports import Clock, Cluster
@@ -33,8 +32,6 @@ def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     if phase_of(csv) not in ("Replacing", "Deleting"):
         return NOTHING
     status = status_of(csv, clock.now())
-    if barred := is_barred(csv, cluster.list(kinds.OPERATOR_GROUP), status):
-        return outcome_of(csv, barred)
     verdict = retirement.finish(csv, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace), status)
     is_over = verdict.status.phase == "Deleting"
     return outcome_of(csv, verdict, after=(Delete(ref, uid_of(csv)),) if is_over else ())

@@ -1,4 +1,8 @@
-"""May a ClusterServiceVersion live under its OperatorGroup? These checks stand before every phase (csv.md §3.2)."""
+"""May a ClusterServiceVersion live under its OperatorGroup? These checks stand before every phase (csv.md §3.2).
+
+`check_requirements` looks at the groups, in every phase, when it is rung about them (`is_barred`); the steps of the
+other phases look at what the version itself says (`is_unsuited`), which takes no reading.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Verd
         return _failed(status, "TooManyOperatorGroups", _MANY)
     return (
         _joins(csv, own[0], status)
-        or _is_unsuited(csv, status)
+        or is_unsuited(csv, status)
         or _meets_rivals(csv, Group.of(own[0]), [Group.of(group) for group in groups], status)
     )
 
@@ -70,12 +74,17 @@ def metadata_patch(csv: ReadOnly, group: Group) -> Manifest:
     return {"metadata": patch} if patch else {}
 
 
-def _is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
+def is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
+    """Why a member cannot watch the namespaces that its annotation names; None when it can."""
     modes = install_modes.modes_of(csv)
     if message := install_modes.duplicates(modes):
         return _failed(status, "InvalidInstallModes", message)
-    watched = install_modes.targets_of(annotations_of(csv).get(names.TARGET_NAMESPACES, ""))
-    if message := install_modes.supports(modes, namespace_of(csv), watched):
+    annotation = annotations_of(csv).get(names.TARGET_NAMESPACES)
+    if annotation is None:
+        # Going on would write Deployments without it.
+        waits_for = f"the annotation {names.TARGET_NAMESPACES}"
+        return Verdict(status, f"waits for {waits_for}", waits_for=waits_for)
+    if message := install_modes.supports(modes, namespace_of(csv), install_modes.targets_of(annotation)):
         return _failed(status, "UnsupportedOperatorGroup", message)
     return None
 

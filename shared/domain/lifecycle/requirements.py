@@ -78,6 +78,17 @@ def owned_definitions(csv: ReadOnly) -> frozenset[str]:
     return frozenset(str(item.get("name")) for item in _section(csv, "customresourcedefinitions").get("owned") or ())
 
 
+def own_grants(csv: ReadOnly) -> tuple[Kind, ...]:
+    """The kinds of roles and bindings that an InstallPlan makes for it."""
+    strategy = strategy_of(csv)
+    if not isinstance(strategy, Strategy):
+        return ()
+    return (
+        *((kinds.ROLE, kinds.ROLE_BINDING) if strategy.permissions else ()),
+        *((kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING) if strategy.cluster_permissions else ()),
+    )
+
+
 def is_permitted(csv: ReadOnly, facts: Facts) -> bool:
     """Whether more roles could not help: every rule is satisfied, or is not judged for want of its ServiceAccount."""
     strategy = strategy_of(csv)

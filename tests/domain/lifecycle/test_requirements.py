@@ -14,6 +14,7 @@ from shared.domain.lifecycle.requirements import (
     is_judged,
     is_permitted,
     malformed_definition,
+    own_grants,
     wanted_apis,
     wanted_objects,
     wants_version,
@@ -246,7 +247,20 @@ def test_is_permitted(known: Facts, want: bool) -> None:
     assert is_permitted(GRANTING, known) is want
 
 
+@pytest.mark.parametrize(
+    ("strategy", "want"),
+    [
+        ({}, []),
+        ({"permissions": [a_permission()]}, ["Role", "RoleBinding"]),
+        ({"clusterPermissions": [a_permission()]}, ["ClusterRole", "ClusterRoleBinding"]),
+    ],
+)
+def test_which_roles_a_plan_makes(strategy: Manifest, want: list[str]) -> None:
+    assert [kind.kind for kind in own_grants(a_csv(strategy=strategy))] == want
+
+
 def test_a_strategy_that_nobody_knows_wants_no_permission() -> None:
+    assert own_grants(a_csv(strategy_name="helm")) == ()
     assert is_permitted(a_csv(strategy_name="helm"), facts())
 
 

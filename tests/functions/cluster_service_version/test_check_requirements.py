@@ -40,6 +40,13 @@ def test_nothing_to_do(csv: Manifest) -> None:
     assert World([csv, a_group()]).step("check") == NOTHING
 
 
+@pytest.mark.parametrize("phase", ["InstallReady", "Installing", "Succeeded", "Replacing", "Deleting"])
+def test_the_group_is_checked_in_every_phase_csv_md_3_2_and_18_row_24(phase: str) -> None:
+    world = World([a_csv(status=a_status(phase))])
+    world.run("check")
+    assert phases(world.csv())[-1] == ("Failed", "NoOperatorGroup")
+
+
 def test_a_new_version_joins_its_group_first_and_alone_csv_md_3_1_and_18_row_1() -> None:
     csv = a_csv(annotations={}, meta={"finalizers": []})
     outcome = World([csv, a_group()]).step("check")

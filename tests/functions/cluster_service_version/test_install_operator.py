@@ -167,7 +167,14 @@ def test_a_strategy_that_nobody_knows_csv_md_4_3_1() -> None:
     assert (status.status["reason"], status.status["message"]) == ("InvalidInstallStrategy", message)
 
 
-def test_the_group_is_checked_first_csv_md_3_2() -> None:
-    (status, _) = World([ready()]).step("install").writes
+def test_install_modes_are_checked_first_csv_md_3_2_6() -> None:
+    (status, _) = World([ready(modes=("AllNamespaces",))]).step("install").writes
     assert isinstance(status, SetStatus)
-    assert status.status["reason"] == "NoOperatorGroup"
+    assert status.status["reason"] == "UnsupportedOperatorGroup"
+
+
+def test_no_deployment_is_written_without_the_annotations_of_the_group_csv_md_3_2_5() -> None:
+    outcome = World([ready(annotations={})]).step("install")
+    assert outcome.writes == ()
+    assert outcome.wait
+    assert outcome.wait.what == "the annotation olm.targetNamespaces"

@@ -158,11 +158,26 @@ def test_new_requirements_of_an_edited_version_are_judged_csv_md_4_5_5() -> None
     assert ("Failed", "RequirementsNotMet") in phases(world.csv())
 
 
-def test_the_group_is_checked_first_csv_md_18_row_24() -> None:
+def test_install_modes_are_checked_first_csv_md_18_rows_23_and_129() -> None:
+    world = succeeded()
+    edited = a_csv(modes=("AllNamespaces",))
+    world.objects[REF] = {**edited, "status": world.csv()["status"]}
+    world.run("probe")
+    assert phases(world.csv())[-1] == ("Failed", "UnsupportedOperatorGroup")
+    assert DEPLOYED in world.objects
+
+
+def test_it_fails_forward_csv_md_4_6_1() -> None:
+    failed = a_csv(status=a_status("Failed", "ComponentUnhealthy"))
+    world = World([failed, a_csv("a.v2", replaces="a.v1"), a_group(upgradeStrategy="TechPreviewUnsafeFailForward")])
+    world.run("probe")
+    assert phases(world.csv())[-1] == ("Replacing", "BeingReplaced")
+
+
+def test_a_group_that_comes_back_heals_csv_md_18_rows_24_and_25() -> None:
     world = succeeded()
     group = next(ref for ref in world.objects if ref.kind == "OperatorGroup")
     kept = world.objects.pop(group)
-    world.run("probe")
     world.settle()
     assert phases(world.csv())[-1] == ("Failed", "NoOperatorGroup")
     assert DEPLOYED in world.objects

@@ -7,7 +7,7 @@ from shared.domain.lifecycle.rbac import objects_for
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CLUSTER_SERVICE_VERSION
 from shared.names import CSV_CLEANUP, REQUIREMENT_CHANGED
 from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
-from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_permission, a_status, phases
+from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_permission, a_status
 from tests.functions.cluster_service_version.world import World, csv_ref
 
 REF = csv_ref("a.v1")
@@ -53,12 +53,6 @@ def test_it_waits_for_its_successor_without_a_busy_loop_csv_md_4_7_5() -> None:
     assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
     assert outcome.wait
     assert outcome.wait.what == "a.v2 to succeed"
-
-
-def test_the_group_is_checked_first_csv_md_3_2() -> None:
-    world = World([REPLACED])
-    world.run("replace")
-    assert phases(world.csv())[-1] == ("Failed", "NoOperatorGroup")
 
 
 def test_who_waited_for_a_version_that_is_gone_is_rung_csv_md_18_row_53() -> None:
