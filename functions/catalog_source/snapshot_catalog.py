@@ -30,7 +30,7 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cloc
     wish = catalog_source.wanted(source)
     if isinstance(wish, Refused):
         after = catalog_source.refused(before, wish)
-        return _told(ref, before, after, version_of(source), Outcome(verdict=wish.message))
+        return _told(ref, source, after, Outcome(verdict=wish.message))
     now = clock.now()
     match catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
         case Unavailable() as trouble:
@@ -39,16 +39,17 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cloc
             if after == before:
                 raise RetryLater(f"{ref}: {trouble.message}", after=_RETRY, wait=wait)
             retry = Outcome(again_in=_RETRY, verdict=trouble.message, wait=wait)
-            return _told(ref, before, after, version_of(source), retry)
+            return _told(ref, source, after, retry)
         case pulled:
             after = catalog_source.snapshotted(before, pulled.reference, wish, now)
             verdict = f"{pulled.reference} holds {pulled.packages} packages"
-            return _told(ref, before, after, version_of(source), Outcome(again_in=wish.interval, verdict=verdict))
+            return _told(ref, source, after, Outcome(again_in=wish.interval, verdict=verdict))
 
 
-def _told(ref: Ref, before: ReadOnly, after: Manifest, version: str, outcome: Outcome) -> Outcome:
+def _told(ref: Ref, source: ReadOnly, after: Manifest, outcome: Outcome) -> Outcome:
     """The outcome with the status, if it is news, and with the event, if it concerns the catalog's users."""
+    before = source.get("status") or {}
     if after == before:
         return outcome
     emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if catalog_source.serves_anew(before, after) else ()
-    return replace(outcome, writes=(SetStatus(ref, after, version),), emits=emits)
+    return replace(outcome, writes=(SetStatus(ref, after, version_of(source)),), emits=emits)

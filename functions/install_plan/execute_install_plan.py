@@ -13,7 +13,7 @@ from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
 from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write
 
-_NEXT_PASS = timedelta(milliseconds=500)
+_NEXT_PASS = timedelta(milliseconds=150)
 _RETRY = timedelta(seconds=5)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
@@ -54,7 +55,19 @@ def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manife
     if reference.replaces:
         spec["replaces"] = reference.replaces
     meta = {**metadata(csv), "namespace": namespace, "annotations": annotations}
-    return {**csv, "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version, "metadata": meta, "spec": spec}
+    whole = {**csv, "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version, "metadata": meta, "spec": spec}
+    found: Manifest = _without_nulls(whole)
+    return found
+
+
+def _without_nulls(value: Any) -> Any:  # why: any JSON value
+    """The value without null fields: the API server refuses them in custom resources, published bundles have them."""
+    match value:
+        case dict():
+            return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+        case list():
+            return [_without_nulls(inner) for inner in value]
+    return value
 
 
 def steps(bundle: UnpackedBundle, namespace: str, reference: Reference) -> Iterator[Manifest]:
