@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import socket
 from collections.abc import Callable, Iterator, Sequence
 
 import uvicorn
@@ -13,6 +12,7 @@ import uvicorn
 from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.app import Accept, Drain, asgi
 from eventing.events import Event
+from eventing.listener import address_of, listener
 from eventing.workqueue import UNREACHABLE
 from shared.config import Settings
 
@@ -38,8 +38,8 @@ def listen(
     on_ready: Callable[[str, str], None] | None = None,
 ) -> None:
     """What `eventing.endpoint.serve` promises."""
-    listener = socket.create_server(("", settings.port), backlog=512)
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listening = listener(settings)
+    address = address_of(listening)
 
     def started() -> None:
         if on_ready is not None:
@@ -47,8 +47,8 @@ def listen(
 
     app = asgi(_speaking_our_errors(accept), drain=drain, on_start=started)
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
-    with listener:
-        asyncio.run(_Server(config).serve(sockets=[listener]))
+    with listening:
+        asyncio.run(_Server(config).serve(sockets=[listening]))
 
 
 def _speaking_our_errors(accept: Accept) -> Accept:

@@ -12,6 +12,7 @@ import aiohttp
 import structlog
 
 from eventing.events import Event
+from eventing.listener import address_of, listener
 from eventing.routes import WATCHED
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.memory import Memory
@@ -88,12 +89,13 @@ def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Rea
 
 async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
     watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds)
-    health, port = await serve_health(watcher.pulse, settings.port)
+    listening = listener(settings)
+    health = await serve_health(watcher.pulse, listening)
     watching = asyncio.create_task(watcher.run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, watching.cancel)
-    announcing = asyncio.create_task(_announce(watcher.pulse, port, on_ready))
+    announcing = asyncio.create_task(_announce(watcher.pulse, address_of(listening), on_ready))
     try:
         await watching
     except asyncio.CancelledError:
@@ -103,9 +105,8 @@ async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: 
         await health.cleanup()
 
 
-async def _announce(pulse: Pulse, port: int, on_ready: Ready | None) -> None:
+async def _announce(pulse: Pulse, address: str, on_ready: Ready | None) -> None:
     await pulse.complete.wait()
-    address = f"http://127.0.0.1:{port}"
     log.info("watch_ready", kinds=len(pulse.beats), health=address)
     if on_ready:
         on_ready(address, f"{address}/livez")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -51,8 +52,8 @@ class Pulse:
         return {name: age for name, age in self.ages().items() if age > self.bound}
 
 
-async def serve_health(pulse: Pulse, port: int) -> tuple[web.AppRunner, int]:
-    """`/livez` (503 when a watch is stale) and `/readyz` (503 until every first list) on that port, 0 for any."""
+async def serve_health(pulse: Pulse, listening: socket.socket) -> web.AppRunner:
+    """Serve `/livez` (503 when a watch is stale) and `/readyz` (503 until every first list)."""
 
     async def livez(_: web.Request) -> web.Response:
         stale = pulse.stale()
@@ -66,9 +67,8 @@ async def serve_health(pulse: Pulse, port: int) -> tuple[web.AppRunner, int]:
     app.router.add_get("/readyz", readyz)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    site = web.TCPSite(runner, port=port)
-    await site.start()
-    return runner, int(runner.addresses[0][1])
+    await web.SockSite(runner, listening).start()
+    return runner
 
 
 def _answer(is_well: bool, facts: dict[str, object]) -> web.Response:

@@ -1,0 +1,111 @@
+"""An API server that says what a test tells it to, for one kind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from shared.adapters.kube import Connection
+from shared.api.manifest import Manifest
+
+PATIENCE_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The answer to a list request."""
+
+    items: Sequence[Manifest]
+    version: str
+    following: str = ""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A refusal, of a list or of a watch."""
+
+    status: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a watch; then it stays open, ends, or breaks off in the middle of a line."""
+
+    lines: Sequence[tuple[str, Manifest]] = ()
+    end: str = "stays open"
+
+
+Script = Sequence[Listed | Refused | Lines]
+
+
+@dataclass
+class ScriptedApi:
+    """Answers requests in the order of the script; after its end, watches stay open."""
+
+    script: list[Listed | Refused | Lines]
+    asked: list[Mapping[str, str]] = field(default_factory=list)
+    """The query of each request."""
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the last answer of the script was sent."""
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(dict(request.query))
+        said = self.script.pop(0) if self.script else Lines()
+        match said:
+            case Listed(items, version, following):
+                meta = {"resourceVersion": version, "continue": following}
+                response: web.StreamResponse = _json({"items": list(items), "metadata": meta})
+            case Refused(status, reason):
+                response = _json({"kind": "Status", "reason": reason, "message": "no", "code": status}, status)
+            case Lines():
+                return await self._stream(request, said)
+        self._tell()
+        return response
+
+    async def _stream(self, request: web.Request, said: Lines) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for kind, manifest in said.lines:
+            line = orjson.dumps({"type": kind, "object": manifest}) + b"\n"
+            # why: two writes, so that a line does not arrive in one piece
+            await response.write(line[:7])
+            await response.write(line[7:])
+        self._tell()
+        match said.end:
+            case "stays open":
+                await asyncio.Event().wait()
+            case "breaks":
+                await response.write(b'{"type":')
+                assert request.transport is not None
+                request.transport.abort()
+        return response
+
+    def _tell(self) -> None:
+        if not self.script:
+            self.is_over.set()
+
+
+def _json(body: Any, status: int = 200) -> web.Response:
+    return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")
+
+
+@asynccontextmanager
+async def an_api(*script: Listed | Refused | Lines) -> AsyncIterator[tuple[ScriptedApi, Connection]]:
+    """A scripted API server on loopback."""
+    api = ScriptedApi(list(script))
+    app = web.Application()
+    app.router.add_get("/{path:.*}", api.answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield api, Connection(f"http://127.0.0.1:{runner.addresses[0][1]}")
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,206 @@
+"""The watcher against an API server that misbehaves as told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+from eventing.events import Event
+from eventing.listener import address_of, listener
+from eventing.watch.program import Watcher
+from eventing.watch.pulse import Pulse, serve_health
+from shared import kinds
+from shared.adapters.kube import Connection
+from shared.api.manifest import Manifest
+from shared.config import Settings
+from shared.kinds import Kind
+from tests.eventing.watch.scripted_api import PATIENCE_SECONDS, Lines, Listed, Refused, Script, an_api
+
+
+def an_object(name: str, version: int) -> Manifest:
+    return {"metadata": {"name": name, "namespace": "olm", "uid": f"uid-{name}", "resourceVersion": str(version)}}
+
+
+def a_bookmark(version: int) -> tuple[str, Manifest]:
+    return "BOOKMARK", {"metadata": {"resourceVersion": str(version)}}
+
+
+def an_error(code: int, reason: str) -> tuple[str, Manifest]:
+    return "ERROR", {"kind": "Status", "code": code, "reason": reason, "message": "no"}
+
+
+class Sink:
+    """Remembers event ids; fails as often as told, before that."""
+
+    def __init__(self, *, failures: int = 0) -> None:
+        self.ids: list[str] = []
+        self.calls = 0
+        self._failures = failures
+
+    def __call__(self, events: Sequence[Event]) -> None:
+        self.calls += 1
+        if self._failures:
+            self._failures -= 1
+            raise ConnectionError("Redis is away")
+        self.ids += [event.id for event in events]
+
+
+@asynccontextmanager
+async def watching(connection: Connection, sink: Sink, *watched: Kind) -> AsyncIterator[Watcher]:
+    watcher = Watcher(connection, sink, kinds=watched or (kinds.SUBSCRIPTION,), seconds=60)
+    task = asyncio.create_task(watcher.run())
+    try:
+        yield watcher
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def until(sink: Sink, count: int) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while len(sink.ids) < count:
+            await asyncio.sleep(0.005)
+
+
+A, B = an_object("a", 1), an_object("b", 2)
+
+
+@pytest.mark.parametrize(
+    ("script", "want", "asked"),
+    [
+        pytest.param(
+            [Listed([A], "5", following="more"), Listed([B], "5"), Lines([("ADDED", an_object("c", 6))])],
+            ["uid-a.1.add", "uid-b.2.add", "uid-c.6.add"],
+            ["list", "list more", "watch 5"],
+            id="what exists rings once, page by page, then what changes",
+        ),
+        pytest.param(
+            [Listed([A], "5"), Lines([a_bookmark(9)], "ends"), Lines([("MODIFIED", an_object("a", 10))])],
+            ["uid-a.1.add", "uid-a.10.update"],
+            ["list", "watch 5", "watch 9"],
+            id="a watch that ends is taken up at the last bookmark",
+        ),
+        pytest.param(
+            [
+                Listed([A], "5"),
+                Lines([("MODIFIED", an_object("a", 6))], "breaks"),
+                Lines([("MODIFIED", an_object("a", 7))]),
+            ],
+            ["uid-a.1.add", "uid-a.6.update", "uid-a.7.update"],
+            ["list", "watch 5", "watch 6"],
+            id="a watch that breaks off is taken up after the last whole line",
+        ),
+        pytest.param(
+            [
+                Listed([A, B], "5"),
+                Lines([an_error(410, "Expired")]),
+                Listed([B, an_object("c", 8)], "9"),
+                Lines([("MODIFIED", an_object("b", 10))]),
+            ],
+            ["uid-a.1.add", "uid-b.2.add", "uid-c.8.add", "uid-a.1.delete", "uid-b.10.update"],
+            ["list", "watch 5", "list", "watch 9"],
+            id="410 in a watch: list again, and tell only the difference",
+        ),
+        pytest.param(
+            [Listed([A], "5"), Refused(410, "Expired"), Listed([A], "9"), Lines([("ADDED", B)])],
+            ["uid-a.1.add", "uid-b.2.add"],
+            ["list", "watch 5", "list", "watch 9"],
+            id="410 as the answer to a watch, and nothing had changed",
+        ),
+        pytest.param(
+            [Refused(503, "ServiceUnavailable"), Listed([A], "5")],
+            ["uid-a.1.add"],
+            ["list", "list", "watch 5"],
+            id="a server that is starting is asked again",
+        ),
+        pytest.param(
+            [Listed([A], "5"), Refused(404, "NotFound"), Refused(404, "NotFound"), Listed([B], "7")],
+            ["uid-a.1.add", "uid-a.1.delete", "uid-b.2.add"],
+            ["list", "watch 5", "list", "list", "watch 7"],
+            id="a kind that is served no more takes its objects along, and comes back",
+        ),
+    ],
+)
+async def test_the_life_of_a_watch(script: Script, want: list[str], asked: list[str]) -> None:
+    async with an_api(*script) as (api, connection):
+        sink = Sink()
+        async with watching(connection, sink):
+            await until(sink, len(want))
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while len(api.asked) < len(asked):
+                    await asyncio.sleep(0.005)
+    said = [
+        f"watch {query['resourceVersion']}"
+        if "watch" in query
+        else " ".join(["list", *filter(None, [query.get("continue")])])
+        for query in api.asked
+    ]
+    assert (sink.ids, said) == (want, asked)
+
+
+async def test_a_change_counts_as_delivered_when_the_sink_has_it() -> None:
+    changed = Lines([("MODIFIED", an_object("a", 6))], "ends")
+    async with an_api(Listed([A], "5"), changed, Lines([])) as (api, connection):
+        sink = Sink(failures=3)
+        async with watching(connection, sink):
+            await until(sink, 2)
+    assert (sink.ids, sink.calls) == (["uid-a.1.add", "uid-a.6.update"], 5)
+    assert [query["resourceVersion"] for query in api.asked if "watch" in query][:1] == ["5"]
+
+
+async def test_a_definition_wakes_the_watch_of_its_kind() -> None:
+    definition = kinds.CUSTOM_RESOURCE_DEFINITION.ref("subscriptions.operators.coreos.com")
+    # why: so many refusals alone would take minutes, because a kind that is not served is asked for ever more seldom
+    async with an_api(*[Refused(404, "NotFound")] * 12, Listed([A], "5")) as (_, connection):
+        sink = Sink()
+        async with watching(connection, sink) as watcher, asyncio.timeout(PATIENCE_SECONDS):
+            while "uid-a.1.add" not in sink.ids:
+                await watcher.deliver([Event("crd", "dev.knative.apiserver.resource.add", "x", definition)])
+                await asyncio.sleep(0.005)
+
+
+async def test_bookmarks_and_timeouts_are_asked_for_and_only_metadata() -> None:
+    async with an_api(Listed([A], "5"), Lines([("ADDED", B)])) as (api, connection):
+        sink = Sink()
+        async with watching(connection, sink):
+            await until(sink, 2)
+    watch = api.asked[1]
+    assert watch["allowWatchBookmarks"] == "true"
+    assert 48 <= int(watch["timeoutSeconds"]) <= 60
+
+
+async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
+    now = 0.0
+    pulse = Pulse(clock=lambda: now, bound=60)
+    pulse.expect("jobs.batch")
+    listening = listener(Settings(kubeconfig="given", port=0))
+    runner = await serve_health(pulse, listening)
+    try:
+        async with aiohttp.ClientSession(address_of(listening)) as session:
+
+            async def status(path: str) -> int:
+                async with session.get(path) as response:
+                    return response.status
+
+            assert (await status("/livez"), await status("/readyz")) == (200, 503)
+            pulse.settled("jobs.batch")
+            now = 61.0
+            assert (await status("/livez"), await status("/readyz")) == (503, 200)
+            pulse.beat("jobs.batch")
+            assert await status("/livez") == 200
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_watch_is_alive_while_the_server_speaks() -> None:
+    async with an_api(Listed([A], "5"), Lines([a_bookmark(6)])) as (api, connection):
+        sink = Sink()
+        async with watching(connection, sink) as watcher:
+            await until(sink, 1)
+            await asyncio.wait_for(api.is_over.wait(), PATIENCE_SECONDS)
+            assert watcher.pulse.stale() == {}
+            assert watcher.pulse.complete.is_set()
