@@ -13,25 +13,17 @@ from dataclasses import replace
 
 from functions.cluster_service_version import outcome_of
 from shared import kinds
-from shared.api.manifest import Manifest, name_of, uid_of
-from shared.domain.lifecycle import preparation, retirement
+from shared.api.manifest import Manifest, name_of, namespace_of, uid_of
+from shared.domain.lifecycle import preparation, requirements, retirement
 from shared.domain.lifecycle.admission import EXPELLED, is_barred
 from shared.domain.lifecycle.authorizer import Grants
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, status_of
-from shared.domain.lifecycle.requirements import (
-    Facts,
-    is_permitted,
-    own_grants,
-    wanted_apis,
-    wanted_objects,
-    wants_version,
-)
+from shared.domain.lifecycle.requirements import Facts
 from shared.ports import Clock, Cluster, Discovery
-from shared.step import NOTHING, Delete, Kind, Outcome, Ref
+from shared.step import NOTHING, Delete, Outcome, Ref
 
 _CHECKED = ("", "Pending", "Failed", "Succeeded")
-_GRANTING = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
 _WITNESSES = (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
 
 
@@ -59,29 +51,23 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
 
 
 def _facts(csv: Manifest, cluster: Cluster, discovery: Discovery, neighbours: tuple[Manifest, ...]) -> Facts:
-    namespace = str(csv["metadata"]["namespace"])
     facts = Facts(
         neighbours,
-        {wanted: cluster.get(wanted) for wanted in wanted_objects(csv, neighbours)},
-        frozenset(api for api in wanted_apis(csv) if discovery.find(*api)),
-        discovery.version() if wants_version(csv) else "",
+        {wanted: cluster.get(wanted) for wanted in requirements.wanted_objects(csv, neighbours)},
+        frozenset(api for api in requirements.wanted_apis(csv) if discovery.find(*api)),
+        discovery.version() if requirements.wants_version(csv) else "",
     )
     # What an InstallPlan made for this version mostly suffices; all roles of the cluster are read only when not.
-    for kinds_read, labels in ((own_grants(csv), owner_labels(csv)), (_GRANTING, None)):
-        if is_permitted(csv, facts):
+    for granting, labels in ((requirements.own_grants(csv), owner_labels(csv)), (requirements.GRANTING, None)):
+        if requirements.is_permitted(csv, facts):
             break
-        found = (_listed(kind, namespace, cluster, labels) if kind in kinds_read else () for kind in _GRANTING)
-        facts = replace(facts, grants=Grants(*found))
+        places = {kind: namespace_of(csv) if kind.is_namespaced else "" for kind in granting}
+        found = {kind: cluster.list(kind, place, labels=labels) for kind, place in places.items()}
+        facts = replace(facts, grants=Grants(*(found.get(kind, ()) for kind in requirements.GRANTING)))
     return facts
-
-
-def _listed(kind: Kind, namespace: str, cluster: Cluster, labels: dict[str, str] | None) -> tuple[Manifest, ...]:
-    return cluster.list(kind, namespace if kind.is_namespaced else "", labels=labels)
 
 
 def _expelled(csv: Manifest, cluster: Cluster) -> tuple[Delete, ...]:
     """Its Deployments must not go on serving APIs that belong to another group."""
-    ours = cluster.list(kinds.DEPLOYMENT, str(csv["metadata"]["namespace"]), labels=owner_labels(csv))
-    return tuple(
-        Delete(kinds.DEPLOYMENT.ref(name_of(item), item["metadata"]["namespace"]), uid_of(item)) for item in ours
-    )
+    ours = cluster.list(kinds.DEPLOYMENT, namespace_of(csv), labels=owner_labels(csv))
+    return tuple(Delete(kinds.DEPLOYMENT.ref(name_of(item), namespace_of(item)), uid_of(item)) for item in ours)

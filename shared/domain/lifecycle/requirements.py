@@ -15,6 +15,9 @@ from shared.domain.lifecycle.strategy import Permission, Strategy, UnknownStrate
 from shared.domain.semver import version as semver
 from shared.kinds import Kind, Ref
 
+GRANTING = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
+"""The kinds that grants are made of, in the order of `Grants`."""
+
 Api: TypeAlias = tuple[str, str]
 """apiVersion and kind."""
 
@@ -83,9 +86,8 @@ def own_grants(csv: ReadOnly) -> tuple[Kind, ...]:
     strategy = strategy_of(csv)
     if not isinstance(strategy, Strategy):
         return ()
-    return (
-        *((kinds.ROLE, kinds.ROLE_BINDING) if strategy.permissions else ()),
-        *((kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING) if strategy.cluster_permissions else ()),
+    return tuple(
+        kind for kind in GRANTING if (strategy.permissions if kind.is_namespaced else strategy.cluster_permissions)
     )
 
 
