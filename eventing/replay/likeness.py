@@ -70,4 +70,5 @@ def _without_own(value: Any) -> Any:
 
 
 def _kept(value: ReadOnly) -> Manifest:
-    return {key: _without_own(item) for key, item in value.items() if key not in _OWN}
+    # why: servers differ in whether they say null, something empty, or nothing
+    return {key: _without_own(item) for key, item in value.items() if key not in _OWN and item not in (None, [], {})}

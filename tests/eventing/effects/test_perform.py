@@ -127,6 +127,17 @@ def test_a_write_that_changes_something_is_sent(write: Write, call: str) -> None
     assert api.calls == [call]
 
 
+def test_an_empty_list_is_what_the_server_calls_null() -> None:
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "one", "namespace": "olm"},
+    }
+    api = FakeApi([{**role, "rules": None}])
+    perform(api, Apply({**role, "rules": []}), read=(Ref.of(role),))
+    assert api.calls == []
+
+
 def test_an_apply_is_sent_when_a_field_of_ours_is_given_up() -> None:
     owned: Manifest = {"f:data": {"f:key": {}, "f:former": {}}}
     entry = {"manager": "olmf", "operation": "Apply", "fieldsV1": owned}
