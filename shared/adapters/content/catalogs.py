@@ -14,13 +14,13 @@ from shared.adapters.content.pulling import Puller
 from shared.adapters.content.store import Store
 from shared.adapters.oci import OciError, Reference, Registry, pull
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
+from shared.domain.catalog import ignore
 from shared.domain.catalog.documents import Document, NotACatalog, group, read
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage, parse
 from shared.ports import ImageSource, Pulled, Unavailable
 
 _DATABASE: Final = "operators.operatorframework.io.index.database.v1"
-_IGNORED: Final = ".indexignore"
 _OPEN_CATALOGS: Final = 64
 _CHUNK_BYTES: Final = 1024 * 1024
 _T = TypeVar("_T")
@@ -120,6 +120,10 @@ def _aside(folder: Path, numbers: Iterator[int], stream: BinaryIO) -> Path:
 
 
 def _documents(files: Mapping[str, Path]) -> Iterator[Document]:
+    lists = {
+        name: path.read_text("utf-8", "replace") for name, path in files.items() if name.endswith(f"/{ignore.NAME}")
+    }
+    rules = ignore.IgnoreRules.parse(lists)
     for name in sorted(files):
-        if name.rpartition("/")[2] != _IGNORED:
+        if not rules.is_ignored(name):
             yield from read(name, files[name].read_bytes())

@@ -160,8 +160,9 @@ def test_issue_3_3_a_catalog_that_is_not_a_catalog(
     assert [path for path in tmp_path.iterdir() if path.suffix != ".lock"] == []
 
 
-def test_ignore_files_are_no_part_of_a_catalog(registry: ScriptedRegistry, tmp_path: Path) -> None:
-    source = publish(registry, ("configs/c.json", a_package("tea")), ("configs/.indexignore", b"*.md\n"))
+def test_what_the_catalog_ignores_is_not_read(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    files = ("configs/.indexignore", b"*.md\n"), ("configs/a/README.md", b"no catalog")
+    source = publish(registry, ("configs/c.json", a_package("tea")), *files)
     assert isinstance(catalogs(tmp_path).pull(source), Pulled)
 
 
