@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of
+from shared.domain.subscription.conditions import PLAN_PENDING, find
 
 PENDING = "UpgradePending"
 AT_LATEST = "AtLatestKnown"
@@ -46,8 +47,13 @@ def plan_of(subscription: ReadOnly) -> str:
 
 
 def has_plan_under_way(subscription: ReadOnly) -> bool:
-    """A plan was written and its CSV is not there yet: nothing is decided meanwhile."""
-    return Standing.read(subscription).state == PENDING and bool(plan_of(subscription))
+    """A plan was written and not all of it is there yet: nothing is decided meanwhile.
+
+    OLM decides again as soon as the CSV exists, and may plan the next version before the first one has its APIs.
+    """
+    pending = find(subscription.get("status") or {}, PLAN_PENDING)
+    is_carried_out = pending is not None and pending.get("reason") == "Installing"
+    return bool(plan_of(subscription)) and (Standing.read(subscription).state == PENDING or is_carried_out)
 
 
 def waits(subscription: ReadOnly, csvs: Collection[str]) -> str:
@@ -58,7 +64,7 @@ def waits(subscription: ReadOnly, csvs: Collection[str]) -> str:
             f"ClusterServiceVersion {standing.installed_csv} was deleted; it is not installed again by itself: "
             "delete the Subscription and create it again"
         )
-    if has_plan_under_way(subscription) and standing.current_csv not in csvs:
+    if has_plan_under_way(subscription):
         return f"InstallPlan {plan_of(subscription)} is under way"
     if standing.seen(csvs) != standing:
         return f"ClusterServiceVersion {standing.current_csv} has just appeared or gone"
