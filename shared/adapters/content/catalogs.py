@@ -120,10 +120,8 @@ def _aside(folder: Path, numbers: Iterator[int], stream: BinaryIO) -> Path:
 
 
 def _documents(files: Mapping[str, Path]) -> Iterator[Document]:
-    lists = {
-        name: path.read_text("utf-8", "replace") for name, path in files.items() if name.endswith(f"/{ignore.NAME}")
-    }
-    rules = ignore.IgnoreRules.parse(lists)
+    lists = [name for name in files if name.rpartition("/")[2] == ignore.NAME]
+    rules = ignore.IgnoreRules.parse({name: files[name].read_text("utf-8", "replace") for name in lists})
     for name in sorted(files):
         if not rules.is_ignored(name):
             yield from read(name, files[name].read_bytes())
