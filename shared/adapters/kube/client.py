@@ -28,7 +28,8 @@ Propagation = Literal["Background", "Foreground", "Orphan"]
 class KubeClient:
     """One API server; safe to share among threads. Implements `Cluster` and `Discovery`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, page: int = PAGE) -> None:
+        self._page = page
         self._transport = Transport(connection)
         self._kinds = KindIndex(lambda path: self.request("GET", path))
         self._version = (float("-inf"), "")
@@ -71,7 +72,7 @@ class KubeClient:
         Read from the watch cache of the API server, never older than what this client last saw of the kind. A list of
         the very newest state would wait for that cache to hear from etcd: 85 ms for nothing on a quiet cluster.
         """
-        query = {"limit": str(PAGE)}
+        query = {"limit": str(self._page)}
         if labels:
             query["labelSelector"] = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
         path = path_of(kind, namespace)
@@ -152,9 +153,10 @@ class KubeClient:
         *,
         query: Mapping[str, str] | None = None,
         content_type: str = "application/json",
+        accept: str = "application/json",
     ) -> Manifest:
         """Any request to the API server."""
-        return self._transport.request(method, path, body, query=query, content_type=content_type)
+        return self._transport.request(method, path, body, query=query, content_type=content_type, accept=accept)
 
     def close(self) -> None:
         """Close the idle connections."""

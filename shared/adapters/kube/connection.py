@@ -98,7 +98,7 @@ def _plain(cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path) ->
 
 def _content(entry: Mapping[str, Any], key: str, folder: Path) -> bytes:
     if data := entry.get(f"{key}-data"):
-        return base64.b64decode(data)
+        return base64.b64decode("".join(data.split()), validate=True)
     return (folder / entry[key]).read_bytes() if entry.get(key) else b""
 
 

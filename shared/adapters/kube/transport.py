@@ -54,10 +54,11 @@ class Transport:
         *,
         query: Mapping[str, str] | None = None,
         content_type: str = "application/json",
+        accept: str = "application/json",
     ) -> Manifest:
         """One request. Non-2xx is an ApiError."""
         url = self.connection.server + path + ("?" + urlencode(query) if query else "")
-        headers = {"Accept": "application/json", "User-Agent": "olmf", "Content-Type": content_type}
+        headers = {"Accept": accept, "User-Agent": "olmf", "Content-Type": content_type}
         if authorization := self.connection.authorization():
             headers["Authorization"] = authorization
         self.requests_made += 1

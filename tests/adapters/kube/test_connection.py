@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.adapters.kube import ConnectionSettingError, connect
+
+
+def a_kubeconfig(folder: Path, *, cluster: Any = None, user: Any = None, **changed: Any) -> str:
+    config = {
+        "clusters": [{"name": "c", "cluster": {"server": "https://api.example:6443/", **(cluster or {})}}],
+        "users": [{"name": "u", "user": user or {}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+        **changed,
+    }
+    path = folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("user", "want"),
+    [
+        pytest.param({}, "", id="nobody in particular"),
+        pytest.param({"token": "t0ken"}, "Bearer t0ken", id="a token"),
+        pytest.param({"username": "u", "password": "p"}, "Basic dTpw", id="a name and a password"),
+        pytest.param({"tokenFile": "token"}, "Bearer from-file", id="a token in a file beside the kubeconfig"),
+    ],
+)
+def test_who_we_are(tmp_path: Path, user: Any, want: str) -> None:
+    (tmp_path / "token").write_text("from-file\n")
+    assert connect(a_kubeconfig(tmp_path, user=user)).authorization() == want
+
+
+def test_where_the_server_is(tmp_path: Path) -> None:
+    found = connect(a_kubeconfig(tmp_path, cluster={"tls-server-name": "kubernetes", "proxy-url": "http://proxy:1"}))
+    assert (found.server, found.server_name, found.proxy) == (
+        "https://api.example:6443",
+        "kubernetes",
+        "http://proxy:1",
+    )
+    assert found.tls is not None
+    assert found.tls.verify_mode == ssl.CERT_REQUIRED
+
+
+def test_verification_is_left_out_only_where_the_file_says_so(tmp_path: Path) -> None:
+    found = connect(a_kubeconfig(tmp_path, cluster={"insecure-skip-tls-verify": True}))
+    assert found.tls is not None
+    assert found.tls.verify_mode == ssl.CERT_NONE
+
+
+def test_a_client_certificate_must_fit_its_key(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=admin"]
+        make += ["-keyout", f"{name}.key", "-out", f"{name}.crt"]
+        subprocess.run(make, cwd=tmp_path, check=True, capture_output=True)
+    connect(a_kubeconfig(tmp_path, user={"client-certificate": "one.crt", "client-key": "one.key"}))
+    with pytest.raises(ConnectionSettingError, match="KEY_VALUES_MISMATCH"):
+        connect(a_kubeconfig(tmp_path, user={"client-certificate": "one.crt", "client-key": "other.key"}))
+
+
+@pytest.mark.parametrize(
+    ("changed", "want"),
+    [
+        pytest.param({"current-context": "other"}, "contexts has no entry 'other'", id="a context that is not there"),
+        pytest.param({"clusters": []}, "clusters has no entry 'c'", id="a cluster that is not there"),
+        pytest.param({"user": {"client-certificate": "none"}}, "No such file", id="a certificate that is not there"),
+        pytest.param({"cluster": {"certificate-authority-data": "*"}}, "Error", id="an authority that is no base64"),
+    ],
+)
+def test_a_bad_file_is_named_with_its_defect(tmp_path: Path, changed: Any, want: str) -> None:
+    path = a_kubeconfig(tmp_path, **changed)
+    with pytest.raises(ConnectionSettingError) as caught:
+        connect(path)
+    assert str(caught.value).startswith(f"kubeconfig {path}: ")
+    assert want in str(caught.value)
+
+
+def test_no_cluster_at_all_says_what_to_do() -> None:
+    with pytest.raises(ConnectionSettingError, match="no kubeconfig was given"):
+        connect("", {})
+
+
+def test_credentials_of_a_program_come_through_the_library(tmp_path: Path) -> None:
+    token = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"made"}}'
+    program = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": ["-c", f"print({token!r})"],
+        "interactiveMode": "Never",
+    }
+    assert connect(a_kubeconfig(tmp_path, user={"exec": program})).authorization() == "Bearer made"
+
+
+def test_plain_credentials_do_without_the_library(tmp_path: Path) -> None:
+    code = (
+        "import sys; from shared.adapters.kube import connect; connect(sys.argv[1]); print('kubernetes' in sys.modules)"
+    )
+    path = a_kubeconfig(tmp_path, user={"token": "t"})
+    told = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"

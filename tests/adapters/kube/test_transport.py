@@ -1,0 +1,91 @@
+"""Requests to a server that breaks off, refuses or talks nonsense."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from shared.adapters.kube import ApiError, Connection
+from shared.adapters.kube.transport import Transport
+
+
+@contextmanager
+def a_server(*answers: bytes) -> Iterator[tuple[Connection, list[bytes]]]:
+    """Gives one answer to each connection, in order; an empty one is a connection that breaks off."""
+    asked: list[bytes] = []
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        for answer in answers:
+            connection, _ = listening.accept()
+            with connection:
+                asked.append(connection.recv(65536).partition(b"\r\n")[0])
+                connection.sendall(answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield Connection(f"http://127.0.0.1:{listening.getsockname()[1]}"), asked
+    finally:
+        listening.close()
+
+
+def an_answer(body: bytes, status: str = "200 OK") -> bytes:
+    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (status.encode(), len(body), body)
+
+
+def test_a_read_is_repeated_when_the_connection_breaks_off() -> None:
+    with a_server(b"", b"", an_answer(b'{"a": 1}')) as (connection, asked):
+        assert Transport(connection).request("GET", "/x") == {"a": 1}
+    assert asked == [b"GET /x HTTP/1.1"] * 3
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_a_write_is_not(method: str) -> None:
+    with a_server(b"", an_answer(b"{}")) as (connection, asked):
+        with pytest.raises(ApiError) as caught:
+            Transport(connection).request(method, "/x", {})
+        assert caught.value.is_unreachable
+    assert asked == [f"{method} /x HTTP/1.1".encode()]
+
+
+@pytest.mark.parametrize(
+    ("answer", "want"),
+    [
+        pytest.param(
+            an_answer(
+                b'{"kind": "Status", "reason": "Forbidden", "message": "you may not", "code": 403}', "403 Forbidden"
+            ),
+            (403, "Forbidden", "you may not"),
+            id="a Status of the API server",
+        ),
+        pytest.param(
+            an_answer(b"<html>Bad gateway", "502 Bad Gateway"),
+            (502, "Unknown", "<html>Bad gateway"),
+            id="a proxy's page",
+        ),
+        pytest.param(an_answer(b"", "500 Oops"), (500, "Unknown", "HTTP 500 without a body"), id="nothing at all"),
+    ],
+)
+def test_a_refusal_is_told_as_it_was_said(answer: bytes, want: tuple[int, str, str]) -> None:
+    with a_server(answer) as (connection, _), pytest.raises(ApiError) as caught:
+        Transport(connection).request("GET", "/x")
+    assert (caught.value.status, caught.value.reason, caught.value.message) == want
+
+
+@pytest.mark.parametrize("body", [b"not json", b"[]"], ids=["text", "a list"])
+def test_an_answer_that_is_no_object_counts_as_none(body: bytes) -> None:
+    with a_server(an_answer(body)) as (connection, _), pytest.raises(ApiError) as caught:
+        Transport(connection).request("GET", "/x")
+    assert caught.value.is_unreachable
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(ApiError, match=f"Unreachable: http://127.0.0.1:{port}: .*refused"):
+        Transport(Connection(f"http://127.0.0.1:{port}")).request("POST", "/x", {})
