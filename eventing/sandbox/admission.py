@@ -9,7 +9,7 @@ from typing import Any
 from eventing.sandbox import rules
 from eventing.sandbox.calls import Call
 from eventing.sandbox.defaults import fill_builtin
-from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, invalid
+from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, invalid, not_found
 from eventing.sandbox.resources import resolve
 from eventing.sandbox.schema import fill, prune, settle
 from eventing.sandbox.store import Stored
@@ -22,8 +22,8 @@ _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSe
 """Metadata that the server alone decides."""
 
 
-def decode(call: Call, manifest: Any) -> Manifest:
-    """An object of the kind of the call, without unknown fields."""
+def decode(call: Call, manifest: Any, *, fills: bool = True) -> Manifest:
+    """An object of the kind of the call, without unknown fields; with the defaults of its schema, if `fills`."""
     resource = call.resource
     if not isinstance(manifest, dict):
         raise bad_request("the object provided is unrecognized (must be of type object)")
@@ -45,7 +45,8 @@ def decode(call: Call, manifest: Any) -> Manifest:
     if sentence := misfit(manifest["metadata"], meta, "metadata"):
         raise bad_request(_undecodable(call, sentence))
     manifest["metadata"] = settle(manifest["metadata"], meta)
-    fill(manifest, schema)
+    if fills:
+        fill(manifest, schema)
     return manifest
 
 
@@ -106,7 +107,7 @@ def _require_namespace(call: Call, meta: Manifest, world: World) -> None:
         return
     found = world.store.get(("/namespaces", "", call.namespace))
     if found is None:
-        raise _missing_namespace(call.namespace)
+        raise not_found("namespaces", "", call.namespace)
     if metadata(found.manifest).get("deletionTimestamp"):
         why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
         cause = {
@@ -114,12 +115,6 @@ def _require_namespace(call: Call, meta: Manifest, world: World) -> None:
             "field": "metadata.namespace",
         }  # fmt: skip
         raise forbidden(call.resource.plural, call.resource.group, meta.get("name", ""), why, causes=[cause])
-
-
-def _missing_namespace(name: str) -> Exception:
-    from eventing.sandbox.failures import not_found
-
-    return not_found("namespaces", "", name)
 
 
 def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) -> Manifest:

@@ -33,8 +33,11 @@ def selects(selector: ReadOnly, labels: ReadOnly) -> bool:
     for wanted in selector.get("matchExpressions") or ():
         value, values = labels.get(wanted["key"]), wanted.get("values") or ()
         holds = {
-            "In": value in values, "NotIn": value not in values, "Exists": value is not None, "DoesNotExist": value is None,
-        }  # fmt: skip
+            "In": value in values,
+            "NotIn": value not in values,
+            "Exists": value is not None,
+            "DoesNotExist": value is None,
+        }
         if not holds.get(wanted["operator"], False):
             return False
     return True

@@ -1,15 +1,137 @@
-"""Server-side apply."""
+"""Server-side apply: the manager states all it wants; what it no longer states goes, what others own is a conflict."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
+from eventing.sandbox import fieldsets, ownership, verbs
+from eventing.sandbox.admission import decode, prepare_create
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import not_served
+from eventing.sandbox.failures import Cause, Failure, bad_request, conflict, invalid
+from eventing.sandbox.fieldsets import Fields
+from eventing.sandbox.ownership import Manager, Owned, Owners
+from eventing.sandbox.resources import resolve
+from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
-from eventing.sandbox.world import World
+from eventing.sandbox.world import World, now
+from shared.api.manifest import Manifest
 
 
 def apply(call: Call, world: World, body: Any) -> Answer:
     """Make the fields of the body true, and the manager their owner."""
-    raise not_served("server-side apply")
+    wanted = _wanted(call, body)
+    manager = Manager(call.query["fieldManager"], "Apply", call.resource.api_version, call.subresource)
+    schema = resolve(call.resource.schema)
+    fields = {path for path in fieldsets.said(wanted, schema) if ownership.is_counted(path, call)}
+    old = world.store.get((call.resource.table, call.namespace, call.name))
+    if old is None:
+        return _create(call, world, wanted, {manager: Owned(fields, now())})
+    live: Manifest = orjson.loads(old.at(call.resource.api_version))
+    owners = ownership.read(live)
+    merged = fieldsets.merge(live, wanted, schema)
+    last = next((owned.fields for one, owned in owners.items() if _is_same(one, manager)), set())
+    others = {one: owned for one, owned in owners.items() if not _is_same(one, manager)}
+    merged = fieldsets.remove(merged, _abandoned(last, fields, others), schema)
+    request = _Request(call, world, manager, fields)
+    return _store(request, old, (live, merged), others)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Who states what."""
+
+    call: Call
+    world: World
+    manager: Manager
+    fields: Fields
+
+
+def _is_same(one: Manager, manager: Manager) -> bool:
+    return (one.name, one.operation, one.subresource) == (manager.name, manager.operation, manager.subresource)
+
+
+def _wanted(call: Call, body: Any) -> Manifest:
+    """The body, checked as far as can be without the object."""
+    if not isinstance(body, dict):
+        raise bad_request("the body of an apply is an object")
+    if not call.query.get("fieldManager"):
+        cause = Cause("fieldManager", "FieldValueRequired", "Required value: is required for apply patch")
+        raise invalid("PatchOptions", "meta.k8s.io", "", [cause])
+    meta = body.get("metadata") or {}
+    if meta.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    for key in ("apiVersion", "kind"):
+        if not body.get(key):
+            raise bad_request(f"{key} must be set in an apply patch")
+    if meta.get("name", call.name) != call.name:
+        raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({call.name})")
+    return decode(call, body, fills=False)
+
+
+def _create(call: Call, world: World, wanted: Manifest, owners: Owners) -> Answer:
+    if call.subresource:
+        verbs.find(call, world)
+    meta = wanted["metadata"]
+    if meta.get("resourceVersion") or meta.get("uid"):
+        raise conflict(call.resource.plural, call.resource.group, call.name)
+    manifest = prepare_create(call, decode(call, wanted), world)
+    ownership.write(manifest, owners)
+    if not call.is_dry_run:
+        manifest = dict(world.store.put(call.key_of(manifest), manifest).manifest)
+    return verbs.answer(call, manifest, 201)
+
+
+def _abandoned(last: Fields, fields: Fields, others: Owners) -> Fields:
+    """What the manager stated before, states no longer, and nobody else owns."""
+    kept = set(fieldsets.with_parents(fields))
+    for owned in others.values():
+        kept.update(fieldsets.with_parents(owned.fields))
+    return set(fieldsets.with_parents(last)) - kept
+
+
+def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], others: Owners) -> Answer:
+    live, merged = states
+    call, manager, fields = request.call, request.manager, request.fields
+    change = ownership.difference(call, live, merged)
+    lost = {one: owned.fields & change.written for one, owned in others.items() if owned.fields & change.written}
+    if lost and call.query.get("force", "") not in ("true", "1"):
+        raise _conflicts(lost, others)
+    owners = ownership.without(others, change.written | change.removed)
+    before = next((owned for one, owned in ownership.read(live).items() if _is_same(one, manager)), None)
+    is_unchanged = before is not None and before.fields == fields and not change.written and not change.removed
+    owners[manager] = before if before and is_unchanged else Owned(fields, now())
+    merged.get("metadata", {}).pop("managedFields", None)
+    manifest = decode(call, merged)
+    ownership.write(manifest, owners)
+    return verbs.replace(call, request.world, old, manifest, is_applied=True)
+
+
+def _conflicts(lost: dict[Manager, Fields], others: Owners) -> Failure:
+    causes = [
+        {
+            "reason": "FieldManagerConflict",
+            "message": f"conflict with {_named(one, others)}",
+            "field": fieldsets.shown(path),
+        }
+        for one, fields in lost.items()
+        for path in sorted(fields)
+    ]
+    told = []
+    for one, fields in lost.items():
+        named, paths = _named(one, others), [fieldsets.shown(path) for path in sorted(fields)]
+        if len(paths) == 1:
+            told.append(f"conflict with {named}: {paths[0]}")
+        else:
+            told.append(f"conflicts with {named}:\n- " + "\n- ".join(paths))
+    count = f"{len(causes)} conflict{'s' if len(causes) > 1 else ''}"
+    return Failure(409, "Conflict", f"Apply failed with {count}: " + "\n".join(told), {"causes": causes})
+
+
+def _named(manager: Manager, others: Owners) -> str:
+    name = f'"{manager.name}"' + (f' with subresource "{manager.subresource}"' if manager.subresource else "")
+    if manager.is_applier:
+        return name
+    return f"{name} using {manager.api_version}" + (f" at {others[manager].time}" if others[manager].time else "")

@@ -6,6 +6,7 @@ It works right after the write that causes it, in a task of its own, as the cont
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections import defaultdict
 
 from eventing.sandbox import definitions
@@ -217,8 +218,6 @@ def _owner_uids(manifest: ReadOnly) -> set[str]:
 
 def new_object(api_version: str, kind: str, name: str, namespace: str = "") -> Manifest:
     """An object that the sandbox itself makes."""
-    import uuid
-
     meta = {"name": name, "namespace": namespace, "uid": str(uuid.uuid4()), "creationTimestamp": now()}
     if not namespace:
         del meta["namespace"]

@@ -92,26 +92,30 @@ def _fill_pod(spec: Manifest, *, is_job: bool) -> None:
         account = spec.get("serviceAccountName") or spec["serviceAccount"]
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
-        _absent(container, _CONTAINER)
-        tag = str(container.get("image", "")).rpartition("/")[2]
-        latest = "@" not in tag and (":" not in tag or tag.endswith(":latest"))
-        _absent(container, {"imagePullPolicy": "Always" if latest else "IfNotPresent"})
-        for port in container.get("ports", ()):
-            _absent(port, {"protocol": "TCP"})
-        for name in ("livenessProbe", "readinessProbe", "startupProbe"):
-            if name in container:
-                _absent(container[name], _PROBE)
-                _absent(container[name].get("httpGet", {"path": "", "scheme": ""}), {"path": "/", "scheme": "HTTP"})
-        for variable in container.get("env", ()):
-            source = variable.get("valueFrom", {}).get("fieldRef")
-            if source:
-                _absent(source, {"apiVersion": "v1"})
+        _fill_container(container)
     for volume in spec.get("volumes", ()):
         if len(volume) == 1:
             volume["emptyDir"] = {}
         for name, values in _VOLUMES.items():
             if name in volume:
                 _absent(volume[name], values)
+
+
+def _fill_container(container: Manifest) -> None:
+    _absent(container, _CONTAINER)
+    tag = str(container.get("image", "")).rpartition("/")[2]
+    latest = "@" not in tag and (":" not in tag or tag.endswith(":latest"))
+    _absent(container, {"imagePullPolicy": "Always" if latest else "IfNotPresent"})
+    for port in container.get("ports", ()):
+        _absent(port, {"protocol": "TCP"})
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if name in container:
+            _absent(container[name], _PROBE)
+            _absent(container[name].get("httpGet", {"path": "", "scheme": ""}), {"path": "/", "scheme": "HTTP"})
+    for variable in container.get("env", ()):
+        source = variable.get("valueFrom", {}).get("fieldRef")
+        if source:
+            _absent(source, {"apiVersion": "v1"})
 
 
 def _namespace(manifest: Manifest, _world: World, old: ReadOnly) -> None:

@@ -55,38 +55,43 @@ def follow(change: Change, world: World) -> None:
         world.registry.define(name, ())
         return
     definition = change.now.copy()
-    taken = _taken_names(definition, world.registry)
-    if _report(definition, taken):
+    taken = _has_taken_names(definition, world.registry)
+    if _report(definition, taken=taken):
         world.store.put(change.now.key, definition)
         return  # the change that this makes comes back here
     if not taken:
         world.registry.define(name, resources_of(definition))
 
 
-def _taken_names(definition: Manifest, registry: Registry) -> str:
-    """The kind or a short name that another definition of the group has, as a sentence."""
+def _has_taken_names(definition: Manifest, registry: Registry) -> bool:
+    """Whether another definition of the group has the kind or a short name."""
     spec = definition["spec"]
     mine = spec["names"]
     for other in registry.all():
         if other.group != spec["group"] or other.plural == mine["plural"]:
             continue
-        if other.kind == mine["kind"]:
-            return f'"{mine["kind"]}" is already in use'
-        if shared := sorted({*other.short, other.singular} & {*mine.get("shortNames", ()), mine["singular"]}):
-            return f'"{shared[0]}" is already in use'
-    return ""
+        names = {*mine.get("shortNames", ()), mine["singular"]}
+        if other.kind == mine["kind"] or names & {*other.short, other.singular}:
+            return True
+    return False
 
 
-def _report(definition: Manifest, taken: str) -> bool:
+_ACCEPTED = (
+    ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+    ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
+)
+_REFUSED = (
+    ("NamesAccepted", "False", "KindConflict", "another definition of the group has one of the names"),
+    ("Established", "False", "NotAccepted", "not all names are accepted"),
+)
+
+
+def _report(definition: Manifest, *, taken: bool) -> bool:
     """Bring the status up to date; whether it changed."""
     status = definition.setdefault("status", {})
     before = {condition["type"]: condition for condition in status.get("conditions", [])}
     names: Any = definition["spec"]["names"]
-    wanted = [
-        ("NamesAccepted", "False" if taken else "True", "KindConflict" if taken else "NoConflicts", taken or "no conflicts found"),
-        ("Established", "False" if taken else "True", "NotAccepted" if taken else "InitialNamesAccepted",
-         "not all names are accepted" if taken else "the initial names have been accepted"),
-    ]  # fmt: skip
+    wanted = _REFUSED if taken else _ACCEPTED
     conditions = [
         dict(one) for one in status.get("conditions", []) if one["type"] not in ("NamesAccepted", "Established")
     ]

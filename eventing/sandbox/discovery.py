@@ -109,6 +109,7 @@ def _told(one: Resource) -> Manifest:
     entry = {
         "resource": one.plural, "responseKind": {"group": one.group, "version": one.version, "kind": one.kind},
         "scope": "Namespaced" if one.is_namespaced else "Cluster", "singularResource": one.singular,
-        "verbs": list(one.verbs), "shortNames": list(one.short), "categories": list(one.categories), "subresources": below,
+        "verbs": list(one.verbs), "shortNames": list(one.short), "categories": list(one.categories),
+        "subresources": below,
     }  # fmt: skip
     return {key: value for key, value in entry.items() if value != []}

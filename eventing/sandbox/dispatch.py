@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as with_changes
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -102,7 +103,7 @@ def _review(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     return verbs.answer(call, access.review(call.resource.kind, manifest, call.user, world), 201)
 
 
-def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+def _scale(call: Call, world: World, body: bytes, _content_type: str) -> Answer:
     old = verbs.find(call, world)
     shown = scale.read(call.resource, old.manifest)
     if call.verb == "get":
@@ -126,8 +127,6 @@ def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     account = verbs.find(call, world)
     spec = {} if content_type.startswith(protobuf.MEDIA) else parse_json(body).get("spec") or {}
     token, end = access.token_for(account.manifest, int(spec.get("expirationSeconds") or 3600), world)
-    from datetime import UTC, datetime
-
     status = {"token": token, "expirationTimestamp": datetime.fromtimestamp(end, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
     made = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "metadata": {}, "spec": spec}
     return Answer(201, orjson.dumps({**made, "status": status}))

@@ -1,10 +1,114 @@
-"""Who wrote which field: managedFields, kept up by every write."""
+"""Who wrote which field: `managedFields`, kept up by every write."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TypeAlias
+
 from eventing.sandbox.calls import Call
-from shared.api.manifest import Manifest, ReadOnly
+from eventing.sandbox.fieldsets import Difference, Fields, Path, decode, encode
+from eventing.sandbox.resources import resolve
+from eventing.sandbox.world import now
+from shared.api.manifest import Manifest, ReadOnly, metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """Somebody who writes: a name, and how."""
+
+    name: str
+    operation: str
+    api_version: str
+    subresource: str = ""
+
+    @property
+    def is_applier(self) -> bool:
+        """Whether it states all it wants each time."""
+        return self.operation == "Apply"
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """What a manager wrote, and when last."""
+
+    fields: Fields
+    time: str
+
+
+Owners: TypeAlias = dict[Manager, Owned]
+_UNOWNED = {
+    ("f:apiVersion",), ("f:kind",), ("f:metadata",),
+    *(("f:metadata", f"f:{name}") for name in (
+        "name", "namespace", "uid", "creationTimestamp", "selfLink", "resourceVersion", "generation", "managedFields",
+        "generateName", "deletionTimestamp", "deletionGracePeriodSeconds",
+    )),
+}  # fmt: skip
+
+
+def read(manifest: ReadOnly) -> Owners:
+    """The owners of an object."""
+    found: Owners = {}
+    for entry in metadata(manifest).get("managedFields") or ():
+        if entry.get("manager"):
+            manager = Manager(
+                entry["manager"], entry["operation"], entry.get("apiVersion", ""), entry.get("subresource", "")
+            )
+            found[manager] = Owned(set(decode(entry.get("fieldsV1") or {})), entry.get("time", ""))
+    return found
+
+
+def write(manifest: Manifest, owners: Owners) -> None:
+    """Put the owners into an object."""
+    entries = []
+    for manager, owned in sorted(owners.items(), key=lambda item: (not item[0].is_applier, item[1].time)):
+        if not owned.fields:
+            continue
+        entry = {
+            "manager": manager.name, "operation": manager.operation, "apiVersion": manager.api_version,
+            "time": owned.time, "fieldsType": "FieldsV1", "fieldsV1": encode(owned.fields),
+        }  # fmt: skip
+        entries.append(entry | ({"subresource": manager.subresource} if manager.subresource else {}))
+    manifest["metadata"]["managedFields"] = entries
+    if not entries:
+        del manifest["metadata"]["managedFields"]
+
+
+def is_counted(path: Path, call: Call) -> bool:
+    """Whether a write of this call may own a field."""
+    if path in _UNOWNED or path[:2] in _UNOWNED:
+        return False
+    if call.subresource == "status":
+        return path[0] == "f:status"
+    return path[0] != "f:status" or "status" not in call.resource.subresources
+
+
+def difference(call: Call, old: ReadOnly | None, new: ReadOnly) -> Difference:
+    """What a write changes, as far as it counts."""
+    found = Difference()
+    found.find(dict(old or {}), dict(new), resolve(call.resource.schema))
+    found.written = {path for path in found.written if is_counted(path, call)}
+    return found
+
+
+def without(owners: Owners, fields: Fields) -> Owners:
+    """The owners after they have lost some fields."""
+    return {
+        manager: Owned(owned.fields - fields, owned.time) if owned.fields & fields else owned
+        for manager, owned in owners.items()
+    }
 
 
 def record_update(call: Call, old: ReadOnly | None, manifest: Manifest) -> None:
     """Note in managedFields what a write other than an apply has changed."""
+    given = metadata(manifest).get("managedFields")
+    if given is not None and given != metadata(old or {}).get("managedFields"):
+        owners = read(manifest)  # somebody rewrites history, as kubectl does when it starts to apply
+    else:
+        owners = read(old or {})
+    change = difference(call, old, manifest)
+    owners = without(owners, change.written | change.removed)
+    if change.written:
+        manager = Manager(call.manager[:128], "Update", call.resource.api_version, call.subresource)
+        before = owners.pop(manager, None)
+        owners[manager] = Owned((before.fields if before else set()) | change.written, now())
+    write(manifest, owners)

@@ -203,7 +203,5 @@ def _ordered(found: list[Any], order: list[Any], key: str) -> list[Any]:
 
     wanted = [identity(one) for one in order]
     named = sorted((one for one in found if identity(one) in wanted), key=lambda one: wanted.index(identity(one)))
-    result, following = [], iter(named)
-    for one in found:
-        result.append(next(following) if identity(one) in wanted else one)
-    return result
+    following = iter(named)
+    return [next(following) if identity(one) in wanted else one for one in found]

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from eventing.sandbox.failures import bad_request
 from eventing.sandbox.resources import Node, Resource, field_numbers, resolve
 from shared.api.manifest import Manifest
@@ -21,7 +23,7 @@ def decode(data: bytes, resource: Resource | None) -> Manifest:
     """The object (or options, where no resource is given) inside an envelope."""
     if not data.startswith(MAGIC):
         raise bad_request("the body is not a Kubernetes protobuf envelope")
-    envelope = {number: value for number, value in _fields(data[4:])}
+    envelope = dict(_fields(data[4:]))
     type_meta = {number: bytes(value).decode() for number, value in _fields(envelope.get(1, b""))}
     if resource is None:
         return _options(envelope.get(2, b""))
@@ -140,8 +142,6 @@ def _quantity(data: bytes) -> str:
 
 
 def _raw(data: bytes) -> Any:
-    import orjson
-
     return orjson.loads(dict(_fields(data)).get(1, b"null"))
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+import orjson
+
 from eventing.sandbox.failures import Cause, bad_value, required
 from eventing.sandbox.resources import Resource
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
@@ -242,6 +244,4 @@ class _Raw(str):
 
 
 def _go_map(value: Any) -> str:
-    import orjson
-
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

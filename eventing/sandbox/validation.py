@@ -15,7 +15,8 @@ from eventing.sandbox.resources import Node, resolve
 from eventing.sandbox.schema import child, items
 
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,),
+    "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float),
+    "boolean": (bool,),
 }  # fmt: skip
 
 

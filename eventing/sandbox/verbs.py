@@ -121,16 +121,10 @@ def update(call: Call, world: World, body: Any) -> Answer:
     old = find(call, world)
     manifest = decode(call, body)
     if call.resource.is_custom and not metadata(manifest).get("resourceVersion"):
-        path = "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
-        raise _unversioned(call, path)
+        sentence = "Invalid value: 0x0: must be specified for an update"
+        cause = Cause("metadata.resourceVersion", "FieldValueInvalid", sentence)
+        raise invalid(call.resource.kind, call.resource.group, call.name, [cause])
     return replace(call, world, old, manifest)
-
-
-def _unversioned(call: Call, sentence: str) -> Failure:
-    from eventing.sandbox.failures import Cause, invalid
-
-    path, _, message = sentence.partition(": ")
-    return invalid(call.resource.kind, call.resource.group, call.name, [Cause(path, "FieldValueInvalid", message)])
 
 
 def replace(call: Call, world: World, old: Stored, manifest: Manifest, *, is_applied: bool = False) -> Answer:

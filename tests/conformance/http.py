@@ -27,18 +27,19 @@ class Answer:
 class Api:
     """One API server, with the credentials of a kubeconfig."""
 
-    def __init__(self, server: str, token: str) -> None:
-        self.server, self.token = server, token
-        self._pool = urllib3.PoolManager(cert_reqs="CERT_NONE", assert_hostname=False, timeout=30, retries=False)
+    def __init__(self, server: str, token: str, authority: str | None = None) -> None:
+        self.server, self.token, self._authority = server, token, authority
+        self._pool = urllib3.PoolManager(ca_certs=authority, timeout=30, retries=False)
 
     @classmethod
     def of(cls, kubeconfig: Path) -> Api:
         config = yaml.safe_load(kubeconfig.read_text())
-        return cls(config["clusters"][0]["cluster"]["server"], config["users"][0]["user"]["token"])
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        return cls(cluster["server"], user["token"], cluster.get("certificate-authority"))
 
     def as_user(self, token: str) -> Api:
         """The same server with other credentials."""
-        return Api(self.server, token)
+        return Api(self.server.partition("/token/")[0], token, self._authority)
 
     def _headers(self, accept: str, content: str) -> dict[str, str]:
         headers = {"Accept": accept, "Content-Type": content}

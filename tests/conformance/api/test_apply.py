@@ -1,0 +1,188 @@
+"""Server-side apply: owners, conflicts, and what goes when it is no longer stated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from tests.conformance.api.objects import a_config_map, a_definition, a_deployment, a_widget, apps, core, define
+from tests.conformance.http import Answer, Api
+
+Json = Any
+
+
+def _apply(http: Api, path: str, body: Json, manager: str = "one", query: str = "") -> Answer:
+    return http.send("PATCH", f"{path}?fieldManager={manager}{query}", body, content="application/apply-patch+yaml")
+
+
+def _owned(manifest: Json) -> dict[tuple[str, str], Json]:
+    return {
+        (entry["manager"], entry["operation"]): entry["fieldsV1"]
+        for entry in manifest["metadata"].get("managedFields", [])
+    }
+
+
+def test_an_apply_creates_what_is_not_there(http: Api, namespace: str) -> None:
+    answer = _apply(http, core(namespace, "configmaps", "a"), a_config_map())
+    assert answer.status == 201
+    assert _owned(answer.body) == {("one", "Apply"): {"f:data": {"f:k": {}}}}
+
+
+def test_an_apply_of_the_same_again_makes_no_new_version(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    first, second = (_apply(http, path, a_config_map()) for _ in range(2))
+    assert second.status == 200
+    assert second.body["metadata"] == first.body["metadata"]
+
+
+def test_a_field_of_another_manager_is_a_conflict(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map())
+    answer = _apply(http, path, a_config_map(data={"k": "w"}), "two")
+    assert (answer.status, answer.body["reason"]) == (409, "Conflict")
+    assert answer.body["message"] == 'Apply failed with 1 conflict: conflict with "one": .data.k'
+    assert answer.body["details"]["causes"] == [
+        {"reason": "FieldManagerConflict", "message": 'conflict with "one"', "field": ".data.k"}
+    ]
+
+
+def test_several_conflicts_are_told_together(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map(data={"k": "1", "l": "1"}))
+    answer = _apply(http, path, a_config_map(data={"k": "2", "l": "2"}), "two")
+    assert answer.body["message"] == 'Apply failed with 2 conflicts: conflicts with "one":\n- .data.k\n- .data.l'
+
+
+def test_a_forced_apply_takes_the_field_over(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map(data={"k": "1", "l": "1"}))
+    body = _apply(http, path, a_config_map(data={"k": "2"}), "two", "&force=true").body
+    assert body["data"] == {"k": "2", "l": "1"}
+    assert _owned(body) == {("one", "Apply"): {"f:data": {"f:l": {}}}, ("two", "Apply"): {"f:data": {"f:k": {}}}}
+
+
+def test_the_same_value_is_owned_by_both(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map())
+    body = _apply(http, path, a_config_map(), "two").body
+    assert set(_owned(body)) == {("one", "Apply"), ("two", "Apply")}
+
+
+def test_what_is_no_longer_stated_goes(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map(data={"k": "1", "l": "1"}))
+    assert _apply(http, path, a_config_map(data={"k": "1"})).body["data"] == {"k": "1"}
+
+
+def test_what_another_manager_owns_too_stays(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map(data={"k": "1", "l": "1"}))
+    _apply(http, path, a_config_map(data={"l": "1"}), "two")
+    assert _apply(http, path, a_config_map(data={"k": "1"})).body["data"] == {"k": "1", "l": "1"}
+
+
+def test_an_update_by_somebody_else_takes_the_field_over(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map())
+    http.patch(f"{path}?fieldManager=two", {"data": {"k": "2"}})
+    answer = _apply(http, path, a_config_map())
+    assert answer.status == 409
+    assert 'conflict with "two" using v1' in answer.body["message"]
+
+
+def test_containers_are_merged_by_name(http: Api, namespace: str) -> None:
+    path = apps(namespace, "d")
+    _apply(http, path, a_deployment())
+    extra = a_deployment()
+    extra["spec"]["template"]["spec"]["containers"] = [{"name": "e", "image": "j"}]
+    body = _apply(http, path, extra, "two").body
+    assert [one["name"] for one in body["spec"]["template"]["spec"]["containers"]] == ["c", "e"]
+    body = _apply(http, path, a_deployment(), "two").body
+    assert [one["name"] for one in body["spec"]["template"]["spec"]["containers"]] == ["c"]
+
+
+def test_the_owner_of_a_keyed_item_is_told_by_its_key(http: Api, namespace: str) -> None:
+    body = _apply(http, apps(namespace, "d"), a_deployment()).body
+    spec = _owned(body)["one", "Apply"]["f:spec"]["f:template"]["f:spec"]
+    assert spec == {"f:containers": {'k:{"name":"c"}': {".": {}, "f:image": {}, "f:name": {}}}}
+
+
+def test_a_conflict_inside_a_keyed_item_names_the_item(http: Api, namespace: str) -> None:
+    path = apps(namespace, "d")
+    _apply(http, path, a_deployment())
+    other = a_deployment()
+    other["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
+    message = _apply(http, path, other, "two").body["message"]
+    assert message.endswith('conflict with "one": .spec.template.spec.containers[name="c"].image')
+
+
+def test_an_atomic_map_is_owned_as_a_whole(http: Api, namespace: str) -> None:
+    body = _apply(http, apps(namespace, "d"), a_deployment()).body
+    assert _owned(body)["one", "Apply"]["f:spec"]["f:selector"] == {}
+
+
+def test_defaults_are_nobodys(http: Api, namespace: str) -> None:
+    path = apps(namespace, "d")
+    _apply(http, path, a_deployment())
+    assert _apply(http, path, a_deployment(replicas=3), "two").status == 200
+
+
+def test_an_apply_needs_a_manager(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    answer = http.send("PATCH", path, a_config_map(), content="application/apply-patch+yaml")
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    assert "fieldManager: Required value: is required for apply patch" in answer.body["message"]
+
+
+def test_an_apply_states_no_owners(http: Api, namespace: str) -> None:
+    body = _apply(http, core(namespace, "configmaps", "a"), a_config_map()).body
+    answer = _apply(http, core(namespace, "configmaps", "a"), body)
+    assert answer.status == 400
+    assert "managedFields must be nil" in answer.body["message"]
+
+
+def test_an_apply_may_be_yaml(http: Api, namespace: str) -> None:
+    text = b"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  day: '2020-01-01'\n"
+    answer = _apply(http, core(namespace, "configmaps", "a"), text)
+    assert (answer.status, answer.body["data"]) == (201, {"day": "2020-01-01"})
+
+
+def test_the_status_is_applied_apart(http: Api, namespace: str, word: str) -> None:
+    path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets/w"
+    _apply(http, path, a_widget(word))
+    status = {**a_widget(word), "status": {"phase": "Fine"}}
+    del status["spec"]
+    body = _apply(http, f"{path}/status", status, "two").body
+    assert (body["status"], body["spec"]["size"]) == ({"phase": "Fine"}, 3)
+    entry = next(one for one in body["metadata"]["managedFields"] if one["manager"] == "two")
+    assert (entry["subresource"], entry["fieldsV1"]) == ("status", {"f:status": {"f:phase": {}}})
+
+
+def test_a_custom_kind_merges_by_its_own_keys(http: Api, namespace: str, word: str) -> None:
+    path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets/w"
+    _apply(http, path, a_widget(word, items=[{"name": "a", "value": "1"}], tags=["x"], words=["p"]))
+    body = _apply(http, path, a_widget(word, items=[{"name": "b", "value": "2"}], tags=["y"]), "two").body
+    assert body["spec"]["items"] == [{"name": "a", "value": "1"}, {"name": "b", "value": "2"}]
+    assert body["spec"]["tags"] == ["x", "y"]
+    conflict = _apply(http, path, a_widget(word, words=["q"]), "two")
+    assert conflict.body["message"].endswith('conflict with "one": .spec.words')
+
+
+def test_a_created_object_belongs_to_its_creator(http: Api, namespace: str) -> None:
+    body = http.post(f"{core(namespace, 'configmaps')}?fieldManager=maker", a_config_map()).body
+    assert _owned(body) == {("maker", "Update"): {"f:data": {".": {}, "f:k": {}}}}
+
+
+def test_a_dry_run_of_an_apply_stores_nothing(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    answer = _apply(http, path, a_config_map(), query="&dryRun=All")
+    assert (answer.status, http.get(path).status) == (201, 404)
+
+
+def test_an_apply_with_a_resource_version_is_conditional(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    old = _apply(http, path, a_config_map()).body["metadata"]["resourceVersion"]
+    http.patch(path, {"data": {"x": "y"}})
+    answer = _apply(http, path, orjson.loads(orjson.dumps(a_config_map(resourceVersion=old))))
+    assert (answer.status, answer.body["reason"]) == (409, "Conflict")

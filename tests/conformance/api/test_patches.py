@@ -1,0 +1,135 @@
+"""JSON, merge and strategic merge patches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.api.objects import a_config_map, a_definition, a_deployment, a_widget, apps, core, define
+from tests.conformance.http import Api
+
+JSON_PATCH, STRATEGIC = "json-patch+json", "strategic-merge-patch+json"
+
+
+def test_a_merge_patch_sets_and_null_removes(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map(data={"a": "1", "b": "2"}))
+    answer = http.patch(core(namespace, "configmaps", "a"), {"data": {"b": None, "c": "3"}})
+    assert (answer.status, answer.body["data"]) == (200, {"a": "1", "c": "3"})
+
+
+def test_a_merge_patch_replaces_lists(http: Api, namespace: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    container = {"name": "other", "image": "i"}
+    body = http.patch(apps(namespace, "d"), {"spec": {"template": {"spec": {"containers": [container]}}}}).body
+    assert [one["name"] for one in body["spec"]["template"]["spec"]["containers"]] == ["other"]
+
+
+def test_a_patch_with_a_resource_version_is_conditional(http: Api, namespace: str) -> None:
+    old = http.post(core(namespace, "configmaps"), a_config_map()).body["metadata"]["resourceVersion"]
+    http.patch(core(namespace, "configmaps", "a"), {"data": {"x": "y"}})
+    answer = http.patch(core(namespace, "configmaps", "a"), {"metadata": {"resourceVersion": old}, "data": {"x": "z"}})
+    assert (answer.status, answer.body["reason"]) == (409, "Conflict")
+
+
+def test_a_patch_of_what_is_not_there_is_not_found(http: Api, namespace: str) -> None:
+    assert http.patch(core(namespace, "configmaps", "a"), {"data": {}}).status == 404
+
+
+@pytest.mark.parametrize(
+    ("operations", "data"),
+    [
+        pytest.param([{"op": "add", "path": "/data/n", "value": "1"}], {"k": "v", "n": "1"}, id="add"),
+        pytest.param([{"op": "replace", "path": "/data/k", "value": "1"}], {"k": "1"}, id="replace"),
+        pytest.param(
+            [{"op": "test", "path": "/data/k", "value": "v"}, {"op": "copy", "from": "/data/k", "path": "/data/l"}],
+            {"k": "v", "l": "v"},
+            id="test and copy",
+        ),
+        pytest.param([{"op": "move", "from": "/data/k", "path": "/data/a~1b~0c"}], None, id="move to an odd name"),
+        pytest.param(
+            [{"op": "add", "path": "/data/x", "value": "1"}, {"op": "remove", "path": "/data/k"}],
+            {"x": "1"},
+            id="remove",
+        ),
+    ],
+)
+def test_a_json_patch_operates(http: Api, namespace: str, operations: Any, data: Any) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    answer = http.patch(core(namespace, "configmaps", "a"), operations, JSON_PATCH)
+    if data is None:  # `/` may not be part of a key: the path was understood, the result is not valid
+        assert (answer.status, "a/b~c" in answer.body["message"]) == (422, True)
+    else:
+        assert (answer.status, answer.body["data"]) == (200, data)
+
+
+def test_a_json_patch_whose_test_fails_changes_nothing(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    operations = [{"op": "test", "path": "/data/k", "value": "x"}, {"op": "remove", "path": "/data/k"}]
+    answer = http.patch(core(namespace, "configmaps", "a"), operations, JSON_PATCH)
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    assert http.get(core(namespace, "configmaps", "a")).body["data"] == {"k": "v"}
+
+
+def test_a_json_patch_of_an_absent_path_is_invalid(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    answer = http.patch(core(namespace, "configmaps", "a"), [{"op": "remove", "path": "/data/none"}], JSON_PATCH)
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+
+
+def test_a_strategic_patch_merges_containers_by_name(http: Api, namespace: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    containers = [{"name": "c", "env": [{"name": "A", "value": "b"}]}, {"name": "d", "image": "j"}]
+    body = http.patch(
+        apps(namespace, "d"), {"spec": {"template": {"spec": {"containers": containers}}}}, STRATEGIC
+    ).body
+    found = {one["name"]: (one["image"], one.get("env")) for one in body["spec"]["template"]["spec"]["containers"]}
+    assert found == {"c": ("i:1", [{"name": "A", "value": "b"}]), "d": ("j", None)}
+
+
+def test_a_strategic_patch_deletes_an_item_by_key(http: Api, namespace: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    path = apps(namespace, "d")
+    env = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+    for change in (env, [{"name": "A", "$patch": "delete"}]):
+        patch = {"spec": {"template": {"spec": {"containers": [{"name": "c", "env": change}]}}}}
+        body = http.patch(path, patch, STRATEGIC).body
+    assert body["spec"]["template"]["spec"]["containers"][0]["env"] == [{"name": "B", "value": "2"}]
+
+
+def test_a_strategic_patch_replaces_on_demand(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    body = http.patch(core(namespace, "configmaps", "a"), {"data": {"$patch": "replace", "x": "y"}}, STRATEGIC).body
+    assert body["data"] == {"x": "y"}
+
+
+def test_a_strategic_patch_keeps_finalizers_that_it_does_not_name(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map(finalizers=["a.example.com/x"]))
+    path = core(namespace, "configmaps", "a")
+    body = http.patch(path, {"metadata": {"finalizers": ["b.example.com/x"]}}, STRATEGIC).body
+    assert sorted(body["metadata"]["finalizers"]) == ["a.example.com/x", "b.example.com/x"]
+    removal = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a.example.com/x", "b.example.com/x"]}}
+    assert "finalizers" not in http.patch(path, removal, STRATEGIC).body["metadata"]
+
+
+def test_a_strategic_patch_retains_only_the_named_keys(http: Api, namespace: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
+    assert http.patch(apps(namespace, "d"), patch, STRATEGIC).body["spec"]["strategy"] == {"type": "Recreate"}
+
+
+def test_a_custom_kind_takes_no_strategic_patch(http: Api, namespace: str, word: str) -> None:
+    path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets"
+    http.post(path, a_widget(word))
+    assert http.patch(f"{path}/w", {"spec": {"size": 4}}, STRATEGIC).status == 415
+
+
+def test_an_unknown_sort_of_patch_is_refused(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    assert http.patch(core(namespace, "configmaps", "a"), {}, "x-patch+json").status == 415
+
+
+def test_a_patch_of_status_changes_the_status_only(http: Api, namespace: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    body = http.patch(f"{apps(namespace, 'd')}/status", {"status": {"replicas": 3}, "spec": {"replicas": 9}}).body
+    assert (body["status"]["replicas"], body["spec"]["replicas"]) == (3, 1)

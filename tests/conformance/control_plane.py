@@ -1,0 +1,150 @@
+"""A real Kubernetes API on a bare machine: where its programs come from, and how they are started and ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import urllib3
+import yaml
+
+KUBE, ETCD = "1.35.4", "3.6.5"
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
+CACHE = Path.home() / ".cache" / "olmf" / f"kube-{KUBE}-etcd-{ETCD}"
+MODULES = Path(__file__).parent / "kube"
+TOKEN = "conformance"
+START_SECONDS = 60
+STAMP = (
+    f"-s -w -X k8s.io/component-base/version.gitVersion=v{KUBE} -X k8s.io/component-base/version.gitMajor=1 "
+    f"-X k8s.io/component-base/version.gitMinor={KUBE.split('.')[1]} "
+    "-X k8s.io/component-base/version.gitTreeState=clean -X k8s.io/component-base/version.gitCommit=0000000 "
+    "-X k8s.io/component-base/version.buildDate=2026-01-01T00:00:00Z"
+)
+
+
+class NoControlPlane(Exception):
+    """There are no programs to run, and no way to make them."""
+
+
+def program(name: str) -> Path:
+    """One program: of KUBEBUILDER_ASSETS, else of the cache, which is built when it lacks it."""
+    assets = os.environ.get("KUBEBUILDER_ASSETS")
+    if assets and (found := Path(assets) / name).exists():
+        return found
+    if not (CACHE / name).exists():
+        build(name)
+    return CACHE / name
+
+
+def build(name: str) -> None:
+    """Build one program from its Go modules, into the cache."""
+    if not shutil.which("go"):
+        raise NoControlPlane(
+            f"{name}: not in KUBEBUILDER_ASSETS, not in {CACHE}, and no Go (1.25 or newer) to build it with; "
+            "install Go, or set KUBEBUILDER_ASSETS to a folder with " + ", ".join(PROGRAMS)
+        )
+    work = CACHE / f"build-{os.getpid()}"
+    shutil.copytree(MODULES / "etcd" if name == "etcd" else MODULES, work)
+    package = "go.etcd.io/etcd/server/v3" if name == "etcd" else f"k8s.io/kubernetes/cmd/{name}"
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"}
+    print(f"building {name}: a few minutes, once", flush=True)
+    try:
+        subprocess.run(["go", "mod", "tidy"], cwd=work, env=environment, check=True)
+        made = work / "made"
+        command = ["go", "build", "-trimpath", "-ldflags", STAMP, "-o", str(made), package]
+        subprocess.run(command, cwd=work, env=environment, check=True)
+        made.replace(CACHE / name)
+    finally:
+        shutil.rmtree(work)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that were free a moment ago."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+
+
+@contextmanager
+def process(folder: Path, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A program with its output in a file; it ends with the block."""
+    with (folder / f"{Path(words[0]).name}.log").open("wb") as log:
+        running = subprocess.Popen([str(word) for word in words], stdout=log, stderr=log, cwd=folder)
+        try:
+            yield running
+        finally:
+            running.terminate()
+            try:
+                running.wait(10)
+            except subprocess.TimeoutExpired:
+                running.kill()
+                running.wait()
+
+
+@contextmanager
+def running_control_plane(folder: Path) -> Iterator[Path]:
+    """etcd, API server and the controllers that the suite needs; yields the path of an administrator's kubeconfig."""
+    client, peer, secure = free_ports(3)
+    programs = {name: program(name) for name in PROGRAMS}
+    key, tokens, kubeconfig = folder / "sa.key", folder / "tokens.csv", folder / "kubeconfig"
+    subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
+    tokens.write_text(f'{TOKEN},admin,admin-uid,"system:masters"\n')
+    etcd = f"http://127.0.0.1:{client}"
+    with (
+        process(
+            folder, programs["etcd"], "--data-dir", "etcd", "--unsafe-no-fsync", f"--listen-client-urls={etcd}",
+            f"--advertise-client-urls={etcd}", f"--listen-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-cluster=default=http://127.0.0.1:{peer}",
+        ),
+        process(
+            folder, programs["kube-apiserver"], f"--etcd-servers={etcd}", f"--secure-port={secure}",
+            "--bind-address=127.0.0.1", "--cert-dir=certs", f"--token-auth-file={tokens}",
+            "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}", "--authorization-mode=RBAC",
+            "--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount",
+        ) as server,
+    ):  # fmt: skip
+        authority = folder / "certs" / "apiserver.crt"
+        wait_ready(f"https://127.0.0.1:{secure}/readyz", authority, server)
+        write_kubeconfig(kubeconfig, secure, authority)
+        with process(
+            folder, programs["kube-controller-manager"], f"--kubeconfig={kubeconfig}", "--leader-elect=false",
+            "--secure-port=0", "--controllers=namespace-controller,garbage-collector-controller,"
+            "serviceaccount-controller,clusterrole-aggregation-controller",
+        ):  # fmt: skip
+            yield kubeconfig
+
+
+def wait_ready(url: str, authority: Path, server: subprocess.Popen[bytes]) -> None:
+    """Return when the API server says that it is ready."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        if authority.exists():
+            with urllib3.PoolManager(ca_certs=str(authority), retries=False, timeout=5) as pool:
+                try:
+                    if pool.request("GET", url, headers={"Authorization": f"Bearer {TOKEN}"}).status == 200:
+                        return
+                except urllib3.exceptions.HTTPError:
+                    pass  # not listening yet: that is what this loop is for
+        time.sleep(0.1)
+    raise NoControlPlane(f"{url} was not ready within {START_SECONDS} s; see the logs beside {authority.parent}")
+
+
+def write_kubeconfig(path: Path, port: int, authority: Path) -> None:
+    """The administrator's way in."""
+    cluster = {"server": f"https://127.0.0.1:{port}", "certificate-authority": str(authority)}
+    path.write_text(yaml.safe_dump({
+        "apiVersion": "v1", "kind": "Config", "current-context": "real",
+        "clusters": [{"name": "real", "cluster": cluster}],
+        "users": [{"name": "admin", "user": {"token": TOKEN}}],
+        "contexts": [{"name": "real", "context": {"cluster": "real", "user": "admin", "namespace": "default"}}],
+    }))  # fmt: skip
