@@ -84,7 +84,9 @@ def _credentials() -> Credentials:
 
 def _login_files() -> Iterator[Path]:
     """The mounted pull secrets; then, for a Job that runs on somebody's machine, that person's own logins."""
-    yield from sorted(path for path in PULL_SECRETS.glob("*/.docker*") if path.is_file())
+    # why: on somebody's machine the stand-in for the kubelet mounts them below a folder of its own
+    mounted = Path(os.environ.get("OLMF_VOLUMES") or "/") / PULL_SECRETS.relative_to("/")
+    yield from sorted(path for path in mounted.glob("*/.docker*") if path.is_file())
     home = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker") / "config.json"
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or "/nonexistent") / "containers" / "auth.json"
     yield from (path for path in (home, runtime) if path.is_file())
