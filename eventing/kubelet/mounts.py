@@ -6,14 +6,14 @@ import base64
 from pathlib import Path
 
 from eventing.kubelet.jobs import Task
-from shared.adapters.kube import KubeClient
 from shared.kinds import SECRET
+from shared.ports import Cluster
 
 VOLUMES = "OLMF_VOLUMES"
 """Tells a program that its mounts are not at `/` but below this folder."""
 
 
-def mount_secrets(cluster: KubeClient, task: Task, root: Path) -> None:
+def mount_secrets(cluster: Cluster, task: Task, root: Path) -> None:
     """Write the Secrets that exist; a missing one is an empty folder, as an optional volume is."""
     for name, mount in task.secrets.items():
         folder = root / mount.lstrip("/")
