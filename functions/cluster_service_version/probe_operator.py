@@ -16,7 +16,6 @@ from shared.domain.lifecycle.deployments import desired_deployments
 from shared.domain.lifecycle.health import first_problem
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, status_of
-from shared.domain.lifecycle.requirements import is_judged
 from shared.ports import Clock, Cluster, Policy
 from shared.step import NOTHING, Outcome, Ref
 
@@ -29,8 +28,8 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
     status = status_of(csv, clock.now())
     if not observation.is_observed(status):
         return NOTHING
-    if unsuited := is_unsuited(csv, status):
-        return outcome_of(csv, unsuited)
+    if other := is_unsuited(csv, status) or observation.outgrown(csv, status):
+        return outcome_of(csv, other)
     if status.phase != "Installing":
         neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
         groups = cluster.list(kinds.OPERATOR_GROUP, ref.namespace) if status.phase == "Failed" else ()
@@ -43,7 +42,4 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
         # What it replaces may go now, and what replaces it may come.
         neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
         verdict = replace(verdict, rings=retirement.related(csv, neighbours))
-    elif status.phase == "Succeeded" and not is_judged(csv):
-        # The spec was edited: `check_requirements` must judge what it requires now.
-        verdict = replace(verdict, rings=(ref,))
     return outcome_of(csv, verdict)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
+from shared.api.manifest import ReadOnly
 from shared.domain.lifecycle.health import Problem
-from shared.domain.lifecycle.phases import Phase, Status
+from shared.domain.lifecycle.phases import Phase, Status, pause_left
 from shared.domain.lifecycle.preparation import HEALTH_REASONS
+from shared.domain.lifecycle.requirements import is_judged
 from shared.domain.lifecycle.verdict import Verdict
 
 _UNWELL: Final[dict[str, tuple[Phase, str]]] = {
@@ -23,6 +25,14 @@ def is_observed(status: Status) -> bool:
     return status.phase in ("Installing", "Succeeded") or (status.phase == "Failed" and status.reason in HEALTH_REASONS)
 
 
+def outgrown(csv: ReadOnly, status: Status) -> Verdict | None:
+    """Pending again, when the spec was edited and requires more than was checked."""
+    if status.phase != "Succeeded" or is_judged(csv):
+        return None
+    message = "requirements not yet checked"
+    return Verdict(status.to("Pending", "RequirementsUnknown", message), "the spec requires more than was checked")
+
+
 def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Verdict:
     """The phase that follows from the first problem of the Deployments."""
     if problem is None:
@@ -31,6 +41,9 @@ def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Verdi
     if problem.kind == "stuck":
         message = f"install failed: {problem.message}"
         return Verdict(status.to("Failed", "InstallCheckFailed", message), message, waits_for=problem.message)
+    if status.phase == "Failed" and (rest := pause_left(status, free=1)):
+        # Two versions that name the same Deployment would take it from each other without end.
+        return Verdict(status, "waits before it installs again", waits_for=problem.message, again_in=rest)
     phase, reason = _UNWELL[status.phase]
     message = f"installing: {problem.message}"
     if problem.kind == "outdated":

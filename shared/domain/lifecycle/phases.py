@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from shared import names
@@ -14,6 +14,10 @@ Phase = Literal["", "Pending", "InstallReady", "Installing", "Succeeded", "Faile
 
 HISTORY: Final = 20
 """How many conditions are kept."""
+
+_FIRST_PAUSE: Final = timedelta(seconds=5)
+_LONGEST_PAUSE: Final = timedelta(minutes=5)
+_RECENT: Final = timedelta(minutes=15)
 
 GROUP_REASONS: Final = frozenset(
     {"NoTargetNamespaces", "NoOperatorGroup", "TooManyOperatorGroups", "UnsupportedOperatorGroup"}
@@ -93,6 +97,18 @@ def _with(history: Sequence[ReadOnly], entry: ReadOnly) -> list[ReadOnly]:
     if (last.get("phase") or "", last.get("reason")) == (entry["phase"], entry["reason"]):
         return list(history)
     return [*history, entry][-HISTORY:]
+
+
+def pause_left(status: Status, *, free: int) -> timedelta:
+    """How long a failed version still rests before it is tried again: the pause doubles with each recent failure.
+
+    The first `free` failures need no pause.
+    """
+    history = status.manifest.get("conditions") or ()
+    moments = (instant(entry.get("lastUpdateTime")) for entry in history if entry.get("phase") == "Failed")
+    failures = sum(moment is not None and status.now - moment <= _RECENT for moment in moments)
+    pause = min(_FIRST_PAUSE * 2 ** (failures - free - 1), _LONGEST_PAUSE) if failures > free else timedelta()
+    return max(status.since + pause - status.now, timedelta())
 
 
 def status_of(csv: ReadOnly, now: datetime) -> Status:

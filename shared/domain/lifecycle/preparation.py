@@ -9,7 +9,7 @@ from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
 from shared.domain.lifecycle import chain
-from shared.domain.lifecycle.phases import GROUP_REASONS, Status, instant, is_copied, phase_of
+from shared.domain.lifecycle.phases import GROUP_REASONS, Status, instant, is_copied, pause_left, phase_of
 from shared.domain.lifecycle.requirements import (
     Facts,
     Undecidable,
@@ -26,7 +26,6 @@ HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
 """Failures that end when the Deployments are well."""
 SLOWLY: Final = timedelta(minutes=5)
 """How often something is tried again that an event ought to wake."""
-_FIRST_RETRY: Final = timedelta(seconds=5)
 _PLAN_GRACE: Final = timedelta(minutes=1)
 _PLAN_PAUSE: Final = timedelta(milliseconds=250)
 _RECOVERED: Final = {
@@ -128,12 +127,7 @@ def _recover(csv: Manifest, facts: Facts, status: Status) -> Verdict:
 
 
 def _reinstall(status: Status) -> Verdict:
-    """Again after a pause that doubles with each failure that the history knows."""
-    history = status.manifest.get("conditions") or ()
-    failures = sum(entry.get("reason") == status.reason for entry in history)
-    pause = min(_FIRST_RETRY * 2 ** max(failures - 1, 0), SLOWLY)
-    rest = status.since + pause - status.now
-    if rest > timedelta():
+    if rest := pause_left(status, free=0):
         waits_for = f"the next try: {status.message}"
         return Verdict(status, "waits before it installs again", waits_for=waits_for, again_in=rest)
     message = f"installing again: {status.message}"

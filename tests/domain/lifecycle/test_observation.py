@@ -4,9 +4,9 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.lifecycle.health import Problem
-from shared.domain.lifecycle.observation import decide, is_observed
+from shared.domain.lifecycle.observation import decide, is_observed, outgrown
 from shared.domain.lifecycle.phases import Status
-from tests.domain.lifecycle.builders import NOW, a_status
+from tests.domain.lifecycle.builders import NOW, a_csv, a_status, owned_crd
 
 TIMEOUT = timedelta(minutes=5)
 MISSING = Problem("missing", "missing deployment with name=x")
@@ -80,3 +80,37 @@ def test_the_deadline_is_looked_at_when_it_comes_csv_md_4_4_3() -> None:
 )
 def test_which_phases_the_deployments_decide(phase: str, reason: str, want: bool) -> None:
     assert is_observed(Status(a_status(phase, reason), NOW)) is want
+
+
+@pytest.mark.parametrize(
+    ("failures", "pause"),
+    [(1, 0), (2, 5), (3, 10), (4, 20), (20, 300)],
+    ids=lambda value: f"issue 3: no hot loop {value}",
+)
+def test_a_version_that_fails_again_and_again_rests(failures: int, pause: int) -> None:
+    before = a_status("Failed", "ComponentUnhealthy")
+    before["conditions"] = before["conditions"] * failures
+    found = decide(Status(before, NOW), MISSING, TIMEOUT)
+    assert found.again_in == (timedelta(seconds=pause) if pause else None)
+    assert found.status.phase == ("Failed" if pause else "Pending")
+
+
+def test_failures_of_long_ago_do_not_count() -> None:
+    entry = a_status("Failed", "ComponentUnhealthy", ago=timedelta(hours=1))
+    before = {**a_status("Failed", "ComponentUnhealthy"), "conditions": entry["conditions"] * 9}
+    assert decide(Status(before, NOW), MISSING, TIMEOUT).status.phase == "Pending"
+
+
+@pytest.mark.parametrize(
+    ("phase", "known", "want"),
+    [
+        pytest.param("Succeeded", True, None, id="everything was checked"),
+        pytest.param("Succeeded", False, "Pending", id="csv.md 4.5-5: the spec was edited"),
+        pytest.param("Installing", False, None, id="csv.md 4.4: requirements do not count while installing"),
+    ],
+)
+def test_outgrown(phase: str, known: bool, want: str | None) -> None:
+    judged = [{"kind": "CustomResourceDefinition", "name": "things.example.com"}] if known else []
+    status = {**a_status(phase), "requirementStatus": judged}
+    found = outgrown(a_csv(customresourcedefinitions=owned_crd(), status=status), Status(status, NOW))
+    assert (found.status.phase if found else None) == want

@@ -153,9 +153,22 @@ def test_new_requirements_of_an_edited_version_are_judged_csv_md_4_5_5() -> None
     world = World([group, *(item for ref, item in world.objects.items() if ref.kind != "OperatorGroup")])
     edited = a_csv(customresourcedefinitions=owned_crd())
     world.objects[REF] = {**edited, "status": world.csv()["status"]}
-    assert world.step("probe").emits == (Emit(REQUIREMENT_CHANGED, REF),)
+    outcome = world.run("probe")
+    assert phases(world.csv())[-1] == ("Pending", "RequirementsUnknown")
+    assert outcome.emits == ()
     world.settle()
-    assert ("Failed", "RequirementsNotMet") in phases(world.csv())
+    assert phases(world.csv())[-1] == ("Pending", "RequirementsNotMet")
+
+
+def test_two_versions_that_name_the_same_deployment_do_not_fight_without_end() -> None:
+    world = World([a_csv(), a_csv("b.v1"), a_group()])
+    world.settle()
+    assert ("Failed", "ComponentUnhealthy") not in phases(world.csv())
+    world.available()
+    world.settle()
+    outcomes = [world.step("probe", name) for name in ("a.v1", "b.v1")]
+    assert all(outcome.writes == () for outcome in outcomes)
+    assert any(outcome.again_in for outcome in outcomes)
 
 
 def test_install_modes_are_checked_first_csv_md_18_rows_23_and_129() -> None:
