@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, name_of, version_of
-from shared.domain.bundle import payload
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan import compose
@@ -15,6 +14,7 @@ from shared.domain.resolver import Chosen, Component, resolve
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.subscription import plans, state
 from shared.domain.subscription.conditions import changed
+from shared.domain.unpack.content import bundle_in
 from shared.domain.unpack.report import CONDITIONS
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
 from shared.step import NOTHING, Create, Emit, Outcome, Ref, SetStatus, Write
@@ -48,7 +48,7 @@ def _draft(component: Component, scene: Scene, cluster: Cluster) -> Draft | None
     bundles: list[tuple[Chosen, UnpackedBundle]] = []
     for chosen in component.chosen:
         place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)
-        bundle = payload.load(cluster.get(place) or {})
+        bundle = bundle_in(cluster.get(place) or {})
         if not isinstance(bundle, UnpackedBundle):
             return None
         bundles.append((chosen, bundle))

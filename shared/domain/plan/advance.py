@@ -11,13 +11,13 @@ from typing import Protocol
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle
 from shared.domain.plan import crds, execution, references, steps, validation
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.scene import is_copy
+from shared.domain.unpack.content import bundle_in
 from shared.kinds import Kind, Ref
 
 
@@ -199,7 +199,7 @@ def _objects(world: World, reference: Reference, namespace: str) -> Mapping[Reso
     if config_map is None:
         raise _Failure(f"error finding unpacked bundle configmap for ref {where}: it was deleted with its catalog; "
                        "delete this plan to get a new one")  # fmt: skip
-    bundle = payload.load(config_map)
+    bundle = bundle_in(config_map)
     if isinstance(bundle, BadBundle):
         raise _Failure(f"error loading unpacked bundle configmap for ref {where}: {bundle.message}")
     return {Resource.of(one): one for one in steps.objects(bundle, namespace, reference)}

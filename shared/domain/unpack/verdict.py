@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, uid_of
-from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle
 from shared.domain.unpack import texts
+from shared.domain.unpack.content import bundle_in
 from shared.domain.unpack.objects import Unpacking
 
 _JOB_TTL = timedelta(minutes=5)
@@ -78,7 +78,7 @@ def is_filled(config_map: ReadOnly, path: str) -> bool:
 def known(wanted: Unpacking, config_map: Manifest | None) -> Verdict | None:
     """What can be told without looking at Jobs; None when they decide."""
     if config_map is not None and is_filled(config_map, wanted.path):
-        bundle = payload.load(config_map)
+        bundle = bundle_in(config_map)
         return Prevented(bundle.message) if isinstance(bundle, BadBundle) else Unpacked(config_map)
     if wanted.limits.problem:
         return Prevented(wanted.limits.problem)

@@ -1,0 +1,29 @@
+"""The bundle in an unpack ConfigMap, parsed once for the same content."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
+from shared.domain.bundle import payload
+from shared.domain.bundle.model import BadBundle, UnpackedBundle
+
+_Items = tuple[tuple[str, str], ...]
+
+
+def bundle_in(config_map: ReadOnly) -> UnpackedBundle | BadBundle:
+    """The bundle. The answer is shared: do not change it in place."""
+    encoding = annotations_of(config_map).get(payload.ENCODING, "")
+    contents = (_items(config_map, "binaryData"), _items(config_map, "data"))
+    return _parsed(name_of(config_map), encoding, *contents)
+
+
+@lru_cache(maxsize=8)  # the steps of one install ask for the same bundle four times within a second
+def _parsed(name: str, encoding: str, binary: _Items, texts: _Items) -> UnpackedBundle | BadBundle:
+    annotations = {payload.ENCODING: encoding} if encoding else {}
+    config_map: Manifest = {"metadata": {"name": name, "annotations": annotations}}
+    return payload.load(config_map | {"binaryData": dict(binary), "data": dict(texts)})
+
+
+def _items(config_map: ReadOnly, field: str) -> _Items:
+    return tuple(sorted((config_map.get(field) or {}).items()))

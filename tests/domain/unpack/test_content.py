@@ -1,0 +1,25 @@
+"""The bundle in a ConfigMap, parsed once."""
+
+from __future__ import annotations
+
+from shared.api.manifest import Manifest
+from shared.domain.bundle.model import BadBundle, UnpackedBundle
+from shared.domain.unpack.content import bundle_in
+from tests.functions.subscription.world import a_bundle, a_payload
+
+
+def a_config_map(version: str) -> Manifest:
+    filled = a_payload("registry/etcd", *a_bundle("etcd", version))
+    return {"metadata": {"name": "h", "annotations": filled["annotations"]}, "binaryData": filled["binaryData"]}
+
+
+def test_equal_content_is_one_answer_and_other_content_another() -> None:
+    first, again, other = (bundle_in(a_config_map(version)) for version in ("1.0.0", "1.0.0", "2.0.0"))
+    assert isinstance(first, UnpackedBundle)
+    assert first is again
+    assert isinstance(other, UnpackedBundle)
+    assert other.csv["metadata"]["name"] == "etcd.v2.0.0"
+
+
+def test_an_empty_config_map_holds_no_bundle() -> None:
+    assert isinstance(bundle_in({}), BadBundle)
