@@ -1,0 +1,172 @@
+"""What the way from a change to an event costs, and from a Job to its end: `python -m tests.bench.watch`."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import orjson
+from aiohttp import web
+
+from eventing.events import Event
+from eventing.kubelet.program import Kubelet
+from eventing.sandbox import running_sandbox
+from eventing.watch.program import Watcher
+from shared import kinds
+from shared.adapters.kube import KubeClient, connect
+from shared.api.manifest import Manifest
+from tests.bench.row import Row
+
+CHANGES = 300
+JOBS = 10
+NAMESPACES, OPERATORS = 500, 10
+VERSION_BYTES = 60_000
+
+
+def rows() -> Iterable[Row]:
+    """Every row of this page."""
+    with tempfile.TemporaryDirectory() as folder, running_sandbox(Path(folder)) as kubeconfig:
+        yield from asyncio.run(_changes(str(kubeconfig)))
+        yield asyncio.run(_jobs(str(kubeconfig)))
+    yield asyncio.run(_memory())
+
+
+async def _changes(kubeconfig: str) -> list[Row]:
+    arrivals: dict[str, float] = {}
+    rung = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def sink(events: Sequence[Event]) -> None:
+        arrivals.update({event.id: time.perf_counter() for event in events})
+        loop.call_soon_threadsafe(rung.set)
+
+    client = KubeClient(connect(kubeconfig))
+    watcher = Watcher(connect(kubeconfig), sink, kinds=(kinds.NAMESPACE,))
+    watching = asyncio.create_task(watcher.run())
+    await watcher.pulse.complete.wait()
+    delays = []
+    for number in range(CHANGES):
+        patch: Manifest = {"metadata": {"annotations": {"n": str(number)}}}
+        changed = await asyncio.to_thread(client.merge, kinds.NAMESPACE.ref("default"), patch)
+        answered = time.perf_counter()
+        wanted = f"{changed['metadata']['uid']}.{changed['metadata']['resourceVersion']}.update"
+        while wanted not in arrivals:
+            rung.clear()
+            await rung.wait()
+        delays.append(max(0.0, arrivals[wanted] - answered))
+    watching.cancel()
+    await asyncio.gather(watching, return_exceptions=True)
+    delays.sort()
+    return [
+        Row("answer of a write to its event in the sink, p50", 1000 * statistics.median(delays), 5, "ms"),
+        Row("answer of a write to its event in the sink, p99", 1000 * delays[int(0.99 * CHANGES)], 25, "ms"),
+    ]
+
+
+async def _jobs(kubeconfig: str) -> Row:
+    """Against a program that does nothing, started anew."""
+    client = KubeClient(connect(kubeconfig))
+    kubelet = Kubelet(connect(kubeconfig), kubeconfig)
+    acting = asyncio.create_task(kubelet.run())
+    await kubelet.pulse.complete.wait()
+    await asyncio.to_thread(_run_job, client, "warm-up")
+    took = [await asyncio.to_thread(_run_job, client, f"job-{number}") for number in range(JOBS)]
+    acting.cancel()
+    await asyncio.gather(acting, return_exceptions=True)
+    started = time.perf_counter()
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-m", "eventing.cli.main", "--help"], capture_output=True)
+    return Row(
+        "a Job from creation to its end, against a fresh `olmf`",
+        statistics.median(took) / (time.perf_counter() - started),
+        0.5,
+        "times",
+    )
+
+
+def _run_job(client: KubeClient, name: str) -> float:
+    container = {"name": "c", "image": "any", "command": ["olmf", "--help"]}
+    spec = {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}}
+    meta = {"name": name, "namespace": "default"}
+    started = time.perf_counter()
+    client.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec})
+    while True:
+        found = client.get(kinds.JOB.ref(name, "default")) or {}
+        if (found.get("status") or {}).get("succeeded"):
+            return time.perf_counter() - started
+        time.sleep(0.002)
+
+
+async def _memory() -> Row:
+    """A watcher in a process of its own, while ten operators are copied to 500 namespaces."""
+    async with _many_copies() as server:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _WATCH_AND_WEIGH, server, stdout=asyncio.subprocess.PIPE
+        )
+        told, _ = await process.communicate()
+    return Row(f"memory of a watcher of {OPERATORS * NAMESPACES:,} copies", float(told), 128, "MB")
+
+
+_WATCH_AND_WEIGH = """
+import asyncio, resource, sys
+from eventing.watch.program import Watcher
+from shared.adapters.kube import Connection
+
+async def main():
+    watcher = Watcher(Connection(sys.argv[1]), lambda events: None)
+    watching = asyncio.create_task(watcher.run())
+    await watcher.pulse.complete.wait()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    watching.cancel()
+
+asyncio.run(main())
+"""
+
+
+@asynccontextmanager
+async def _many_copies() -> AsyncIterator[str]:
+    """An API server that lists copies, page by page, and has nothing else."""
+    ballast = "x" * VERSION_BYTES
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if "watch" in request.query:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await asyncio.Event().wait()
+            return response
+        items: list[Manifest] = []
+        total = NAMESPACES * OPERATORS if request.path.endswith("/clusterserviceversions") else 0
+        first, limit = int(request.query.get("continue") or 0), int(request.query["limit"])
+        for number in range(first, min(first + limit, total)):
+            meta = {
+                "name": f"operator-{number % OPERATORS}.v1.0.0",
+                "namespace": f"namespace-{number // OPERATORS}",
+                "uid": f"00000000-0000-0000-0000-{number:012}",
+                "resourceVersion": str(number),
+                "labels": {"olm.copiedFrom": "operators"},
+            }
+            items.append({"metadata": meta, "spec": {"description": ballast}, "status": {"phase": "Succeeded"}})
+        following = str(first + limit) if first + limit < total else ""
+        body = {"items": items, "metadata": {"resourceVersion": "9", "continue": following}}
+        return web.Response(body=orjson.dumps(body), content_type="application/json")
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(row)
