@@ -39,7 +39,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from eventing.journal import Recorder, RedisJournal
         from eventing.runner import Runner
         from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
-        from shared.adapters.kube import KubeClient, KubeCopies, SystemClock
+        from shared.adapters.kube import KubeClient, KubeCopies, KubeInventory, SystemClock
 
         cluster = KubeClient.from_kubeconfig(values.kubeconfig)
         clock = SystemClock()
@@ -48,6 +48,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         given: dict[type, object] = {
             ports.Cluster: cluster,
             ports.Copies: KubeCopies(cluster),
+            ports.Inventory: KubeInventory(cluster),
             ports.Discovery: cluster,
             ports.Clock: clock,
             ports.Catalogs: ImageCatalogs(Store(values.content), puller),

@@ -32,7 +32,15 @@ class Copies(Protocol):
     """Copied ClusterServiceVersions in a few words: there may be thousands, each as large as its original."""
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        """The copies of the originals in a namespace (of one of them), in the order of their namespaces and names."""
+        """The copies of the originals in a namespace (of one of them; empty: in all), by namespace and name."""
+        ...
+
+
+class Inventory(Protocol):
+    """What there is, without content."""
+
+    def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
+        """Every object of a kind with its resourceVersion; `labels` must all be equal."""
         ...
 
 

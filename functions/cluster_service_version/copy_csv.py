@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared import names
-from shared.api.manifest import annotations_of, uid_of
 from shared.domain.groups import copies
 from shared.domain.groups.group import Group
 from shared.domain.lifecycle.phases import is_copied
@@ -20,16 +19,16 @@ from shared.step import NOTHING, Delete, Emit, Outcome, Ref
 
 def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
     """Delete a copy without a place; ring the original of one that differs from it, or was deleted."""
-    copy = cluster.get(ref)
-    if copy is None:
+    found = cluster.get(ref)
+    if found is None:
         return Outcome(emits=tuple(_originals(ref, cluster)), verdict="the copy is gone")
-    if not is_copied(copy):
+    if not is_copied(found):
         return NOTHING
-    home = annotations_of(copy).get(names.OPERATOR_NAMESPACE)
-    parent = cluster.get(CLUSTER_SERVICE_VERSION.ref(ref.name, home)) if home else None
+    copy = copies.Copy.of(found)
+    parent = cluster.get(CLUSTER_SERVICE_VERSION.ref(ref.name, copy.home)) if copy.home else None
     if reason := copies.dangling(copy, parent):
-        return Outcome((Delete(ref, uid_of(copy)),), verdict=f"deleted: {reason}")
-    if parent is None or copies.Copy.of(copy).look == copies.wanted_look(parent):
+        return Outcome((Delete(ref, copy.uid),), verdict=f"deleted: {reason}")
+    if parent is None or copy.look == copies.wanted_look(parent):
         return NOTHING
     return Outcome(emits=(Emit(names.COPY_DUE, Ref.of(parent)),), verdict="differs from its original")
 

@@ -1,44 +1,32 @@
 """List what is watched, and ring for every version of an object that no event has told of.
 
-Reads:  every object of the kinds below, ClusterServiceVersions namespace by namespace: copies are many and large.
+Reads:  names and versions of the objects of the kinds below.
 Writes: nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from shared import kinds, names
-from shared.api.manifest import Manifest, version_of
-from shared.ports import Cluster, Journal
-from shared.step import Emit, Outcome, Ref
+from shared.ports import Inventory, Journal
+from shared.step import Emit, Kind, Outcome, Ref
 
 AUDITED = (
-    kinds.NAMESPACE, kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN,
-    kinds.OPERATOR_CONDITION, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.JOB, kinds.DEPLOYMENT,
+    kinds.NAMESPACE, kinds.CLUSTER_SERVICE_VERSION, kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION,
+    kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION,
+    kinds.JOB, kinds.DEPLOYMENT,
     kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING,
 )  # fmt: skip
-"""The watched kinds besides ClusterServiceVersion."""
+"""Every watched kind."""
 MANAGED = frozenset(AUDITED[-7:])
 """Kinds of which only our own objects are looked at: whoever made them has labelled them."""
 
 
-def audit_cluster(_: Ref, cluster: Cluster, journal: Journal) -> Outcome:
+def audit_cluster(_: Ref, inventory: Inventory, journal: Journal) -> Outcome:
     """Ring for what was missed (key: anything)."""
-    missed = [found for objects in _listed(cluster) for found in journal.unseen(_identities(objects))]
-    return Outcome(
-        emits=tuple(Emit(names.DEPENDENT_RANG, found) for found in missed), verdict=f"missed {len(missed)} changes"
-    )
+    missed = [ref for kind in AUDITED for ref in journal.unseen(inventory.versions(kind, labels=_labels(kind)))]
+    emits = tuple(Emit(names.DEPENDENT_RANG, ref) for ref in missed)
+    return Outcome(emits=emits, verdict=f"missed {len(missed)} changes")
 
 
-def _listed(cluster: Cluster) -> Iterator[tuple[Manifest, ...]]:
-    for kind in AUDITED:
-        found = cluster.list(kind, labels={names.MANAGED: "true"} if kind in MANAGED else None)
-        yield found
-        if kind == kinds.NAMESPACE:
-            for namespace in found:
-                yield cluster.list(kinds.CLUSTER_SERVICE_VERSION, Ref.of(namespace).name)
-
-
-def _identities(objects: tuple[Manifest, ...]) -> tuple[tuple[Ref, str], ...]:
-    return tuple((Ref.of(manifest), version_of(manifest)) for manifest in objects)
+def _labels(kind: Kind) -> dict[str, str] | None:
+    return {names.MANAGED: "true"} if kind in MANAGED else None

@@ -1,7 +1,6 @@
 """Delete what nobody needs any more and no owner reference takes along.
 
-Reads:  InstallPlans and Subscriptions; cluster-scoped roles with owner labels and their owners; copies and originals,
-        namespace by namespace.
+Reads:  InstallPlans and Subscriptions; cluster-scoped roles with owner labels and their owners; copies and originals.
 Writes: deletes surplus InstallPlans, copies without a place, roles of owners that are gone.
 """
 
@@ -10,45 +9,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared import names
-from shared.api.manifest import Manifest, annotations_of, name_of, uid_of
+from shared.api.manifest import Manifest, uid_of
 from shared.domain.groups import copies, garbage
-from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import (
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     CLUSTER_SERVICE_VERSION,
     INSTALL_PLAN,
-    NAMESPACE,
     OPERATOR_GROUP,
     SUBSCRIPTION,
 )  # fmt: skip
-from shared.ports import Cluster
+from shared.ports import Cluster, Copies
 from shared.step import Delete, Outcome, Ref
 
 OWNING = (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)
 
 
-def collect_garbage(_: Ref, cluster: Cluster) -> Outcome:
+def collect_garbage(_: Ref, cluster: Cluster, made: Copies) -> Outcome:
     """Sweep the whole cluster once (key: anything)."""
-    found = [*_plans(cluster), *_copies(cluster), *_roles(cluster)]
-    return Outcome(tuple(Delete(Ref.of(item), uid_of(item)) for item in found), verdict=f"deletes {len(found)} objects")
+    found = [*_plans(cluster), *_roles(cluster)]
+    writes = (*(Delete(Ref.of(item), uid_of(item)) for item in found), *_copies(cluster, made))
+    return Outcome(writes, verdict=f"deletes {len(writes)} objects")
 
 
 def _plans(cluster: Cluster) -> tuple[Manifest, ...]:
     return garbage.surplus_plans(cluster.list(INSTALL_PLAN), cluster.list(SUBSCRIPTION))
 
 
-def _copies(cluster: Cluster) -> Iterator[Manifest]:
+def _copies(cluster: Cluster, made: Copies) -> Iterator[Delete]:
     parents: dict[Ref, Manifest | None] = {}
-    for namespace in cluster.list(NAMESPACE):
-        for copy in cluster.list(CLUSTER_SERVICE_VERSION, name_of(namespace)):
-            if is_copied(copy):
-                home = annotations_of(copy).get(names.OPERATOR_NAMESPACE, "")
-                parent = CLUSTER_SERVICE_VERSION.ref(name_of(copy), home)
-                if parent not in parents:
-                    parents[parent] = cluster.get(parent) if home else None
-                if copies.dangling(copy, parents[parent]):
-                    yield copy
+    for copy in made.made_from(""):
+        parent = CLUSTER_SERVICE_VERSION.ref(copy.name, copy.home)
+        if parent not in parents:
+            parents[parent] = cluster.get(parent) if copy.home else None
+        if copies.dangling(copy, parents[parent]):
+            yield Delete(CLUSTER_SERVICE_VERSION.ref(copy.name, copy.namespace), copy.uid)
 
 
 def _roles(cluster: Cluster) -> Iterator[Manifest]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.api.manifest import name_of
+from shared.api.manifest import labels_of, name_of
 from shared.domain.groups.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
@@ -16,5 +16,5 @@ class FakeCopies:
         self._cluster = cluster
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        copies = self._cluster.list(CLUSTER_SERVICE_VERSION, labels={COPIED_FROM: namespace})
-        return tuple(Copy.of(copy) for copy in copies if name in ("", name_of(copy)))
+        copies = self._cluster.list(CLUSTER_SERVICE_VERSION, labels={COPIED_FROM: namespace} if namespace else None)
+        return tuple(Copy.of(copy) for copy in copies if name in ("", name_of(copy)) and COPIED_FROM in labels_of(copy))

@@ -7,6 +7,7 @@ from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import Connection, ConnectionSettingError, connect
 from shared.adapters.kube.copies import KubeCopies
 from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.inventory import KubeInventory
 from shared.adapters.kube.paths import path_of
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ConnectionSettingError",
     "KubeClient",
     "KubeCopies",
+    "KubeInventory",
     "SystemClock",
     "connect",
     "path_of",

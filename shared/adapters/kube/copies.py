@@ -22,8 +22,8 @@ class KubeCopies:
         self._client = client
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        """The copies of the originals in a namespace (of one of them), in the order of their namespaces and names."""
-        query = {"limit": str(PAGE), "labelSelector": f"{COPIED_FROM}={namespace}"}
+        """The copies of the originals in a namespace (of one of them; empty: in all), by namespace and name."""
+        query = {"limit": str(PAGE), "labelSelector": f"{COPIED_FROM}={namespace}" if namespace else COPIED_FROM}
         if name:
             query["fieldSelector"] = f"metadata.name={name}"
         try:

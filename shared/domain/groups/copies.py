@@ -72,6 +72,8 @@ class Copy:
 
     namespace: str
     name: str
+    home: str
+    """Where the operator runs, by the annotation `olm.operatorNamespace`; empty when it does not say."""
     uid: str
     version: str
     """`metadata.resourceVersion`."""
@@ -81,7 +83,8 @@ class Copy:
     def of(cls, manifest: ReadOnly) -> Copy:
         """The copy as it is stored."""
         look = _look(manifest, manifest.get("status") or {})
-        return cls(namespace_of(manifest), name_of(manifest), uid_of(manifest), version_of(manifest), look)
+        home = annotations_of(manifest).get(names.OPERATOR_NAMESPACE, "")
+        return cls(namespace_of(manifest), name_of(manifest), home, uid_of(manifest), version_of(manifest), look)
 
 
 def wanted_look(original: ReadOnly) -> Look:
@@ -151,17 +154,17 @@ def places(original: ReadOnly, group: Group, namespaces: Iterable[ReadOnly], *, 
     return Places(frozenset(targets), frozenset(targets))
 
 
-def dangling(copy: ReadOnly, parent: ReadOnly | None) -> str | None:
+def dangling(copy: Copy, parent: ReadOnly | None) -> str | None:
     """Why a copy has lost its place, or None."""
-    if not annotations_of(copy).get(names.OPERATOR_NAMESPACE):
+    if not copy.home:
         return "it does not say where its operator runs"
     if parent is None or is_copied(parent):
         return "its original does not exist"
     if reason_of(parent) == CONFLICT_REASON and phase_of(parent) == "Failed":
         return "its original failed because another operator provides the same APIs"
     targets = targets_of(annotations_of(parent).get(names.TARGET_NAMESPACES, ""))
-    if metadata(parent).get("annotations") and not {namespace_of(copy), ALL_NAMESPACES} & set(targets):
+    if metadata(parent).get("annotations") and not {copy.namespace, ALL_NAMESPACES} & set(targets):
         return "its original no longer watches this namespace"
-    if namespace_of(copy) == namespace_of(parent):
+    if copy.namespace == namespace_of(parent):
         return "its original lives in the same namespace"
     return None

@@ -50,6 +50,13 @@ def test_the_copies_of_one_version_are_picked_by_the_server() -> None:
     assert server.asked[0]["fieldSelector"] == "metadata.name=op"
 
 
+def test_the_copies_of_all_originals() -> None:
+    server = PagedServer(["a"])
+
+    assert [copy.namespace for copy in KubeCopies(cast("KubeClient", server)).made_from("")] == ["a"]
+    assert server.asked[0]["labelSelector"] == "olm.copiedFrom"
+
+
 def test_a_list_that_expired_between_pages_is_read_again() -> None:
     server = PagedServer(["a"], ApiError(410, "Expired", "too old"), ["a"], ["b"])
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.groups.copies import dangling
+from shared.domain.groups.copies import Copy, dangling
 
 
 def a_version(namespace: str, **annotations: str) -> dict[str, Any]:
@@ -25,11 +25,13 @@ def a_version(namespace: str, **annotations: str) -> dict[str, Any]:
 def test_where_a_copy_may_stay(targets: dict[str, str], reason: str | None) -> None:
     parent = a_version("ns", operatorNamespace="ns", **targets)
 
-    assert dangling(a_version("a", operatorNamespace="ns"), parent) == reason
+    assert dangling(Copy.of(a_version("a", operatorNamespace="ns")), parent) == reason
 
 
 def test_a_copy_beside_its_original_has_no_place() -> None:
     """csv.md 10.4: parent namespace == copy namespace."""
     copy = a_version("ns", operatorNamespace="ns")
 
-    assert dangling(copy, a_version("ns", operatorNamespace="ns")) == "its original lives in the same namespace"
+    assert (
+        dangling(Copy.of(copy), a_version("ns", operatorNamespace="ns")) == "its original lives in the same namespace"
+    )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -8,7 +8,8 @@ import pytest
 from eventing.routes import WATCHED
 from functions.platform.audit_cluster import AUDITED, audit_cluster
 from shared import kinds, names
-from shared.kinds import Ref
+from shared.api.manifest import version_of
+from shared.kinds import Kind, Ref
 from shared.step import Emit
 from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
 from tests.kit.cluster import FakeCluster
@@ -26,6 +27,21 @@ class RememberingJournal:
         return tuple(ref for ref, version in identities if (ref, version) not in self._seen)
 
 
+class FakeInventory:
+    """What a `FakeCluster` holds; implements `Inventory`."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
+        found = self._cluster.list(kind, labels=labels)
+        return tuple((Ref.of(manifest), version_of(manifest)) for manifest in found)
+
+
+def a_list_of(*objects: dict[str, Any]) -> FakeInventory:
+    return FakeInventory(FakeCluster(objects))
+
+
 def a_role(name: str, **labels: str) -> dict[str, Any]:
     meta = {"name": name, "namespace": "ns", "labels": labels}
     return {"apiVersion": kinds.ROLE.api_version, "kind": "Role", "metadata": meta}
@@ -33,7 +49,7 @@ def a_role(name: str, **labels: str) -> dict[str, Any]:
 
 def test_every_watched_kind_is_audited() -> None:
     """DESIGN §4: the audit rings for whatever the journal has not seen."""
-    assert {*AUDITED, kinds.CLUSTER_SERVICE_VERSION} == set(WATCHED)
+    assert set(AUDITED) == set(WATCHED)
 
 
 @pytest.mark.parametrize(
@@ -47,15 +63,15 @@ def test_it_rings_for_what_nobody_told_of(seen: str, rung: list[Ref]) -> None:
     csv, group, namespace = a_csv(), a_group(), a_namespace("ns")
     journal = RememberingJournal((Ref.of(csv), seen), (Ref.of(group), "7"), (Ref.of(namespace), ""))
 
-    outcome = audit_cluster(ANYTHING, FakeCluster([csv, group, namespace]), journal)
+    outcome = audit_cluster(ANYTHING, a_list_of(csv, group, namespace), journal)
 
     assert outcome.writes == ()
     assert outcome.emits == tuple(Emit(names.DEPENDENT_RANG, ref) for ref in rung)
 
 
 def test_roles_of_strangers_are_none_of_its_business() -> None:
-    cluster = FakeCluster([a_role("theirs"), a_role("ours", **{names.MANAGED: "true"})])
+    inventory = a_list_of(a_role("theirs"), a_role("ours", **{names.MANAGED: "true"}))
 
-    assert audit_cluster(ANYTHING, cluster, RememberingJournal()).emits == (
+    assert audit_cluster(ANYTHING, inventory, RememberingJournal()).emits == (
         Emit(names.DEPENDENT_RANG, kinds.ROLE.ref("ours", "ns")),
     )

@@ -8,8 +8,9 @@ from functions.platform.collect_garbage import collect_garbage
 from shared import kinds
 from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION
 from shared.step import Delete
-from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
+from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
+from tests.kit.copies import FakeCopies
 
 ANYTHING = kinds.NAMESPACE.ref("sweep")
 
@@ -28,7 +29,8 @@ def a_subscription(plan: str) -> dict[str, Any]:
 
 
 def deleted(*objects: dict[str, Any]) -> list[str]:
-    outcome = collect_garbage(ANYTHING, FakeCluster(objects))
+    cluster = FakeCluster(objects)
+    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster))
     assert outcome.emits == ()
     assert all(isinstance(write, Delete) and write.uid for write in outcome.writes)
     return [f"{write.ref.namespace}/{write.ref.name}" for write in outcome.writes if isinstance(write, Delete)]
@@ -70,7 +72,7 @@ def test_a_copy_without_original_goes() -> None:
     copy = a_csv("op.v1", "a", labels={"olm.copiedFrom": "ns"}, annotations=annotations)
     group = a_group(targets=["a"])
 
-    assert deleted(a_namespace("a"), a_namespace("ns"), group, a_csv(member_of=group), orphan, copy) == ["a/old.v1"]
+    assert deleted(group, a_csv(member_of=group), orphan, copy) == ["a/old.v1"]
 
 
 def a_cluster_role(name: str, kind: str, owner: str) -> dict[str, Any]:

@@ -1,0 +1,46 @@
+"""What there is, and in which version: metadata only, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from shared.adapters.kube.client import KubeClient
+from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.paths import path_of
+from shared.api.manifest import name_of, namespace_of, version_of
+from shared.kinds import Kind, Ref
+
+PAGE = 100
+METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+
+class KubeInventory:
+    """The objects in a cluster. Implements `Inventory`."""
+
+    def __init__(self, client: KubeClient) -> None:
+        self._client = client
+
+    def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
+        """Every object of a kind with its resourceVersion; none when the kind is not served."""
+        query = {"limit": str(PAGE)}
+        if labels:
+            query["labelSelector"] = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+        try:
+            return tuple(self._pages(kind, query))
+        except ApiError as error:
+            if error.is_expired:  # why: a writer compacted the history between two pages
+                return tuple(self._pages(kind, query))
+            if error.is_not_found:
+                return ()
+            raise
+
+    def _pages(self, kind: Kind, query: Mapping[str, str]) -> Iterator[tuple[Ref, str]]:
+        following = ""
+        while True:
+            asked = {**query, "continue": following} if following else query
+            page = self._client.request("GET", path_of(kind), query=asked, accept=METADATA)
+            for item in page.get("items") or ():
+                yield kind.ref(name_of(item), namespace_of(item)), version_of(item)
+            following = (page.get("metadata") or {}).get("continue") or ""
+            if not following:
+                return
