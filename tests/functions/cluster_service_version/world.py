@@ -29,6 +29,8 @@ class World(FakeCluster):
         self.reads = 0
         self.events: list[Record] = []
         self.forbidden: frozenset[Ref] = frozenset()
+        self.is_prompt = False
+        """Deployments are available as soon as they are written."""
 
     def now(self) -> datetime:
         return self.time
@@ -119,6 +121,8 @@ class World(FakeCluster):
         version = str(int(version_of(present) or 0) + 1)
         uid = meta.get("uid") or metadata(present).get("uid") or f"uid-{meta['name']}"
         kept = {"status": present["status"]} if "status" in present else {}
+        if self.is_prompt and manifest["kind"] == "Deployment":
+            kept = {"status": {"observedGeneration": 1, "conditions": [{"type": "Available", "status": "True"}]}}
         return {**kept, **manifest, "metadata": {"generation": 1, **meta, "uid": uid, "resourceVersion": version}}
 
     def _patch(self, ref: Ref, patch: Manifest) -> None:
