@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shared import kinds
+from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.catalog.model import Package
+from shared.domain.resolver import CatalogKey
 from shared.domain.resolver.scene import catalog_of, is_copy
 from shared.domain.subscription import health, track
 from shared.domain.subscription.state import plan_of
 from shared.domain.subscription.track import Surroundings
 from shared.kinds import Kind
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
-from shared.step import NOTHING, Merge, Outcome, Ref, SetStatus, Write
+from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 
 def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
@@ -21,6 +22,7 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
 
     Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use.
     Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label.
+    Emits:  `io.olmf.config.changed` for what it installed.
     """
     subscription = cluster.get(ref)
     if subscription is None:
@@ -39,7 +41,14 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     writes: list[Write] = [] if status is None else [SetStatus(ref, status, version_of(subscription))]
     if patch is not None:
         writes.append(Merge(ref, patch))
-    return Outcome(tuple(writes))
+    return Outcome(tuple(writes), _rings(subscription, ref))
+
+
+def _rings(subscription: ReadOnly, ref: Ref) -> tuple[Emit, ...]:
+    """What is installed must hear of every change: the configuration is laid over its Deployments."""
+    installed = str((subscription.get("status") or {}).get("installedCSV") or "")
+    version = kinds.CLUSTER_SERVICE_VERSION.ref(installed, ref.namespace)
+    return (Emit(names.CONFIG_CHANGED, version),) if installed else ()
 
 
 def _named(cluster: Cluster, kind: Kind, name: str, near: Ref) -> Manifest | None:
@@ -48,10 +57,10 @@ def _named(cluster: Cluster, kind: Kind, name: str, near: Ref) -> Manifest | Non
 
 def _package(subscription: Manifest, sources: Sequence[ReadOnly], catalogs: Catalogs) -> Package | None:
     """The package in its catalog; None when nothing is installed or the catalog cannot be read."""
-    spec, status = subscription["spec"], subscription.get("status") or {}
-    for source in sources:
-        one = catalog_of(source)
-        if status.get("currentCSV") and (one.key.namespace, one.key.name) == (spec["sourceNamespace"], spec["source"]):
-            found = catalogs.package(one.reference, spec["name"], ImageSource(*one.origin)) if one.reference else None
+    spec, status = subscription.get("spec") or {}, subscription.get("status") or {}
+    target = CatalogKey(str(spec.get("sourceNamespace") or ""), str(spec.get("source") or ""))
+    for one in map(catalog_of, sources):
+        if status.get("currentCSV") and one.key == target and one.reference:
+            found = catalogs.package(one.reference, str(spec.get("name")), ImageSource(*one.origin))
             return found if isinstance(found, Package) else None
     return None
