@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
@@ -20,6 +21,8 @@ FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
 UNSERVED_PAUSE_SECONDS = 30.0
 """A kind that is not served is asked for this seldom: the CRD that brings it wakes the watch (`nudge`)."""
+HOPEFUL_SECONDS, HOPEFUL_PAUSE_SECONDS = 10.0, 0.25
+"""After a nudge: API servers take their time until they serve a kind that they call established."""
 SHORT_WATCH_SECONDS = 1.0
 """A watch that the server ends sooner is not renewed at once."""
 
@@ -66,11 +69,13 @@ class KindWatch(Generic[News]):
         """The resourceVersion up to which everything was delivered; empty: list first."""
         self._failures = 0
         self._nudged = asyncio.Event()
+        self._hopeful_until = 0.0
         pulse.expect(self.name)
 
     def nudge(self) -> None:
         """What makes this kind served may just have changed: try again soon."""
         self._failures = 0
+        self._hopeful_until = asyncio.get_running_loop().time() + HOPEFUL_SECONDS
         self._nudged.set()
 
     async def run(self) -> None:
@@ -88,9 +93,9 @@ class KindWatch(Generic[News]):
                     longest = UNSERVED_PAUSE_SECONDS
                     await self._vanish()
                 else:
-                    log.warning("watch_refused", kind=self.name, error=str(error))
+                    self._complain("watch_refused", str(error))
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-                log.warning("watch_broken", kind=self.name, error=f"{type(error).__name__}: {error}")
+                self._complain("watch_broken", f"{type(error).__name__}: {error}")
             await self._pause(longest)
 
     async def _turn(self) -> None:
@@ -135,7 +140,14 @@ class KindWatch(Generic[News]):
         await self._deliver(self._observer.settle(set()))
         self._pulse.settled(self.name)
 
+    def _complain(self, what: str, error: str) -> None:
+        """Once per outage; what follows is for who debugs."""
+        level = logging.DEBUG if self._failures else logging.WARNING
+        log.log(level, what, kind=self.name, error=error)
+
     async def _pause(self, longest: float) -> None:
+        if asyncio.get_running_loop().time() < self._hopeful_until:
+            longest = HOPEFUL_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
         self._failures = min(self._failures + 1, 16)
         self._nudged.clear()
