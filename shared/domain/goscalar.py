@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import re
 import struct
@@ -107,7 +106,7 @@ def _go_float(value: float) -> str:
 def _binary(text: str) -> str:
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
-    except binascii.Error as error:
+    except ValueError as error:
         raise ScalarError("!!binary value contains invalid base64 data") from error
 
 

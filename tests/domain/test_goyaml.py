@@ -49,6 +49,7 @@ def test_values_are_those_of_go(text: str | bytes, value: object) -> None:
         pytest.param('a: "\\/"', "line 1: found unknown escape character", id="an escape of JSON"),
         pytest.param("%YAML 1.2\n---\na: 1", "found incompatible YAML document", id="another YAML"),
         pytest.param("a: b: c", "line 1: mapping values are not allowed in this context", id="syntax, with its line"),
+        pytest.param("a: !!binary é", "!!binary value contains invalid base64 data", id="binary that is no base64"),
         pytest.param(b"a: \xff", "not UTF-8 at byte 3", id="bytes that are no text"),
         pytest.param("[" * 5000, "nested too deeply", id="depth"),
         pytest.param(

@@ -11,6 +11,7 @@ from shared.domain.bundle.annotations import PACKAGE, Annotations
 from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 from shared.domain.bundle.payload import CLUSTER_SERVICE_VERSION
+from shared.domain.bundle.shape import defect
 
 
 def parse(files: Files, where: str) -> ParsedBundle | BadBundle:
@@ -19,6 +20,9 @@ def parse(files: Files, where: str) -> ParsedBundle | BadBundle:
     csv = next((manifest for manifest in objects if manifest["kind"] == CLUSTER_SERVICE_VERSION), None)
     if csv is None:
         return BadBundle("NoClusterServiceVersion", f"{where}: no ClusterServiceVersion in manifests/; add one")
+    for manifest in objects:
+        if why := defect(manifest):
+            return BadBundle("Malformed", f"{where}: the {manifest['kind']} in manifests/ is none: {why}; mend it")
     if not name_of(csv):
         return BadBundle("Malformed", f"{where}: the ClusterServiceVersion has no metadata.name; give it one")
     metadata = list(_documents(files, "metadata"))

@@ -14,6 +14,7 @@ from shared.domain import goyaml
 from shared.domain.bundle.annotations import KEYS
 from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.model import BadBundle, Files, UnpackedBundle
+from shared.domain.bundle.shape import defect
 
 LIMIT: Final = 1024 * 1024
 """Bytes of encoded content that fit a ConfigMap."""
@@ -107,6 +108,10 @@ def _manifest(content: str | bytes) -> Manifest | None:
 def _bundle(where: str, objects: tuple[Manifest, ...]) -> UnpackedBundle | BadBundle:
     if not objects:
         return BadBundle("Empty", f"ConfigMap {where} holds no objects")
+    for manifest in objects:
+        if why := defect(manifest):
+            what = f"the {manifest['kind']} of the bundle is none: {why}"
+            return BadBundle("Malformed", f"{what}; mend it and publish the bundle again")
     csvs = [manifest for manifest in objects if manifest["kind"] == CLUSTER_SERVICE_VERSION]
     if not csvs:
         kinds = ", ".join(sorted({manifest["kind"] for manifest in objects}))

@@ -9,6 +9,7 @@ import orjson
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.model import ParsedBundle
+from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.catalog.model import Property
 
 PACKAGE: Final = "olm.package"
@@ -36,7 +37,7 @@ def properties(bundle: ParsedBundle) -> tuple[Property, ...]:
 
 
 def _package(bundle: ParsedBundle) -> Manifest:
-    release = (bundle.csv.get("spec") or {}).get("release")
+    release = as_object(bundle.csv.get("spec")).get("release")
     identity = {"packageName": bundle.annotations.package, "version": bundle.version}
     return identity if release in (None, "") else identity | {"release": str(release)}
 
@@ -58,22 +59,22 @@ def _gvk(value: Any) -> Any:
 
 
 def _definitions(csv: ReadOnly, field: str, side: str) -> Iterator[ReadOnly]:
-    listed = ((csv.get("spec") or {}).get(field) or {}).get(side)
-    yield from (entry for entry in listed or () if isinstance(entry, Mapping))
+    listed = as_object(as_object(csv.get("spec")).get(field)).get(side)
+    yield from (entry for entry in as_list(listed) if isinstance(entry, Mapping))
 
 
 def _provided(bundle: ParsedBundle) -> Iterator[Manifest]:
     for manifest in bundle.objects:
         if manifest["kind"] == "CustomResourceDefinition":
-            yield from _defined(manifest.get("spec") or {})
+            yield from _defined(as_object(manifest.get("spec")))
     yield from map(_gvk, _definitions(bundle.csv, "apiservicedefinitions", "owned"))
 
 
 def _defined(spec: ReadOnly) -> Iterator[Manifest]:
     """Every version of a definition; the older API names a single one apart from the list."""
-    kind = (spec.get("names") or {}).get("kind")
-    names = [version.get("name") for version in spec.get("versions") or ()]
-    for name in dict.fromkeys(filter(None, [*names, spec.get("version")])):
+    kind = as_object(spec.get("names")).get("kind")
+    names = [as_object(version).get("name") for version in as_list(spec.get("versions"))]
+    for name in dict.fromkeys(str(name) for name in (*names, spec.get("version")) if name):
         yield _gvk({"group": spec.get("group"), "kind": kind, "version": name})
 
 

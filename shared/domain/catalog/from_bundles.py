@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from shared.api.manifest import Manifest, annotations_of
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import properties
+from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.catalog.model import Entry, Property
 from shared.domain.semver import InvalidVersion, Version
 from shared.domain.semver import parse as parse_version
@@ -48,8 +49,8 @@ Channels: TypeAlias = dict[str, list[Published]]
 
 def offer(bundle: ParsedBundle) -> Offer:
     """What a catalog needs of a bundle."""
-    spec = bundle.csv.get("spec") or {}
-    skips = tuple(map(str, spec.get("skips") or ()))
+    spec = as_object(bundle.csv.get("spec"))
+    skips = tuple(map(str, as_list(spec.get("skips"))))
     entry = Entry(bundle.name, str(spec.get("replaces") or ""), skips, annotations_of(bundle.csv).get(_SKIP_RANGE, ""))
     labels = bundle.annotations
     return Offer(labels.package, bundle.version, labels.channels, labels.default_channel, entry, properties(bundle))

@@ -83,8 +83,14 @@ def _leads(segments: tuple[str, ...], elements: _Parts) -> bool:
 _TOKEN: Final = re.compile(r"(?P<any>\*+)|(?P<one>\?)|\[(?P<not>\^?)(?P<set>[^\]]+)\]|(?P<text>.)", re.DOTALL)
 
 
+_RANGE: Final = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+
+
 def _is_like(pattern: str, element: str) -> bool:
-    return re.fullmatch("".join(map(_translated, _TOKEN.finditer(pattern))), element, re.DOTALL) is not None
+    try:
+        return re.fullmatch("".join(map(_translated, _TOKEN.finditer(pattern))), element, re.DOTALL) is not None
+    except re.error:
+        return False  # a range from back to front: such a pattern matches nothing
 
 
 def _translated(token: re.Match[str]) -> str:
@@ -93,6 +99,11 @@ def _translated(token: re.Match[str]) -> str:
     if token["one"]:
         return "."
     if token["set"]:
-        escaped = re.sub(r"([\\\[\]&~|^])", r"\\\1", token["set"])
-        return f"[{token['not']}{escaped}]"
+        return f"[{token['not']}{_RANGE.sub(_escaped, token['set'])}]"
     return re.escape(token["text"])
+
+
+def _escaped(part: re.Match[str]) -> str:
+    if part[3]:
+        return re.escape(part[3])
+    return f"{re.escape(part[1])}-{re.escape(part[2])}"

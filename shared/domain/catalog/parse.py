@@ -83,8 +83,9 @@ def _wrong_entries(entries: list[Any]) -> Iterator[str]:
                     yield f"entry {found!r}: skips must be a list of names, got {skips!r}"
             case _:
                 yield f"an entry needs a name, and texts for replaces and skipRange, got {entry!r}"
-    names = Counter(folded(entry, "name") for entry in entries if isinstance(entry, Mapping))
-    yield from (f"duplicate entry {found!r}" for found, count in names.items() if count > 1)
+    names = [folded(entry, "name") for entry in entries if isinstance(entry, Mapping)]
+    counts = Counter(name for name in names if isinstance(name, str))
+    yield from (f"duplicate entry {found!r}" for found, count in counts.items() if count > 1)
 
 
 def _check_bundles(name: str, documents: PackageDocuments) -> Iterator[str]:

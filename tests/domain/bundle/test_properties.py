@@ -4,10 +4,13 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.domain.bundle.model import BadBundle, ParsedBundle
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.properties import properties
+from shared.domain.catalog.from_bundles import Published, from_bundles, offer
 
 
 def a_csv(**spec: object) -> dict[str, Any]:
@@ -130,3 +133,50 @@ def test_a_bundle_that_lacks_a_file_says_which(drop: str, reason: str, words: st
     assert verdict.reason == reason
     assert words in verdict.message
     assert verdict.message.startswith("quay.io/tea:1: ")
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "tea", "1.0.0"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "names", "kind", "versions", "required", "owned", "type", "value"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+_fields = ["replaces", "skips", "release", "version", "customresourcedefinitions", "apiservicedefinitions", "versions"]
+
+
+@given(
+    st.dictionaries(st.sampled_from(["name", "annotations", "labels"]), _values) | _values,
+    st.dictionaries(st.sampled_from([*_fields, "names", "group"]), _values) | _values,
+    _values,
+)
+def test_whatever_a_bundle_holds_it_is_offered_or_refused_with_a_reason(
+    metadata: object, spec: object, listed: object
+) -> None:
+    csv = a_csv() | {"spec": spec}
+    other = {"kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
+    more = {"metadata__a": {"dependencies": listed}, "metadata__b": {"properties": listed}, "manifests__d": other}
+    bundle = parse(a_bundle(csv, **more), "here")
+    if isinstance(bundle, BadBundle):
+        assert bundle.message.startswith("here: ")
+    else:
+        documents, findings = from_bundles([Published(offer(bundle), "image")])
+        assert bool(documents) != bool(findings)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        pytest.param([], "", id="no metadata at all"),
+        pytest.param(["x"], "its metadata is not an object", id="a list"),
+        pytest.param({"name": 3}, "its name is not text: 3", id="a number for a name"),
+        pytest.param({"labels": {"a": True}}, "its labels are not texts", id="a boolean for a label"),
+        pytest.param({"annotations": "x"}, "its annotations are not texts", id="text for annotations"),
+    ],
+)
+def test_an_object_of_the_wrong_shape_is_told(metadata: object, words: str) -> None:
+    found = parse(a_bundle(a_csv(), manifests__x={"kind": "Service", "metadata": metadata}), "here")
+    assert words in found.message if isinstance(found, BadBundle) else not words

@@ -64,6 +64,7 @@ def without(*starts: str) -> set[str]:
         ),
         pytest.param(["READ**"], without("README.md"), id="fbc.md 3.1: two stars without a slash are one"),
         pytest.param(["sub/z**"], set(_TREE), id="fbc.md 3.1: two stars in an element with a slash never match"),
+        pytest.param(["[z-a].json", "[--].json"], set(_TREE), id="a range from back to front matches nothing"),
         pytest.param(["[", "[]"], set(_TREE), id="a class without an end matches nothing here"),
     ],
 )

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+import orjson
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.domain.catalog.documents import NotACatalog, group, read
 from shared.domain.catalog.model import Bundle, Entry, Package, Property
@@ -177,3 +181,26 @@ def test_a_sick_package_leaves_its_neighbours_alone() -> None:
     found = {one.name: one for one in parsed("schema: olm.package\nname: pot\n---" + _TEA)}
     assert isinstance(found["pot"], SickPackage)
     assert isinstance(found["tea"], Package)
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "tea", "tea.v1", "1.0.0", "olm.package"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "type", "value", "packageName", "version", "skips", "reference", "message"]), inner
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(["olm.package", "olm.channel", "olm.bundle", "olm.deprecations"]),
+    st.dictionaries(st.sampled_from(["package", "name", "entries", "image", "properties", "defaultChannel"]), _values),
+)
+def test_whatever_a_document_holds_its_package_is_sound_or_sick(schema: str, fields: dict[str, object]) -> None:
+    documents: list[dict[str, object]] = list(yaml.safe_load_all(_TEA))
+    text = b"\n".join(map(orjson.dumps, [{"schema": schema, **fields}, *documents]))
+    with suppress(NotACatalog):  # a name that is no text
+        assert all(one.findings for one in parse(group(read("f", text))) if isinstance(one, SickPackage))

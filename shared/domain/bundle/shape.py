@@ -1,0 +1,36 @@
+"""Whether what a bundle holds has the shape of Kubernetes objects; authors and tools get it wrong in every way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from shared.api.manifest import ReadOnly
+
+_WITH_SPEC: Final = frozenset({"ClusterServiceVersion", "CustomResourceDefinition"})
+
+
+def as_object(value: object) -> ReadOnly:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def defect(manifest: ReadOnly) -> str:
+    """What keeps an object from being one that the API server would take; empty when nothing does."""
+    metadata = manifest.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        return "its metadata is not an object"
+    if not isinstance(metadata.get("name") or "", str):
+        return f"its name is not text: {metadata['name']!r}"
+    for field in ("annotations", "labels"):
+        values = metadata.get(field) or {}
+        if not isinstance(values, Mapping) or not all(isinstance(value, str) for value in values.values()):
+            return f"its {field} are not texts: {values!r}"
+    if manifest.get("kind") in _WITH_SPEC and not isinstance(manifest.get("spec") or {}, Mapping):
+        return "its spec is not an object"
+    return ""
