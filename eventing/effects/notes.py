@@ -6,6 +6,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 
 from eventing.effects.api import Api
+from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, uid_of
 from shared.kinds import EVENT, Ref
 from shared.step import Record
@@ -18,9 +19,13 @@ def note(api: Api, record: Record, about: Manifest | None, now: datetime) -> Man
     """Write the Event, or count it when an equal one is younger than an hour; the stored Event."""
     ref = event_ref(record)
     stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
-    present = api.get(ref)
-    if present is None:
+    try:
+        # why: most Events are new, and one request is enough for those
         return api.create(_event(record, ref, uid_of(about or {}), stamp))
+    except ApiError as error:
+        present = api.get(ref) if error.already_exists else None
+        if present is None:
+            raise
     if now - _last(present, now) <= WINDOW:
         return api.merge(ref, {"count": int(present.get("count") or 1) + 1, "lastTimestamp": stamp})
     return api.merge(ref, {"count": 1, "firstTimestamp": stamp, "lastTimestamp": stamp})

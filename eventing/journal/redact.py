@@ -11,13 +11,15 @@ from typing import Any
 _FIELDS = ("data", "stringData")
 _INSIDE = ("items", "manifest", "patch")
 """Where a list, or a write, keeps objects that need not say that they are Secrets."""
+_KIND = re.compile(rb'"Secret(?:List)?\\*"')
 _STAND_IN = re.compile(r"redacted:[0-9a-f]{32}")
 _SECRET_KINDS = ("Secret", "SecretList")
 
 
 def may_hold_secret(text: bytes) -> bool:
-    r"""Whether JSON text can hold a Secret: the word appears, or a nested escape (`\\u…`) may hide it."""
-    return b"Secret" in text or rb"\\u" in text
+    r"""Whether JSON text can hold a Secret: the kind stands in it, or a nested escape (`\\u…`) may hide it."""
+    # why: most objects speak of Secrets somewhere; only the word alone, in quotes of any depth, can be a kind
+    return (b'"Secret' in text and bool(_KIND.search(text))) or rb"\\u" in text
 
 
 class Redactor:

@@ -237,8 +237,16 @@ def test_equal_records_within_an_hour_are_counted() -> None:
     assert event["source"] == {"component": "olm-functions"}
     assert event["involvedObject"]["name"] == "etcd"
     assert (event["count"], event["lastTimestamp"]) == (1, "2026-01-01T03:20:00Z")
-    counts = [call.split()[0] for call in api.calls if call.startswith(("create", "merge"))]
-    assert counts == ["create", "merge", "merge", "merge"]
+    assert [call.split()[0] for call in api.calls] == ["create", *3 * ["create", "get", "merge"]]
+
+
+def test_a_record_is_counted_up_within_the_hour() -> None:
+    api = FakeApi()
+    record = Record(SUB, "Normal", "Any", "any")
+    for _ in range(3):
+        Effects(api, FixedClock()).perform([record], {}, lambda: True)
+    (event,) = api.objects.values()
+    assert event["count"] == 3
 
 
 def test_a_refused_record_stops_nothing() -> None:
