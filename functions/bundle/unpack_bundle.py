@@ -14,7 +14,7 @@ from shared.domain.unpack.report import summarise
 from shared.domain.unpack.settings import settings
 from shared.domain.unpack.verdict import Broken, Running, Unpacked, Verdict
 from shared.ports import Bundles, Catalogs, Clock, Cluster, ImageSource, Policy, Unavailable
-from shared.step import Apply, Create, Delete, Emit, Outcome, Record, Ref, SetStatus, Write
+from shared.step import Apply, Create, Delete, Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 _DIRECT_RETRY = timedelta(minutes=1)
 
@@ -48,7 +48,8 @@ def unpack_bundle(
         writes.append(SetStatus(subscription, told.status, version_of(told.subscription)))
         writes += [Record(subscription, "Warning", "BundleUnpackFailed", told.failure)] if told.failure else []
     emits = (Emit(names.BUNDLES_UNPACKED, ref),) if summary.is_any_ready else ()
-    return Outcome(tuple(writes), emits, again_in=summary.again_in)
+    wait = Wait(summary.waits, summary.since or now) if summary.waits else None
+    return Outcome(tuple(writes), emits, again_in=summary.again_in, wait=wait)
 
 
 def _unpack_here(wanted: Unpacking, bundles: Bundles) -> Verdict:

@@ -9,10 +9,10 @@ from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolver import Resolution, resolve
 from shared.domain.resolver.scene import Scene, look
-from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed
+from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed, since
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
-from shared.step import Emit, Outcome, Record, Ref, SetStatus, Write
+from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 _RETRY = timedelta(seconds=30)
 
@@ -38,8 +38,19 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
         tuple(_told(ref, scene, resolution, now)),
         (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else (),
         again_in=_RETRY if scene.is_partial else None,
+        wait=_wait(scene, resolution, now),
         verdict="; ".join(f"{name}: {reason}" for name, reason in sorted(resolution.reasons.items())),
     )
+
+
+def _wait(scene: Scene, resolution: Resolution, now: datetime) -> Wait | None:
+    """What the first refused Subscription lacks, and since when."""
+    for subscription in scene.subscriptions:
+        component = resolution.component_of(name_of(subscription))
+        if component is not None and component.refusal is not None:
+            begun = since(subscription.get("status") or {}, RESOLUTION_FAILED, now)
+            return Wait(f"{name_of(subscription)}: {component.refusal.message}", begun)
+    return None
 
 
 def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -> Iterator[Write]:

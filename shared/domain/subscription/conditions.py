@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from shared.api.manifest import Manifest, ReadOnly
 
@@ -69,6 +69,13 @@ def _put(conditions: Sequence[Manifest], wanted: Condition, at: str) -> list[Man
 def find(status: ReadOnly, kind: str) -> ReadOnly | None:
     """The condition of a type."""
     return next((one for one in status.get("conditions") or () if one.get("type") == kind), None)
+
+
+def since(status: ReadOnly, kind: str, now: datetime) -> datetime:
+    """Since when a condition says what it says; now if it does not say it yet."""
+    condition = find(status, kind) or {}
+    told = condition.get("lastTransitionTime")
+    return datetime.fromisoformat(str(told)).astimezone(UTC) if told else now
 
 
 def stamp(instant: datetime) -> str:

@@ -8,7 +8,14 @@ from datetime import datetime, timedelta
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.resolver import Resolution
-from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, Condition, changed, find
+from shared.domain.subscription.conditions import (
+    BUNDLE_UNPACK_FAILED,
+    BUNDLE_UNPACKING,
+    Condition,
+    changed,
+    find,
+    since,
+)
 from shared.domain.unpack import texts
 from shared.domain.unpack.verdict import Broken, Prevented, Running, Unpacked, Verdict
 
@@ -48,13 +55,17 @@ class Summary:
     told: tuple[Told, ...]
     is_any_ready: bool
     again_in: timedelta | None
+    waits: str = ""
+    """What the first Subscription that cannot go on waits for."""
+    since: datetime | None = None
 
 
 def is_just_begun(subscription: ReadOnly, now: datetime) -> bool:
     """Unpacking was started a moment ago: its Job will ring, and so will the clock; until then nothing is new."""
-    begun = find(subscription.get("status") or {}, BUNDLE_UNPACKING)
-    since = datetime.fromisoformat(str(begun.get("lastTransitionTime"))) if begun else None
-    return since is not None and timedelta() <= now - since < _JUST_BEGUN
+    status = subscription.get("status") or {}
+    if find(status, BUNDLE_UNPACKING) is None:
+        return False
+    return timedelta() <= now - since(status, BUNDLE_UNPACKING, now) < _JUST_BEGUN
 
 
 def summarise(
@@ -66,20 +77,23 @@ def summarise(
         for component in resolution.components
         for name in component.subscribers
     }
-    told = []
+    told, waits, begun = [], "", None
     for subscription in subscriptions:
-        mine = reports.get(name_of(subscription), Report())
+        mine, status = reports.get(name_of(subscription), Report()), subscription.get("status") or {}
         if mine.is_unpacked:
             continue  # what it says stays true until its plan is there, and goes with the plan's arrival
         condition = mine.condition
+        if condition is not None and not waits:
+            waits = f"{name_of(subscription)}: {condition.message or 'its bundle is being unpacked'}"
+            begun = since(status, condition.type, now)
         drop = [kind for kind in CONDITIONS if condition is None or kind != condition.type]
-        put = [condition] if condition else []
-        status = changed(subscription.get("status") or {}, now, put=put, drop=drop)
-        if status is not None:
+        new = changed(status, now, put=[condition] if condition else [], drop=drop)
+        if new is not None:
             is_failure = condition is not None and condition.type == BUNDLE_UNPACK_FAILED
-            told.append(Told(subscription, status, condition.message if condition and is_failure else ""))
+            told.append(Told(subscription, new, condition.message if condition and is_failure else ""))
     times = [one.again_in for one in reports.values() if one.again_in is not None]
-    return Summary(tuple(told), any(one.is_unpacked for one in reports.values()), min(times, default=None))
+    is_any_ready = any(one.is_unpacked for one in reports.values())
+    return Summary(tuple(told), is_any_ready, min(times, default=None), waits, begun)
 
 
 def has_unpack_condition(subscription: ReadOnly) -> bool:

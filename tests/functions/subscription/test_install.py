@@ -6,12 +6,14 @@ from datetime import timedelta
 
 import pytest
 
+from eventing.routes import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of
 from shared.domain.catalog.model import Property
 from shared.kinds import Kind
-from shared.ports import Policy, Unavailable
+from shared.ports import Policy, Unavailable, WriteFailure
 from tests.functions.subscription.world import (
+    NOW,
     World,
     a_bundle,
     a_catalog_source,
@@ -445,3 +447,41 @@ def test_a_stale_job_is_deleted_and_made_again() -> None:
     assert metadata(again)["uid"] != metadata(job)["uid"]
     assert again["spec"]["template"]["spec"]["containers"][0]["image"] == "olm-functions:newer"
     assert again["spec"]["activeDeadlineSeconds"] == 180
+
+
+def test_what_is_stuck_says_what_it_waits_for_and_since_when() -> None:
+    world = a_world(a_subscription("nothing"))
+    world.time += timedelta(hours=1)
+    outcome = world.run(Job("subscription/resolve_subscriptions", kinds.NAMESPACE.ref("ns")))
+    assert outcome.wait is not None
+    assert outcome.wait.what.startswith("nothing: constraints not satisfiable: ")
+    assert outcome.wait.since == NOW
+    assert outcome.writes == ()
+
+
+def test_a_running_unpack_says_what_it_waits_for() -> None:
+    world = a_world(a_subscription())
+    outcome = world.run(Job("bundle/unpack_bundle", kinds.NAMESPACE.ref("ns")))
+    assert outcome.wait is not None
+    assert (outcome.wait.what, outcome.wait.since) == ("etcd: its bundle is being unpacked", NOW)
+
+
+def test_no_upgrade_is_planned_while_a_plan_is_carried_out() -> None:
+    """Better than OLM, which decides again as soon as the CSV exists."""
+    world = a_world()
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    role = kinds.SERVICE_ACCOUNT.ref("etcd-operator", "ns")
+    world.refused[role] = WriteFailure("forbidden", "no", 0, role)
+    world.put(a_subscription(startingCSV="etcd.v1.0.0"))
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    assert len(the(world, kinds.INSTALL_PLAN)) == 1
+    world.refused.clear()
+    for _ in range(3):
+        world.later(seconds=6)
+        world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v2.0.0"
