@@ -193,6 +193,7 @@ ROUTES: tuple[Route, ...] = (
         Route(kind, "platform/ring_dependents", itself, unsaid(events.OWNERS), "bulk")
         for kind in (*OWNED_BY_CSV, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
     ),
+    Route(CSV, "platform/ring_subscriptions", itself, both(gone, original), "bulk"),
     Route(names.AUDIT_RANG, "platform/audit_cluster", itself, always, "bulk"),
     Route(names.AUDIT_RANG, "platform/collect_garbage", itself, always, "bulk"),
 )

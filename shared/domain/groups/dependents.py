@@ -51,3 +51,9 @@ def owners_of(manifest: ReadOnly) -> Iterator[Ref]:
     kind = _OWNERS.get(labels.get(names.OWNER_KIND, ""))
     if kind and labels.get(names.OWNER):
         yield kind.ref(labels[names.OWNER], labels.get(names.OWNER_NAMESPACE, ""))
+
+
+def follows(subscription: ReadOnly, csv: str) -> bool:
+    """The Subscription installed, or is installing, the version of that name."""
+    status = subscription.get("status") or {}
+    return csv in (status.get("installedCSV"), status.get("currentCSV"))

@@ -31,7 +31,9 @@ def namespace(installation: Installation, request: pytest.FixtureRequest) -> str
 
 
 def subscribe(installation: Installation, namespace: str, package: str, **spec: object) -> None:
-    installation.apply(an_operator_group(namespace), a_subscription(package, namespace, **spec))
+    """A Subscription, and a group for this namespace only (for all, where the operator knows no other mode)."""
+    targets = () if package == "ledger" else (namespace,)
+    installation.apply(an_operator_group(namespace, targets=targets), a_subscription(package, namespace, **spec))
 
 
 def test_an_image_catalog_becomes_ready_without_a_pod(installation: Installation) -> None:
@@ -187,7 +189,7 @@ def test_an_operator_group_with_a_service_account_is_refused(installation: Insta
 
 def test_a_global_operator_is_copied_to_other_namespaces(installation: Installation, namespace: str) -> None:
     installation.apply(a_namespace(f"{namespace}-b"))
-    subscribe(installation, namespace, "tide")
+    installation.apply(an_operator_group(namespace), a_subscription("tide", namespace))
     copy = installation.until_phase("tide.v1.0.0", f"{namespace}-b")
     assert copy["status"]["reason"] == "Copied"
     assert copy["metadata"]["labels"]["olm.copiedFrom"] == namespace
