@@ -20,6 +20,6 @@ def send(endpoint_url: str, event: Event) -> None:
     try:
         answer = urllib3.request("POST", endpoint_url, headers=headers, body=body, timeout=SECONDS, retries=False)
     except urllib3.exceptions.HTTPError as error:
-        raise EndpointError(f"{endpoint_url} does not answer: {error}") from error
+        raise EndpointError(f"the endpoint does not answer: {error}") from error
     if not 200 <= answer.status < 300:
-        raise EndpointError(f"{endpoint_url} answered {answer.status}: {answer.data.decode(errors='replace').strip()}")
+        raise EndpointError(f"the endpoint answered {answer.status}: {answer.data.decode(errors='replace').strip()}")
