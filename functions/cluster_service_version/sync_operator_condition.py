@@ -22,19 +22,20 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
         return NOTHING
     target = OPERATOR_CONDITION.ref(ref.name, ref.namespace)
     present, wanted = cluster.get(target), conditions.operator_condition(csv)
-    writes: list[Write] = []
-    if present is None:
-        writes.append(Create(wanted))
-    elif patch := conditions.repair(wanted, present):
-        writes.append(Merge(target, patch, version_of(present)))
     owner = present or wanted
-    for item in (conditions.role(wanted, owner=owner), conditions.role_binding(wanted, owner=owner)):
+    rights = (conditions.role(wanted, owner=owner), conditions.role_binding(wanted, owner=owner))
+    if present is None:
+        return Outcome((Create(wanted), *map(Create, rights)))
+    writes: list[Write] = []
+    if patch := conditions.repair(wanted, present):
+        writes.append(Merge(target, patch, version_of(present)))
+    for item in rights:
         found = cluster.get(Ref.of(item))
         if found is None:
             writes.append(Create(item))
         elif changed := conditions.corrected(item, found):
             writes.append(Replace(changed))
-    if present and (status := conditions.mirrored(present, clock.now())) != (present.get("status") or {}):
+    if (status := conditions.mirrored(present, clock.now())) != (present.get("status") or {}):
         writes.append(SetStatus(target, status, version_of(present)))
     # A version that waits to be replaced may go on now: its successor asks what its condition says.
     emits = (Emit(names.REQUIREMENT_CHANGED, ref),) if phase_of(csv) == "Replacing" else ()

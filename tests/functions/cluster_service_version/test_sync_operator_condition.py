@@ -90,7 +90,7 @@ def test_a_deleted_condition_and_its_rights_come_back() -> None:
     csv = a_csv(install=INSTALL)
     condition, role, binding = stored(csv)
 
-    assert list(created(run(csv, role, binding))) == ["OperatorCondition"]
+    assert list(created(run(csv))) == ["OperatorCondition", "Role", "RoleBinding"]
     assert created(run(csv, condition)) == {"Role": role, "RoleBinding": binding}
 
 

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from eventing import events
+from eventing.events import Event
+from eventing.routes import jobs_for
+from shared import kinds, names
+from shared.kinds import Ref
+
+LOOKUP = "platform/ring_dependents"
+
+
+def rung(ref: Ref, type_: str = names.ADDED, **hints: str) -> set[tuple[str, str]]:
+    return {(job.step, str(job.ref)) for job in jobs_for(Event("1", type_, "test", ref, hints))}
+
+
+def test_definitions_of_one_api_group_share_a_key() -> None:
+    """An operator brings many CustomResourceDefinitions at once: one look-up serves all."""
+    jobs = [rung(kinds.CUSTOM_RESOURCE_DEFINITION.ref(f"{plural}.birds.com")) for plural in ("geese", "ducks")]
+
+    key = "apiextensions.k8s.io/v1/CustomResourceDefinition//birds.com"
+    assert jobs == [{(LOOKUP, key)}, {(LOOKUP, key)}]
+
+
+@pytest.mark.parametrize("kind", [kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
+def test_rights_that_nobody_owns_share_a_key(kind: kinds.Kind) -> None:
+    key = "rbac.authorization.k8s.io/v1/Role/ns/*"
+
+    assert rung(kind.ref("a", "ns"), **{events.OWNERS: ""}) == {(LOOKUP, key)}
+
+
+def test_an_event_that_does_not_name_owners_is_looked_up() -> None:
+    ref = kinds.DEPLOYMENT.ref("d", "ns")
+
+    assert rung(ref) == {(LOOKUP, str(ref))}
+
+
+@pytest.mark.parametrize("kind", [kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
+def test_rights_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
+    """csv.md 11.3: controller-owned Roles and RoleBindings."""
+    jobs = rung(kind.ref("op.v1", "ns"), **{events.OWNERS: "OperatorCondition/op.v1"})
+
+    csv = str(kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
+    assert jobs == {("cluster_service_version/sync_operator_condition", csv)}
+
+
+@pytest.mark.parametrize(
+    ("type_", "step", "ref"),
+    [
+        pytest.param(
+            names.RIVAL_CHANGED, "operator_group/update_provided_apis", kinds.NAMESPACE.ref("ns"), id="a rival gave way"
+        ),
+        pytest.param(
+            names.GRANT_DUE,
+            "operator_group/grant_access",
+            kinds.OPERATOR_GROUP.ref("g", "ns"),
+            id="roles may be missing",
+        ),
+    ],
+)
+def test_events_of_groups(type_: str, step: str, ref: Ref) -> None:
+    assert rung(kinds.OPERATOR_GROUP.ref("g", "ns"), type_) == {(step, str(ref))}
