@@ -55,7 +55,7 @@ def test_rights_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
             names.GRANT_DUE,
             "operator_group/grant_access",
             kinds.OPERATOR_GROUP.ref("g", "ns"),
-            id="roles may be missing",
+            id="roles are due",
         ),
     ],
 )

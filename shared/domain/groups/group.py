@@ -70,7 +70,7 @@ class Group:
     """The annotation `olm.providedAPIs` as it is written."""
     is_static: bool = False
     created: str = ""
-    """The creation time stamp: the older of two groups keeps an API that both provide."""
+    """The creation time stamp."""
     uid: str = ""
 
     @classmethod
@@ -125,5 +125,8 @@ class Group:
         return bool(meet(self.namespaces, other.namespaces))
 
     def outranks(self, other: Group) -> bool:
-        """Whether this group is the older one; names decide between twins."""
-        return (self.created, self.namespace, self.name) < (other.created, other.namespace, other.name)
+        """Whether this group keeps an API that both provide: the static one, the older one; names decide of twins."""
+        return self._rank() < other._rank()
+
+    def _rank(self) -> tuple[bool, str, str, str]:
+        return (not self.is_static, self.created, self.namespace, self.name)

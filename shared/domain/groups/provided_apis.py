@@ -33,7 +33,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """An older group tells of an API, too: this group's annotation gets this text, then the version fails."""
+    """A group that ranks higher tells of an API, too: this group's annotation gets this text, then the version fails."""
 
     provided: str
 
@@ -73,7 +73,7 @@ def _crd_group(entry: ReadOnly) -> str:
 def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Verdict:
     """What the provided APIs of one version mean for its group and the version itself.
 
-    Of two groups that both tell of an API already, the older one keeps it, whoever asks first.
+    Of two groups that both tell of an API already, the static or else the older one keeps it, whoever asks first.
     """
     rivals = [other for other in others if own.meets(other) and provided & other.apis]
     if not provided <= own.apis:

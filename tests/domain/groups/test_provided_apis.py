@@ -33,10 +33,10 @@ def own(targets: str, provided: str = "", *, is_static: bool = False, created: s
 
 
 def other(text: str) -> Group:
-    """`namespace:target,target:api,api`; `all` for all namespaces. Older than `own`."""
-    namespace, targets, apis = text.split(":")
+    """`namespace:target,target:api,api[:static]`; `all` for all namespaces. Older than `own`."""
+    namespace, targets, apis, *is_static = text.split(":")
     selected = tuple("" if target == "all" else target for target in targets.split(","))
-    return Group(namespace, "other", selected, apis, created="2026-01-01T00:00:00Z")
+    return Group(namespace, "other", selected, apis, bool(is_static), "2026-01-01T00:00:00Z")
 
 
 def joined(*apis: str) -> str:
@@ -146,9 +146,16 @@ def joined(*apis: str) -> str:
         pytest.param(
             GOOSE,
             own("ns-1", GOOSE, is_static=True),
-            [f"ns-2:ns-1:{GOOSE}"],
+            [f"ns-2:ns-1:{GOOSE}:static"],
             STATIC,
             id="csv.md 9.2: a static group removes nothing",
+        ),
+        pytest.param(
+            GOOSE,
+            own("ns-1", GOOSE, created="2025-01-01T00:00:00Z"),
+            [f"ns-2:ns-1:{GOOSE}:static"],
+            Withdraw(""),
+            id="csv.md 18.5 row 126: what an administrator added to a static group goes before age",
         ),
         pytest.param(
             GOOSE,

@@ -122,6 +122,17 @@ def test_wrong_owner_labels_are_repaired() -> None:
     ]
 
 
+def test_roles_of_the_old_names_are_left_alone() -> None:
+    """csv.md 18.5 row 113: kept; new-style roles are added."""
+    meta = {"name": "g-admin", "uid": "old", "labels": {"olm.managed": "true"}}
+    old = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": meta}
+
+    outcome = run(a_group(targets=["a"]), old)
+
+    assert len(applied(outcome)) == len(outcome.writes) == 3
+    assert not [name for name in applied(outcome) if "g-admin" in name and "olm.og" not in name]
+
+
 def test_the_roles_of_a_deleted_group_go() -> None:
     """csv.md 8.7, 8.11: found by owner labels; others stay."""
     _, *roles = settled(a_group(targets=["a"]))
