@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.groups.targets import refusal
 from shared.domain.plan.execution import FINISHED
 from shared.domain.subscription.conditions import stamp
 
@@ -58,21 +59,14 @@ def is_finished(plan: ReadOnly) -> bool:
 def obstacle(groups: Sequence[ReadOnly]) -> str:
     """Why nothing may be installed in the namespace, whoever approves; empty when it may."""
     managing = [group for group in groups if (group.get("status") or {}).get("namespaces")]
+    if refused := [why for group in groups if (why := refusal(group))]:
+        return refused[0]
     match managing:
         case []:
             return "no operator group found that is managing this namespace"
-        case [group]:
-            account = (group.get("spec") or {}).get("serviceAccountName")
-            return _refused(group, str(account)) if account else ""
+        case [_]:
+            return ""
     return f"more than one operator group(s) are managing this namespace count={len(managing)}"
-
-
-def _refused(group: ReadOnly, account: str) -> str:
-    return (
-        f"operatorgroup {namespace_of(group)}/{name_of(group)} wants installs with the rights of service account "
-        f"{account} only; that is not possible yet, and installing with more rights would be wrong: remove "
-        "spec.serviceAccountName to allow it"
-    )
 
 
 def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:

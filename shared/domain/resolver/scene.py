@@ -9,6 +9,7 @@ from typing import Protocol
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, name_of, namespace_of
 from shared.domain.catalog.model import Package
+from shared.domain.groups.targets import refusal
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.properties import of_csv
 from shared.domain.subscription import state
@@ -84,7 +85,7 @@ def look(
     found = {key: objects.get(kinds.CATALOG_SOURCE.ref(key.name, key.namespace)) for key, _ in sorted(wishes)}
     catalogs = {key: catalog_of(manifest) for key, manifest in found.items() if manifest is not None}
     packages = _packages(wishes, catalogs, fetch)
-    problem = "" if len(groups) == 1 else f"expected 1 OperatorGroup in the namespace, found {len(groups)}"
+    problem = _problem(groups)
     try:
         installed = _installed(csvs, subscriptions)
     except ValueError as error:
@@ -111,6 +112,14 @@ def catalog_of(source: ReadOnly) -> Catalog:
         secrets=tuple(filter(None, spec.get("secrets") or ())),
         problem=str(status.get("message") or ""),
     )
+
+
+def _problem(groups: Sequence[ReadOnly]) -> str:
+    """Why nothing may be resolved in the namespace, or nothing."""
+    match groups:
+        case [group]:
+            return refusal(group) or ""
+    return f"expected 1 OperatorGroup in the namespace, found {len(groups)}"
 
 
 def _excludes_global(groups: Sequence[ReadOnly]) -> bool:
