@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,6 +16,25 @@ from shared.kinds import SECRET, Kind, Ref
 
 _SCALARS = (str, bool, int, datetime, Kind)
 """Answers of these types stand in the record itself."""
+
+
+class Question(NamedTuple):
+    """What a step asked of a port."""
+
+    port: str
+    method: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def spelled(self) -> tuple[str, str, Any, Any]:
+        """As it is stored."""
+        args = spelled(self.args) if self.args else None
+        return (self.port, self.method, args, spelled(self.kwargs) if self.kwargs else None)
+
+    def is_about_secrets(self) -> bool:
+        """An argument names the kind Secret: what comes back need not say so."""
+        asked = (*self.args, *self.kwargs.values()) if self.kwargs else self.args
+        return any(isinstance(argument, Ref | Kind) and argument.kind == SECRET.kind for argument in asked)
 
 
 class Tape:
@@ -33,17 +52,17 @@ class Tape:
 
     def value(self, port: type, value: object) -> None:
         """A value that the step was given (`Policy`, `Attempt`)."""
-        self.answers.append(self._answer(port.__name__, "", (), {}, value))
+        self.answers.append(self._answer(Question(port.__name__, "", (), {}), value))
 
-    def note(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Any) -> None:
+    def note(self, question: Question, answer: Any) -> None:
         """Write down one answer."""
-        self.answers.append(self._answer(port, method, args, kwargs, answer))
-        if port == "Cluster":
-            self._note_reads(args, answer)
+        self.answers.append(self._answer(question, answer))
+        if question.port == "Cluster":
+            self._note_reads(question.args, answer)
 
-    def refused(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
+    def refused(self, question: Question, error: Exception) -> None:
         """Write down that a port raised."""
-        self.answers.append(Answer(port, method, spelled(args), spelled(kwargs), error=_error(error)))
+        self.answers.append(Answer(*question.spelled(), error=_error(error)))
 
     def _note_reads(self, args: tuple[Any, ...], answer: Any) -> None:
         if isinstance(answer, tuple):
@@ -51,11 +70,11 @@ class Tape:
         elif args and isinstance(args[0], Ref):
             self.reads[args[0]] = answer
 
-    def _answer(self, port: str, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any) -> Answer:
-        asked = (port, method, spelled(args) if args else None, spelled(kwargs) if kwargs else None)
+    def _answer(self, question: Question, value: Any) -> Answer:
+        asked = question.spelled()
         if value is None or isinstance(value, _SCALARS):
             return Answer(*asked, type=_class(value), value=value)
-        secret = _names_secrets(args) or (bool(kwargs) and _names_secrets(kwargs.values()))
+        secret = question.is_about_secrets()
         if isinstance(value, dict):
             return Answer(*asked, body=self._keep(value, secret))
         if isinstance(value, tuple) and (not value or isinstance(value[0], dict)):
@@ -84,9 +103,9 @@ class _Recorded:
             try:
                 answer = ask(*args, **kwargs)
             except Exception as error:
-                tape.refused(name, method, args, kwargs, error)
+                tape.refused(Question(name, method, args, kwargs), error)
                 raise
-            tape.note(name, method, args, kwargs, answer)
+            tape.note(Question(name, method, args, kwargs), answer)
             return answer
 
         return asked
@@ -101,10 +120,6 @@ def spelled(arguments: Any) -> Any:
 
 def _class(value: Any) -> str:
     return type(value).__name__ if hasattr(value, "__dataclass_fields__") else ""
-
-
-def _names_secrets(arguments: Iterable[Any]) -> bool:
-    return any(isinstance(argument, Ref | Kind) and argument.kind == SECRET.kind for argument in arguments)
 
 
 def _error(error: Exception) -> list[str]:
