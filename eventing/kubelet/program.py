@@ -148,7 +148,7 @@ async def _stand_in(connection: Connection, settings: Settings, on_ready: Callab
     seeing = asyncio.create_task(kubelet.pulse.complete.wait())
     try:
         await asyncio.wait({acting, seeing}, return_when=asyncio.FIRST_COMPLETED)
-        log.info("kubelet_ready", server=connection.server)
+        log.info("kubelet_ready", server=connection.origin)
         if on_ready:
             on_ready()
         await acting
@@ -173,6 +173,6 @@ async def refuse_nodes(connection: Connection) -> None:
     cluster.close()
     if nodes:
         sys.exit(
-            f"olmf: {connection.server} has Nodes ({name_of(nodes[0])} is one), so real kubelets run its workloads: "
+            f"olmf: {connection.origin} has Nodes ({name_of(nodes[0])} is one), so real kubelets run its workloads: "
             "the stand-in would report Deployments as available that are not"
         )

@@ -50,7 +50,7 @@ class Watcher:
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             for kind in self._kinds:
-                memory = Memory(kind, self._connection.server)
+                memory = Memory(kind, self._connection.origin)
                 stream = Stream(session, self._connection, kind, in_full=kind in NEEDED_IN_FULL)
                 self._watches.append(KindWatch(stream, memory, self.deliver, pulse=self.pulse, seconds=self._seconds))
             try:

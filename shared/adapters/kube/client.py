@@ -42,8 +42,8 @@ class KubeClient:
 
     @property
     def server(self) -> str:
-        """Address of the API server."""
-        return self._transport.connection.server
+        """Address of the API server, for people."""
+        return self._transport.connection.origin
 
     @property
     def requests_made(self) -> int:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -46,6 +47,12 @@ class Connection:
     proxy: str = ""
     server_name: str = ""
     """Name in the server's certificate, where it differs from the host."""
+
+    @property
+    def origin(self) -> str:
+        """The server without its path, which may hold a secret: for events, logs and messages."""
+        parts = urlsplit(self.server)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Connection:

@@ -68,7 +68,7 @@ class Transport:
                 method, url, body=payload, headers=headers, retries=_READS if method == "GET" else _WRITES
             )
         except urllib3.exceptions.HTTPError as error:
-            raise ApiError(0, "Unreachable", f"{self.connection.server}: {_cause(error)}") from error
+            raise ApiError(0, "Unreachable", f"{self.connection.origin}: {_cause(error)}") from error
         if not 200 <= response.status < 300:
             raise ApiError.of_response(response.status, response.data)
         return self._decode(response.data, path)
@@ -77,9 +77,9 @@ class Transport:
         try:
             decoded = orjson.loads(data)
         except ValueError as error:
-            raise ApiError(0, "Unreachable", f"{self.connection.server}{path}: the answer is not JSON") from error
+            raise ApiError(0, "Unreachable", f"{self.connection.origin}{path}: the answer is not JSON") from error
         if not isinstance(decoded, dict):
-            raise ApiError(0, "Unreachable", f"{self.connection.server}{path}: the answer is not an object")
+            raise ApiError(0, "Unreachable", f"{self.connection.origin}{path}: the answer is not an object")
         return decoded
 
     def close(self) -> None:

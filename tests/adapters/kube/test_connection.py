@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from shared.adapters.kube import ConnectionSettingError, connect
+from shared.adapters.kube import Connection, ConnectionSettingError, connect
 
 
 def a_kubeconfig(folder: Path, *, cluster: Any = None, user: Any = None, **changed: Any) -> str:
@@ -48,6 +48,10 @@ def test_where_the_server_is(tmp_path: Path) -> None:
     )
     assert found.tls is not None
     assert found.tls.verify_mode == ssl.CERT_REQUIRED
+
+
+def test_what_people_see_of_the_server_holds_no_secret() -> None:
+    assert Connection("http://user:word@127.0.0.1:6443/token/s3cret").origin == "http://127.0.0.1:6443"
 
 
 def test_verification_is_left_out_only_where_the_file_says_so(tmp_path: Path) -> None:
