@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import gzip
+import io
 import re
 import zlib
+from collections.abc import Mapping
 from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
@@ -18,6 +19,8 @@ from shared.domain.bundle.shape import defect
 
 LIMIT: Final = 1024 * 1024
 """Bytes of encoded content that fit a ConfigMap."""
+_UNPACKED_BYTES: Final = 64 * 1024 * 1024
+"""What the content may grow to: a mebibyte of zeros, compressed, is a gibibyte of memory."""
 CLUSTER_SERVICE_VERSION: Final = "ClusterServiceVersion"
 SOURCE_IMAGE: Final = "olm.sourceImage"
 ENCODING: Final = "olm.contentEncoding"
@@ -75,25 +78,39 @@ def _fitting(image: str, labels: dict[str, str], texts: dict[str, bytes]) -> Man
 
 def load(config_map: ReadOnly) -> UnpackedBundle | BadBundle:
     """The bundle in a ConfigMap. `Empty` says that nothing was unpacked yet."""
-    found: list[Manifest] = []
-    contents = config_map.get("binaryData") if _is_compressed(config_map) else config_map.get("data")
-    for key, value in sorted((contents or {}).items()):
+    try:
+        contents = _contents(config_map)
+    except _Unreadable as error:
+        what = f"failed to extract bundle from configmap - error decoding gzip-encoded bundle data: {error}"
+        return BadBundle("Malformed", f"ConfigMap {name_of(config_map)}: {what}; delete it to unpack again")
+    found = (_manifest(contents[key]) for key in sorted(contents))
+    return _bundle(name_of(config_map), tuple(filter(None, found)))
+
+
+class _Unreadable(ValueError):
+    """A value is not what unpacking writes."""
+
+
+def _contents(config_map: ReadOnly) -> Mapping[str, str | bytes]:
+    if annotations_of(config_map).get(ENCODING) != GZIP_BASE64:
+        return config_map.get("data") or {}
+    contents, left = {}, _UNPACKED_BYTES
+    for key, value in (config_map.get("binaryData") or {}).items():
         try:
-            manifest = _manifest(_decoded(value) if _is_compressed(config_map) else value)
-        except (binascii.Error, OSError, EOFError, zlib.error) as error:
-            what = f"failed to extract bundle from configmap - error decoding gzip-encoded bundle data: {key}: {error}"
-            return BadBundle("Malformed", f"ConfigMap {name_of(config_map)}: {what}; delete it to unpack again")
-        if manifest:
-            found.append(manifest)
-    return _bundle(name_of(config_map), tuple(found))
+            contents[key] = _decoded(value, left)
+        except (ValueError, OSError, EOFError, zlib.error) as error:
+            raise _Unreadable(f"{key}: {error}") from error
+        left -= len(contents[key])
+    return contents
 
 
-def _is_compressed(config_map: ReadOnly) -> bool:
-    return annotations_of(config_map).get(ENCODING) == GZIP_BASE64
-
-
-def _decoded(value: str) -> bytes:
-    return gzip.decompress(base64.b64decode(base64.b64decode(value, validate=True), validate=True))
+def _decoded(value: str, limit: int) -> bytes:
+    packed = base64.b64decode(base64.b64decode(value, validate=True), validate=True)
+    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"it unpacks to more than {_UNPACKED_BYTES} bytes")
+    return content
 
 
 def _manifest(content: str | bytes) -> Manifest | None:

@@ -150,6 +150,9 @@ def _encoded(content: bytes) -> str:
             id="catalog.md 5.4: a bundle without a CSV",
         ),
         pytest.param({"a": "%%"}, "Malformed", "failed to extract bundle from configmap", id="fbc.md R414: no base64"),
+        pytest.param(
+            {"a": _encoded(gzip.compress(bytes(70_000_000), 1))}, "Malformed", "more than 67108864 bytes", id="a bomb"
+        ),
         pytest.param({"a": _encoded(b"x")}, "Malformed", "error decoding gzip-encoded", id="fbc.md R414: no gzip"),
         pytest.param(
             {"a": _encoded(gzip.compress(_CSV)[:-9])}, "Malformed", "error decoding gzip-encoded", id="R414: cut off"
