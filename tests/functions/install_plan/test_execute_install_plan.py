@@ -119,8 +119,8 @@ def test_a_finished_plan_is_left_alone(plan: Manifest) -> None:
         ),
         pytest.param(
             [an_operator_group(serviceAccountName="scoped")],
-            "operatorgroup ns/group wants installs with the rights of service account scoped only; that is not "
-            "possible yet, and installing with more rights would be wrong: remove spec.serviceAccountName to allow it",
+            "spec.serviceAccountName 'scoped' is refused: installing with the rights of a ServiceAccount is not "
+            "supported yet. Remove the field to install with the rights of the operator lifecycle manager",
             id="a service account is refused rather than ignored",
         ),
     ],
