@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from shared import names
 from shared.api.manifest import Manifest, version_of
 from shared.domain.groups import members
-from shared.domain.groups.group import Group, parse_apis
-from shared.domain.groups.provided_apis import apis_of, updated
+from shared.domain.groups.group import Group
+from shared.domain.groups.provided_apis import apis_of, concerned, updated
 from shared.domain.groups.targets import refusal
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
@@ -41,15 +41,11 @@ def _served(manifest: Manifest, rivals: Sequence[Group], csvs: Sequence[Manifest
     writes: list[Write] = [Merge(csv, {"metadata": {"annotations": patch}}) for csv, patch in joining.items()]
     kept = frozenset(api for csv in csvs for api in apis_of(csv))
     text = updated(group, rivals, map(apis_of, members.announcing(csvs, group)), kept=kept)
-    rung = [csv for csv in csvs if Ref.of(csv) in joining or members.waits_for_group(csv)]
-    emits: list[Emit] = []
+    met = concerned(group, text, rivals)
+    emits = [Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref(rival.name, rival.namespace)) for rival in met]
     if text != group.provided:
         writes.append(Merge(ref, {"metadata": {"annotations": {names.PROVIDED_APIS: text}}}, version_of(manifest)))
-        rung = [csv for csv in csvs if csv in rung or not members.has_succeeded(csv)]
-        if group.apis - parse_apis(text):
-            met = (rival for rival in rivals if group.meets(rival))
-            emits += [Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref(rival.name, rival.namespace)) for rival in met]
-    emits += _rings(rung)
+    emits += _rings(csv for csv in csvs if Ref.of(csv) in joining or members.must_look(csv, group, text))
     if any(members.has_claims(csv, group) for csv in csvs):
         emits.append(Emit(names.GRANT_DUE, ref))
     return Outcome(tuple(writes), tuple(emits), verdict=f"provides {text or 'no API'}")

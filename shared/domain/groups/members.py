@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of
-from shared.domain.groups.group import Group
+from shared.domain.groups.group import Group, parse_apis
 from shared.domain.groups.install_modes import duplicates, modes_of, supports
-from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON
+from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON, apis_of
 from shared.domain.lifecycle.phases import GROUP_REASONS, phase_of, reason_of
 
 _WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON}
@@ -36,9 +36,12 @@ def has_succeeded(csv: ReadOnly) -> bool:
     return phase_of(csv) == "Succeeded"
 
 
-def waits_for_group(csv: ReadOnly) -> bool:
-    """Whether the version failed because of its group or a rival: it may pass now."""
-    return reason_of(csv) in _WAITING
+def must_look(csv: ReadOnly, group: Group, provided: str) -> bool:
+    """Whether the version may go on, or must stop, now that its group tells of `provided`."""
+    given_up = group.apis - parse_apis(provided)
+    if reason_of(csv) in _WAITING or apis_of(csv) & given_up:
+        return True
+    return provided != group.provided and not has_succeeded(csv)
 
 
 def must_hear(csv: ReadOnly, *, groups: int) -> bool:

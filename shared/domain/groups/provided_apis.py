@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from shared.api.manifest import ReadOnly
-from shared.domain.groups.group import Api, Group, render_apis
+from shared.domain.groups.group import Api, Group, parse_apis, render_apis
 
 STATIC_REASON = "CannotModifyStaticOperatorGroupProvidedAPIs"
 STATIC_MESSAGE = "static provided api operatorgroup cannot be modified by these apis"
@@ -33,7 +33,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """A group that ranks higher tells of an API, too: this group's annotation gets this text, then the version fails."""
+    """A group that ranks higher tells of an API, too: this one's annotation gets this text, then the version fails."""
 
     provided: str
 
@@ -98,3 +98,14 @@ def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api
         if isinstance(verdict, Announce | Withdraw):
             own = replace(own, provided=verdict.provided)
     return render_apis(own.apis & kept) if own.apis - kept else own.provided
+
+
+def concerned(own: Group, provided: str, rivals: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups that must look again when `own` tells of `provided`: it gave something up, or they have to."""
+    kept = parse_apis(provided)
+    has_shrunk = bool(own.apis - kept)
+    return tuple(
+        rival
+        for rival in rivals
+        if own.meets(rival) and (has_shrunk or (own.outranks(rival) and bool(kept & rival.apis)))
+    )

@@ -116,6 +116,33 @@ def test_a_group_that_grew_into_an_older_one_withdraws() -> None:
     assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("elder", "other")), RUNG)
 
 
+def test_an_installed_version_hears_that_its_group_withdrew() -> None:
+    """csv.md 18.5 row 126: what is installed fails when a static group claims its API; its neighbours go on."""
+    group = a_group(targets=["a"], provided=f"Cow.v1.m.com,{GOOSE}")
+    static = a_group("static", "other", targets=["a"], provided=GOOSE, staticProvidedAPIs=True)
+    neighbour = a_csv("cow.v1", member_of=group, owns=["cows.m.com/v1/Cow"])
+
+    outcome = run(group, static, a_csv(member_of=group, owns=[GOOSE_CRD]), neighbour)
+
+    assert outcome.writes == (provides("Cow.v1.m.com"),)
+    assert [emit for emit in outcome.emits if emit.type == names.REQUIREMENT_CHANGED] == [RUNG]
+
+
+def test_a_group_that_claims_an_api_rings_those_that_must_give_it_up() -> None:
+    """csv.md 8.3 step 8, 18.5 row 126; a group of higher rank, or elsewhere, is not rung."""
+    group = a_group(targets=["a"], provided=GOOSE, staticProvidedAPIs=True)
+    younger = a_group("younger", "other", targets=["a"], provided=GOOSE)
+    elsewhere = a_group("elsewhere", "far", targets=["b"], provided=GOOSE)
+    elder = a_group(
+        "elder", "old", targets=["a"], provided=GOOSE, staticProvidedAPIs=True, created="2024-01-01T00:00:00Z"
+    )
+
+    outcome = run(group, younger, elsewhere, elder)
+
+    assert outcome.writes == ()
+    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("younger", "other")),)
+
+
 def test_a_loser_is_rung_again() -> None:
     """csv.md 8.3 step 8: this is how versions in conflicting groups get to recover."""
     group = a_group(targets=["a"])
