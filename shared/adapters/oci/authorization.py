@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import orjson
 
@@ -51,7 +51,7 @@ class Authorizer:
 
     def _token(self, reference: Reference, challenge: dict[str, str], login: Login | None) -> str:
         realm = challenge.get("realm", "")
-        if urlsplit(realm).scheme != "https" and not (reference.is_loopback and urlsplit(realm).scheme == "http"):
+        if not realm.startswith(("https://", "http://") if reference.is_loopback else "https://"):
             raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
         scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
         query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})

@@ -66,7 +66,8 @@ def _for_platform(registry: Registry, reference: Reference, manifest: Manifest) 
         if manifest.get("schemaVersion") != 2 or "config" not in manifest:
             raise OciError("Malformed", "it is no image of the second manifest version; push it with a current tool")
         return manifest
-    entries = [entry for entry in manifest["manifests"] or () if isinstance(entry, dict)]
+    listed = manifest["manifests"]
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     entry = min(entries, key=_distance, default=None)
     if entry is None or _distance(entry) == _NEVER:
         raise OciError("Malformed", "its index names no image for linux/amd64; push one")
@@ -82,6 +83,8 @@ _NEVER: Final = 3
 def _distance(entry: ReadOnly) -> int:
     """How far an image of an index is from our platform; the files of catalogs and bundles are the same on all."""
     platform = entry.get("platform") or {}
+    if not isinstance(platform, dict):
+        return _NEVER
     system, machine = platform.get("os"), platform.get("architecture")
     if (system, machine) == _PLATFORM:
         return 0

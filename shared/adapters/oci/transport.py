@@ -56,7 +56,7 @@ class Transport:
                 preload_content=False,
                 decode_content=False,
             )
-        except HTTPError as error:
+        except (HTTPError, ValueError) as error:  # ValueError: a redirect to what is no address
             raise unreachable(error, url, image) from error
 
     def _pool(self, url: str) -> urllib3.PoolManager:
@@ -72,10 +72,10 @@ _REDIRECTS: Final = 5
 _PAUSE_SECONDS: Final = 5
 
 
-def unreachable(error: HTTPError, url: str, image: str) -> OciError:
+def unreachable(error: Exception, url: str, image: str) -> OciError:
     """A failed request as a sentence."""
     cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-    host = urlsplit(url).netloc
+    host = url.partition("://")[2].partition("/")[0]
     match cause:
         case NameResolutionError():
             return OciError("DNS", f"{image}: the name of the registry, {host}, cannot be resolved: "

@@ -210,6 +210,9 @@ def test_every_size_is_bounded(registry: ScriptedRegistry, limits: Limits, entri
         pytest.param({"schemaVersion": 2, "config": {"digest": "md5:x", "size": 1}, "layers": []}, id="an old digest"),
         pytest.param({"manifests": [{"digest": "../../x", "size": 1}]}, id="an index with a path for a digest"),
         pytest.param({"manifests": None}, id="an empty index"),
+        pytest.param({"manifests": 3}, id="an index that is a number"),
+        pytest.param({"manifests": [3, {"platform": "linux", "digest": 3}]}, id="an index of the wrong types"),
+        pytest.param({"schemaVersion": 2, "config": {}, "layers": {}}, id="no list of layers"),
     ],
 )
 def test_a_manifest_that_is_none_is_refused(registry: ScriptedRegistry, manifest: dict[str, Any]) -> None:
@@ -284,6 +287,17 @@ def test_a_token_service_without_a_token_is_told(registry: ScriptedRegistry, ans
     registry.answers["/token"] = Answer(answer)
     registry.gate = _locked(f'Bearer realm="http://{registry.address}/token"', "Bearer T")
     assert refusal(registry).reason == "Unauthorized"
+
+
+@pytest.mark.parametrize("realm", ["http://[", "file:///etc/passwd", "", "http://127.0.0.1:x/"])
+def test_a_challenge_that_leads_nowhere_is_told(registry: ScriptedRegistry, realm: str) -> None:
+    registry.gate = _locked(f'Bearer realm="{realm}"', "never")
+    assert refusal(registry).reason in ("Unauthorized", "Unreachable")
+
+
+def test_a_redirect_that_leads_nowhere_is_told(registry: ScriptedRegistry) -> None:
+    registry.gate = lambda _: Answer(status=302, headers={"Location": "http://["})
+    assert refusal(registry).reason == "Unreachable"
 
 
 def test_a_login_is_never_sent_in_the_clear_to_another_machine() -> None:
