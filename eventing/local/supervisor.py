@@ -57,12 +57,13 @@ class Supervisor:
     def __init__(self, state: StateDirectory) -> None:
         self.state = state
         self.addresses = Addresses(state=str(state.root), supervisor=os.getpid())
-        self._running: list[Running] = []
-        self._stopping = False
+        self._running: list[list[Running]] = []
+        """What was started together, in the order of starting."""
 
     async def start(self, programs: Sequence[Program]) -> dict[str, str]:
         """Start the programs at once and wait until all are ready; their addresses by name. StartError otherwise."""
         started = [self._launch(program) for program in programs]
+        self._running.append(started)
         waits = [asyncio.create_task(running.ready.wait()) for running in started]
         _, late = await asyncio.wait(waits, timeout=START_SECONDS)
         for wait in late:
@@ -74,24 +75,26 @@ class Supervisor:
 
     def publish(self, **changes: object) -> None:
         """Write the present processes, and the given addresses, to the state directory."""
-        alive = [(running, running.process.pid) for running in self._running if running.process]
-        processes = tuple(Process(running.program.name, pid, running.probe) for running, pid in alive)
+        all_running = [running for together in self._running for running in together]
+        processes = tuple(
+            Process(running.program.name, running.process.pid, running.probe)
+            for running in all_running
+            if running.process
+        )
         self.addresses = replace(self.addresses, processes=processes, **changes)  # type: ignore[arg-type]  # by field name
         self.state.write(self.addresses)
 
     async def stop(self) -> None:
-        """Stop all programs, the last started first; none survives."""
-        self._stopping = True
-        for running in reversed(self._running):
-            running.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await running.task
+        """Stop all programs, what was started last first; none survives."""
+        for together in reversed(self._running):
+            for running in together:
+                running.task.cancel()
+            await asyncio.gather(*(running.task for running in together), return_exceptions=True)
         self.state.addresses_file.unlink(missing_ok=True)
 
     def _launch(self, program: Program) -> Running:
         running = Running(program, task=None)  # type: ignore[arg-type]  # set in the next line, before anybody sees it
         running.task = asyncio.create_task(self._keep(running))
-        self._running.append(running)
         return running
 
     async def _keep(self, running: Running) -> None:
