@@ -114,17 +114,17 @@ async def test_processes_do_not_outlive_their_reason(tmp_path: Path, is_deleted:
         async with a_kubelet(kubeconfig) as client:
             client.create(a_job("slow", "run", "redis", "--state", state))
             found = await until(client, ref, lambda seen: ((seen or {}).get("status") or {}).get("active") == 1)
-            assert processes_saying(state)
+            await until_there_are(True, state)
             if is_deleted:
                 client.delete(ref)
-                await until_none(state)
-        await until_none(state)
+                await until_there_are(False, state)
+        await until_there_are(False, state)
         assert "conditions" not in found["status"]
 
 
-async def until_none(word: str) -> None:
+async def until_there_are(expected: bool, word: str) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while processes_saying(word):
+        while bool(processes_saying(word)) != expected:
             await asyncio.sleep(0.02)
 
 
