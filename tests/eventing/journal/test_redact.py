@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -111,6 +112,14 @@ def test_no_secret_value_is_stored(
     assert seed not in record
     assert base64.b64encode(seed.encode()).decode() not in record
     assert "redacted:" in record or base64.b64encode(b"redacted:")[:10].decode() in record
+
+
+@pytest.mark.parametrize("ask", [lambda cluster: cluster.get(TOKEN), lambda cluster: cluster.list(SECRET, "olm")])
+def test_an_answer_need_not_say_that_it_is_a_secret(ask: Callable[[Any], object]) -> None:
+    fresh: dict[str, Any] = {}
+    ask(Recorder(b"key").tape(fresh).port(Cluster, OneAnswer(a_secret("hunter2", "stringData", says_kind=False))))
+    assert "hunter2" not in repr([bytes(body) for body in fresh.values()])
+    assert len(fresh) == 1
 
 
 @given(st.dictionaries(words, st.one_of(words, st.lists(words), st.none(), st.integers()), max_size=4))

@@ -103,6 +103,14 @@ def ask_by_name(ref: Ref, cluster: Cluster) -> Outcome:
     return apply_one(ref, SimpleNamespace(get=lambda asked: cluster.get(ref=asked)))
 
 
+def list_plainly(ref: Ref, cluster: Cluster) -> Outcome:
+    return Outcome(verdict=str(len(cluster.list(CONFIG_MAP))))
+
+
+def list_in_full(ref: Ref, cluster: Cluster) -> Outcome:
+    return Outcome(verdict=str(len(cluster.list(kind=CONFIG_MAP, namespace="", labels=None))))
+
+
 def copy_secret(ref: Ref, cluster: Cluster) -> Outcome:
     found = cluster.get(ref) or {}
     copied = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "copy", "namespace": "olm"}}
@@ -212,6 +220,13 @@ def test_the_same_question_may_be_spelled_otherwise(tmp_path: Path) -> None:
     book = Book()
     record(apply_one, FakeApi([a_map()]), book)
     assert replay_with(ask_by_name, book, tmp_path / "incident.tar").exit_code == 0
+
+
+def test_a_default_need_not_be_spelled(tmp_path: Path) -> None:
+    for then, today in ((list_plainly, list_in_full), (list_in_full, list_plainly)):
+        book = Book()
+        record(then, FakeApi([a_map()]), book)
+        assert replay_with(today, book, tmp_path / "incident.tar").exit_code == 0
 
 
 def test_a_step_that_copies_a_secret_replays_without_it(tmp_path: Path) -> None:
