@@ -50,9 +50,18 @@ SPECS: dict[str, Manifest] = {
         "concurrencyPolicy": "Allow", "suspend": False, "successfulJobsHistoryLimit": 3, "failedJobsHistoryLimit": 1,
     },
     "Service": {"type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"},
-    "APIService": {},
 }  # fmt: skip
 """What a spec has when it does not say."""
+
+
+_STATUS: dict[str, Manifest] = {
+    "Deployment": {}, "Job": {}, "CronJob": {}, "ReplicaSet": {"replicas": 0},
+    "PersistentVolumeClaim": {"phase": "Pending"},
+    "Pod": {"phase": "Pending", "qosClass": "BestEffort"}, "Service": {"loadBalancer": {}}, "ResourceQuota": {},
+    "StatefulSet": {"replicas": 0, "availableReplicas": 0}, "Namespace": {"phase": "Active"},
+    "Ingress": {"loadBalancer": {}},
+    "DaemonSet": {"currentNumberScheduled": 0, "desiredNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0},
+}  # fmt: skip
 
 
 def _absent(target: Manifest, values: ReadOnly) -> None:
@@ -70,6 +79,8 @@ def fill_builtin(resource: Resource, manifest: Manifest, world: World, old: Read
         _absent(manifest["spec"], SPECS[kind])
     for spec, is_job in _pod_specs(kind, manifest):
         _fill_pod(spec, is_job=is_job)
+    if kind in _STATUS:
+        manifest.setdefault("status", copy.deepcopy(_STATUS[kind]))
     if special := _SPECIAL.get(kind):
         special(manifest, world, old or {})
 
@@ -122,7 +133,6 @@ def _namespace(manifest: Manifest, _world: World, old: ReadOnly) -> None:
     name = manifest["metadata"]["name"]
     manifest["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = name
     manifest["spec"] = old.get("spec") or {"finalizers": ["kubernetes"]}
-    manifest.setdefault("status", {"phase": "Active"})
 
 
 def _secret(manifest: Manifest, _world: World, _old: ReadOnly) -> None:
@@ -140,7 +150,6 @@ def _service(manifest: Manifest, world: World, old: ReadOnly) -> None:
             spec["clusterIP"] = before.get("clusterIP") or _address(world)
         world.allocated.add(spec["clusterIP"])
         _absent(spec, {"clusterIPs": [spec["clusterIP"]], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"})
-    manifest.setdefault("status", {"loadBalancer": {}})
 
 
 def _address(world: World) -> str:
@@ -203,17 +212,12 @@ def _api_service(manifest: Manifest, _world: World, _old: ReadOnly) -> None:
 
 
 def _pod(manifest: Manifest, _world: World, _old: ReadOnly) -> None:
-    manifest.setdefault("status", {"phase": "Pending", "qosClass": "BestEffort"})
     _absent(manifest["spec"], {"enableServiceLinks": True})
-
-
-def _replicated(manifest: Manifest, _world: World, _old: ReadOnly) -> None:
-    manifest.setdefault("status", {"replicas": 0} if manifest["kind"] == "ReplicaSet" else {})
 
 
 _SPECIAL: dict[str, Any] = {
     "Namespace": _namespace, "Secret": _secret, "Service": _service, "Job": _job, "RoleBinding": _binding,
     "ClusterRoleBinding": _binding, "CustomResourceDefinition": _definition, "APIService": _api_service,
     "ValidatingWebhookConfiguration": _webhooks, "MutatingWebhookConfiguration": _webhooks, "Pod": _pod,
-    "ReplicaSet": _replicated, "ClusterRole": _cluster_role,
+    "ClusterRole": _cluster_role,
 }  # fmt: skip

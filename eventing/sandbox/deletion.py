@@ -71,11 +71,20 @@ def _policy(resource: Resource, options: Mapping[str, Any]) -> str:
 
 def _check(call: Call, stored: Stored, preconditions: Mapping[str, Any]) -> None:
     meta = metadata(stored.manifest)
-    for field, word in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+    for field, word, guess in _PRECONDITIONS:
         wanted = preconditions.get(field)
         if wanted and wanted != meta[field]:
-            why = f"Precondition failed: {word} in precondition: {wanted}, {word} in object meta: {meta[field]}"
-            raise conflict(call.resource.plural, call.resource.group, call.name, why)
+            why = (
+                f"the {word} in the precondition ({wanted}) does not match the {word} in record ({meta[field]}). "
+                f"The object might have been {guess}"
+            )
+            raise conflict(call.resource.kind, call.resource.group, call.name, why)
+
+
+_PRECONDITIONS = (
+    ("uid", "UID", "deleted and then recreated"),
+    ("resourceVersion", "ResourceVersion", "modified"),
+)
 
 
 def remove(resource: Resource, stored: Stored, world: World, policy: str = "Background") -> Manifest | None:

@@ -138,9 +138,17 @@ def bad_value(path: str, seen: object, why: str) -> Cause:
     return Cause(path, "FieldValueInvalid", f"Invalid value: {quoted(seen)}: {why}")
 
 
+class Shown(str):
+    """A value that is shown as it is, without quotes."""
+
+    __slots__ = ()
+
+
 def quoted(seen: object) -> str:
     """A value as the real server prints it: scalars as JSON, everything else short."""
     match seen:
+        case Shown():
+            return str(seen)
         case str():
             return f'"{seen}"'
         case bool():

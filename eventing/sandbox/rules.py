@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from eventing.sandbox.failures import Cause, bad_value, required
+from eventing.sandbox.failures import Cause, Shown, bad_value, required
 from eventing.sandbox.resources import Resource
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
 
@@ -64,7 +64,9 @@ def name_defects(resource: Resource, name: str) -> Iterator[Cause]:
 def _named(path: str, name: str, pattern: str, why: str, longest: int) -> Iterator[Cause]:
     if len(name) > longest:
         yield bad_value(path, name, f"must be no more than {longest} bytes")
-    if not re.fullmatch(pattern, name):
+    if pattern == _LABEL and "." in name:
+        yield bad_value(path, name, "must not contain dots")
+    elif not re.fullmatch(pattern, name):
         yield bad_value(path, name, why)
 
 
@@ -79,10 +81,10 @@ def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
     if sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items()) > MAX_ANNOTATION_BYTES:
         sentence = f"Too long: may not be more than {MAX_ANNOTATION_BYTES} bytes"
         yield Cause("metadata.annotations", "FieldValueTooLong", sentence)
-    for index, owner in enumerate(meta.get("ownerReferences") or []):
+    for owner in meta.get("ownerReferences") or []:
         for name in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(name):
-                yield bad_value(f"metadata.ownerReferences[{index}].{name}", owner.get(name) or "", "must not be empty")
+                yield bad_value(f"metadata.ownerReferences.{name}", owner.get(name) or "", "must not be empty")
 
 
 def label_defects(path: str, key: str, value: Any) -> Iterator[Cause]:
@@ -135,7 +137,7 @@ def _workload(manifest: Manifest) -> Iterator[Cause]:
         yield bad_value("spec.selector", "{}", "empty selector is invalid for deployment")
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         shown = _go_map(labels)
-        yield bad_value("spec.template.metadata.labels", _Raw(shown), "`selector` does not match template `labels`")
+        yield bad_value("spec.template.metadata.labels", Shown(shown), "`selector` does not match template `labels`")
     yield from _pod("spec.template.spec", (spec.get("template") or {}).get("spec") or {}, ("Always",))
 
 
@@ -191,7 +193,7 @@ def _definition(manifest: Manifest) -> Iterator[Cause]:
         yield bad_value("metadata.name", name_of(manifest), 'must be spec.names.plural+"."+spec.group')
     versions = spec.get("versions") or []
     if sum(bool(version.get("storage")) for version in versions) != 1:
-        yield bad_value("spec.versions", _Raw("[]"), "must have exactly one version marked as storage version")
+        yield bad_value("spec.versions", Shown("[]"), "must have exactly one version marked as storage version")
     for index, version in enumerate(versions):
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
             yield required(f"spec.versions[{index}].schema.openAPIV3Schema", "schemas are required")
@@ -223,7 +225,7 @@ def changed_immutables(resource: Resource, old: ReadOnly, new: ReadOnly) -> Iter
         before, after = _at(old, path), _at(new, path)
         if before != after:
             why = "cannot change roleRef" if path == "roleRef" else "field is immutable"
-            yield bad_value(path, after if isinstance(after, str) else _Raw(_go_map(after)), why)
+            yield bad_value(path, after if isinstance(after, str) else Shown(_go_map(after)), why)
     if resource.kind in ("ConfigMap", "Secret") and old.get("immutable"):
         for name in ("data", "binaryData"):
             if old.get(name) != new.get(name):
@@ -235,12 +237,6 @@ def _at(manifest: ReadOnly, path: str) -> Any:
     for name in path.split("."):
         value = (value or {}).get(name)
     return value
-
-
-class _Raw(str):
-    """A value that is shown without quotes."""
-
-    __slots__ = ()
 
 
 def _go_map(value: Any) -> str:

@@ -64,7 +64,7 @@ def fill(value: Any, node: Node) -> None:
     if isinstance(value, dict):
         for name, raw in (node.get("properties") or {}).items():
             inner = resolve(raw)
-            if name in value and value[name] is None and not inner.get("nullable") and "default" in raw:
+            if name in value and value[name] is None and not inner.get("nullable"):
                 del value[name]
             if "default" in raw and name not in value:
                 value[name] = orjson.loads(orjson.dumps(raw["default"]))

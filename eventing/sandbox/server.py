@@ -90,9 +90,7 @@ class Server:
             raise not_allowed()
         if call.verb == "watch":
             return await self._watch(request, call, accept)
-        if (request.content_length or 0) > MAX_BODY:
-            raise Failure(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")
-        body = await request.read()
+        body = await read_body(request)
         answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept)
         headers = [("Warning", f'299 - "{escaped(text)}"') for text in call.warnings]
         return web.Response(body=answer.body, status=answer.code, content_type=JSON, headers=headers)
@@ -121,6 +119,16 @@ class Server:
         finally:
             self._world.store.unsubscribe(opened.feed)
         return response
+
+
+async def read_body(request: web.BaseRequest) -> bytes:
+    """The whole body, within the limit that the real server has, too."""
+    body = bytearray()
+    async for piece in request.content.iter_any():
+        body += piece
+        if len(body) > MAX_BODY:
+            raise Failure(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")
+    return bytes(body)
 
 
 TOKEN_PATH = "/token/"  # noqa: S105  # a path, not a token

@@ -12,10 +12,11 @@ from eventing.sandbox import selectors, tables
 from eventing.sandbox.admission import decode, prepare_create, prepare_update
 from eventing.sandbox.calls import Call
 from eventing.sandbox.failures import (
-    Failure,
+    Cause,
     already_exists,
     bad_request,
     expired,
+    invalid,
     not_allowed,
     not_found,
 )  # fmt: skip

@@ -38,7 +38,7 @@ SPEC: Json = {
     "properties": {
         "size": {"type": "integer", "minimum": 1, "maximum": 9},
         "mode": {"type": "string", "enum": ["fast", "slow"], "default": "fast"},
-        "name": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 5},
+        "title": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 5},
         "port": {"x-kubernetes-int-or-string": True},
         "maybe": {"type": "string", "nullable": True},
         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
@@ -102,7 +102,7 @@ def a_widget(word: str, name: str = "w", **spec: Json) -> Json:
 
 
 def condition(manifest: Json, kind: str) -> str | None:
-    found = (one["status"] for one in manifest.get("status", {}).get("conditions", []) if one["type"] == kind)
+    found = (one["status"] for one in manifest.get("status", {}).get("conditions") or [] if one["type"] == kind)
     return next(found, None)
 
 

@@ -158,7 +158,7 @@ def test_field_selectors_choose_by_name(http: Api, namespace: str) -> None:
 def test_an_unknown_field_in_a_selector_is_refused(http: Api, namespace: str) -> None:
     answer = http.get(f"{core(namespace, 'configmaps')}?fieldSelector=data.k=v")
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
-    assert "field label not supported: data.k" in answer.body["message"]
+    assert "data.k" in answer.body["message"]
 
 
 def test_a_dry_run_answers_and_stores_nothing(http: Api, namespace: str) -> None:
@@ -169,9 +169,9 @@ def test_a_dry_run_answers_and_stores_nothing(http: Api, namespace: str) -> None
 
 
 def test_the_generation_counts_changes_of_the_spec_only(http: Api, namespace: str) -> None:
-    seen = [http.post(apps(namespace), a_deployment()).body["metadata"]["generation"]]
-    for patch in ({"metadata": {"labels": {"a": "b"}}}, {"spec": {"replicas": 2}}, {"spec": {"replicas": 2}}):
-        seen.append(http.patch(apps(namespace, "d"), patch).body["metadata"]["generation"])
+    first = http.post(apps(namespace), a_deployment()).body["metadata"]["generation"]
+    patches = ({"metadata": {"labels": {"a": "b"}}}, {"spec": {"replicas": 2}}, {"spec": {"replicas": 2}})
+    seen = [first, *(http.patch(apps(namespace, "d"), patch).body["metadata"]["generation"] for patch in patches)]
     assert seen == [1, 1, 2, 2]
 
 

@@ -1,0 +1,227 @@
+"""Kinds that definitions add: served at once, checked, pruned, filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.api.objects import (
+    DEFINITIONS,
+    SCHEMA,
+    a_definition,
+    a_widget,
+    condition,
+    define,
+    wait_for,
+)  # fmt: skip
+from tests.conformance.http import Api
+
+Json = Any
+
+
+@pytest.fixture
+def widgets(http: Api, namespace: str, word: str) -> str:
+    """The path of a kind of the test's own."""
+    return f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets"
+
+
+def test_a_definition_is_accepted_and_established(http: Api, word: str) -> None:
+    define(http, a_definition(word))
+    body = http.get(f"{DEFINITIONS}/widgets.{word}.example.com").body
+    assert (condition(body, "NamesAccepted"), condition(body, "Established")) == ("True", "True")
+    assert body["status"]["storedVersions"] == ["v1"]
+    assert body["status"]["acceptedNames"] == {
+        "plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList",
+        "shortNames": [f"w{word}"],
+    }  # fmt: skip
+    assert body["spec"]["conversion"] == {"strategy": "None"}
+
+
+def test_its_objects_live_like_all_others(http: Api, widgets: str, word: str) -> None:
+    made = http.post(widgets, a_widget(word))
+    assert (made.status, made.body["metadata"]["generation"]) == (201, 1)
+    assert http.get(widgets).body["kind"] == "WidgetList"
+    assert http.patch(f"{widgets}/w", {"spec": {"size": 4}}).body["metadata"]["generation"] == 2
+    assert http.delete(f"{widgets}/w").status == 200
+    assert http.get(f"{widgets}/w").status == 404
+
+
+def test_unknown_fields_are_dropped(http: Api, widgets: str, word: str) -> None:
+    body = http.post(widgets, a_widget(word, alien=1, free={"any": 1}, items=[{"name": "a", "alien": 1}])).body
+    assert body["spec"] == {"size": 3, "mode": "fast", "free": {"any": 1}, "items": [{"name": "a"}]}
+
+
+def test_unknown_fields_are_warned_about(http: Api, widgets: str, word: str) -> None:
+    answer = http.post(widgets, a_widget(word, alien=1))
+    assert answer.headers["Warning"] == '299 - "unknown field \\"spec.alien\\""'
+
+
+def test_unknown_fields_are_refused_on_demand(http: Api, widgets: str, word: str) -> None:
+    answer = http.post(f"{widgets}?fieldValidation=Strict", a_widget(word, alien=1))
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert 'strict decoding error: unknown field "spec.alien"' in answer.body["message"]
+
+
+def test_defaults_are_set(http: Api, widgets: str, word: str) -> None:
+    assert http.post(widgets, a_widget(word)).body["spec"]["mode"] == "fast"
+
+
+def test_null_gives_way_to_a_default_and_stays_where_it_may(http: Api, widgets: str, word: str) -> None:
+    assert http.post(widgets, a_widget(word, mode=None, maybe=None)).body["spec"] == {
+        "size": 3, "mode": "fast", "maybe": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "sentence"),
+    [
+        pytest.param({"size": None}, "spec.size", "Required value", id="null"),
+        pytest.param(
+            {"size": "3"}, "spec.size", 'Invalid value: "string": spec.size in body must be of type integer: "string"',
+            id="type",
+        ),
+        pytest.param(
+            {"size": 0}, "spec.size", "Invalid value: 0: spec.size in body should be greater than or equal to 1",
+            id="minimum",
+        ),
+        pytest.param(
+            {"size": 10}, "spec.size", "Invalid value: 10: spec.size in body should be less than or equal to 9",
+            id="maximum",
+        ),
+        pytest.param(
+            {"mode": "odd"}, "spec.mode", 'Unsupported value: "odd": supported values: "fast", "slow"', id="enum"
+        ),
+        pytest.param(
+            {"title": "A"}, "spec.title", "Invalid value: \"A\": spec.title in body should match '^[a-z]+$'", id="pattern"
+        ),
+        pytest.param({"title": "abcdef"}, "spec.title", "Too long: may not be more than 5 bytes", id="length"),
+        pytest.param({"port": True}, "spec.port", "must be of type integer,string", id="int or string"),
+        pytest.param({"labels": {"a": 1}}, "spec.labels.a", 'must be of type string: "integer"', id="values of a map"),
+        pytest.param({"items": [{"value": "v"}]}, "spec.items[0].name", "Required value", id="required in a list"),
+        pytest.param(
+            {"items": [{"name": "a"}, {"name": "a"}]}, "spec.items[1]", 'Duplicate value: {"name":"a"}',
+            id="key twice",
+        ),
+        pytest.param({"tags": ["a", "a"]}, "spec.tags[1]", 'Duplicate value: "a"', id="twice in a set"),
+    ],
+)  # fmt: skip
+def test_values_are_checked(http: Api, widgets: str, word: str, spec: Json, field: str, sentence: str) -> None:
+    answer = http.post(widgets, a_widget(word, **spec))
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    assert f"{field}: " in answer.body["message"]
+    assert sentence in answer.body["message"]
+    assert field in [cause["field"] for cause in answer.body["details"]["causes"]]
+    assert answer.body["details"]["group"] == f"{word}.example.com"
+
+
+def test_a_required_field_must_be_there(http: Api, widgets: str, word: str) -> None:
+    answer = http.post(widgets, {**a_widget(word), "spec": {}})
+    assert answer.status == 422
+    assert answer.body["message"] == f'Widget.{word}.example.com "w" is invalid: spec.size: Required value'
+
+
+def test_the_status_has_its_own_door(http: Api, widgets: str, word: str) -> None:
+    made = http.post(widgets, {**a_widget(word), "status": {"phase": "No"}}).body
+    assert "status" not in made
+    body = http.put(f"{widgets}/w/status", {**made, "status": {"phase": "Yes"}, "spec": {"size": 9}}).body
+    assert (body["status"], body["spec"]["size"], body["metadata"]["generation"]) == ({"phase": "Yes"}, 3, 1)
+
+
+def test_without_a_status_door_the_status_is_part_of_the_object(http: Api, namespace: str, word: str) -> None:
+    base = define(http, a_definition(word, subresources={}))
+    path = f"{base}/namespaces/{namespace}/widgets"
+    assert http.post(path, {**a_widget(word), "status": {"phase": "Yes"}}).body["status"] == {"phase": "Yes"}
+    assert http.get(f"{path}/w/status").status == 404
+
+
+def test_an_update_of_a_custom_object_needs_a_version(http: Api, widgets: str, word: str) -> None:
+    http.post(widgets, a_widget(word))
+    answer = http.put(f"{widgets}/w", a_widget(word, size=4))
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    assert "metadata.resourceVersion: Invalid value: 0" in answer.body["message"]
+
+
+def test_a_cluster_scoped_kind_has_no_namespace(http: Api, word: str) -> None:
+    base = define(http, a_definition(word, scope="Cluster"))
+    assert "namespace" not in http.post(f"{base}/widgets", a_widget(word)).body["metadata"]
+    assert http.get(f"{base}/namespaces/default/widgets").status == 404
+
+
+def test_an_object_is_served_in_every_served_version(http: Api, namespace: str, word: str) -> None:
+    definition = a_definition(word)
+    second = {"name": "v2", "served": True, "storage": False, "schema": {"openAPIV3Schema": SCHEMA}}
+    definition["spec"]["versions"].append(second)
+    base = define(http, definition)
+    http.post(f"{base}/namespaces/{namespace}/widgets", a_widget(word))
+    other = f"/apis/{word}.example.com/v2/namespaces/{namespace}/widgets/w"
+    assert http.get(other).body["apiVersion"] == f"{word}.example.com/v2"
+
+
+def test_the_scale_of_a_custom_kind_follows_its_paths(http: Api, namespace: str, word: str) -> None:
+    paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+    base = define(http, a_definition(word, subresources={"status": {}, "scale": paths}))
+    path = f"{base}/namespaces/{namespace}/widgets"
+    http.post(path, a_widget(word))
+    scale = http.get(f"{path}/w/scale").body
+    assert (scale["spec"], scale["status"]) == ({"replicas": 3}, {"replicas": 0})
+    http.put(f"{path}/w/scale", {**scale, "spec": {"replicas": 5}})
+    assert http.get(f"{path}/w").body["spec"]["size"] == 5
+
+
+def test_a_changed_schema_is_in_force(http: Api, widgets: str, word: str) -> None:
+    path = f"{DEFINITIONS}/widgets.{word}.example.com"
+    definition = http.get(path).body
+    spec = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["size"]["maximum"] = 2
+    assert http.put(path, definition).status == 200
+    wait_for(lambda: http.post(f"{widgets}?dryRun=All", a_widget(word)).status == 422)
+
+
+def test_the_objects_go_with_their_definition(http: Api, widgets: str, word: str) -> None:
+    http.post(widgets, a_widget(word))
+    path = f"{DEFINITIONS}/widgets.{word}.example.com"
+    http.delete(path)
+    wait_for(lambda: http.get(path).status == 404)
+    wait_for(lambda: http.get(widgets).status == 404)
+    define(http, a_definition(word))
+    wait_for(lambda: http.get(widgets).status == 200)
+    assert http.get(widgets).body["items"] == []
+
+
+def test_a_definition_waits_for_the_finalizers_of_its_objects(http: Api, widgets: str, word: str) -> None:
+    body = a_widget(word)
+    body["metadata"]["finalizers"] = ["example.com/wait"]
+    http.post(widgets, body)
+    path = f"{DEFINITIONS}/widgets.{word}.example.com"
+    http.delete(path)
+    wait_for(lambda: "deletionTimestamp" in http.get(f"{widgets}/w").body.get("metadata", {}))
+    assert http.get(path).status == 200
+    http.patch(f"{widgets}/w", {"metadata": {"finalizers": None}})
+    wait_for(lambda: http.get(path).status == 404)
+
+
+def test_the_name_of_a_definition_is_plural_and_group(http: Api, word: str) -> None:
+    definition = a_definition(word)
+    definition["metadata"]["name"] = f"other.{word}.example.com"
+    answer = http.post(DEFINITIONS, definition)
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    assert "metadata.name" in answer.body["message"]
+
+
+def test_a_kind_that_is_taken_is_not_accepted(http: Api, word: str) -> None:
+    define(http, a_definition(word))
+    other = a_definition(word)
+    other["metadata"]["name"] = f"others.{word}.example.com"
+    other["spec"]["names"] = {"plural": "others", "singular": "other", "kind": "Widget"}
+    http.post(DEFINITIONS, other)
+    path = f"{DEFINITIONS}/others.{word}.example.com"
+    wait_for(lambda: condition(http.get(path).body, "NamesAccepted") == "False")
+    assert http.get(f"/apis/{word}.example.com/v1/others").status == 404
+
+
+def test_discovery_tells_of_a_new_kind(http: Api, word: str) -> None:
+    base = define(http, a_definition(word))
+    told = {one["name"]: one for one in http.get(base).body["resources"]}
+    assert set(told) == {"widgets", "widgets/status"}
+    assert (told["widgets"]["kind"], told["widgets"]["shortNames"]) == ("Widget", [f"w{word}"])

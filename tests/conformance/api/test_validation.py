@@ -1,0 +1,199 @@
+"""What is refused, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.api.objects import a_config_map, a_deployment, apps, core
+from tests.conformance.http import Answer, Api
+
+Json = Any
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+def _is_invalid(answer: Answer, *sentences: str) -> None:
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid"), answer.body
+    for sentence in sentences:
+        assert sentence in answer.body["message"]
+
+
+@pytest.mark.parametrize("name", ["Upper", "under_score", "-dash", "a" * 254, "a..b"])
+def test_a_name_is_a_subdomain(http: Api, namespace: str, name: str) -> None:
+    _is_invalid(http.post(core(namespace, "configmaps"), a_config_map(name)), "metadata.name: Invalid value")
+
+
+def test_the_name_of_a_namespace_is_a_label(http: Api) -> None:
+    _is_invalid(http.post("/api/v1/namespaces", {"metadata": {"name": "a.b"}}), "must not contain dots")
+    _is_invalid(http.post("/api/v1/namespaces", {"metadata": {"name": "A"}}), "a lowercase RFC 1123 label must")
+
+
+def test_the_name_of_a_role_may_hold_colons_and_capitals(http: Api, namespace: str) -> None:
+    path = f"{RBAC}/namespaces/{namespace}/roles"
+    assert http.post(path, {"metadata": {"name": "system:A_b"}, "rules": []}).status == 201
+
+
+@pytest.mark.parametrize("labels", [{"a": "b c"}, {"a b": "c"}, {"a": "x" * 64}, {"-a": "b"}, {"A/b/c": "d"}], ids=str)
+def test_labels_are_checked(http: Api, namespace: str, labels: Json) -> None:
+    _is_invalid(http.post(core(namespace, "configmaps"), a_config_map(labels=labels)), "metadata.labels")
+
+
+def test_annotations_have_a_limit(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "configmaps"), a_config_map(annotations={"a": "x" * (256 * 1024)}))
+    _is_invalid(answer, "metadata.annotations: Too long: may not be more than 262144 bytes")
+
+
+def test_a_config_map_has_a_limit(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "configmaps"), a_config_map(data={"k": "x" * (1024 * 1024 + 1)}))
+    _is_invalid(answer, "Too long: may not be more than 1048576 bytes")
+
+
+def test_a_request_has_a_limit(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "configmaps"), a_config_map(data={"k": "x" * (3 * 1024 * 1024 + 1)}))
+    assert (answer.status, answer.body["reason"]) == (413, "RequestEntityTooLarge")
+
+
+def test_the_keys_of_a_config_map_are_checked(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "configmaps"), a_config_map(data={"a b": "c"}))
+    _is_invalid(answer, 'data[a b]: Invalid value: "a b": a valid config key must consist of')
+
+
+def test_a_selector_must_choose_the_template(http: Api, namespace: str) -> None:
+    answer = http.post(apps(namespace), a_deployment(selector={"matchLabels": {"app": "other"}}))
+    _is_invalid(
+        answer,
+        'spec.template.metadata.labels: Invalid value: {"app":"d"}: `selector` does not match template `labels`',
+    )
+
+
+def test_a_deployment_needs_a_selector(http: Api, namespace: str) -> None:
+    body = a_deployment()
+    del body["spec"]["selector"]
+    _is_invalid(http.post(apps(namespace), body), "spec.selector: Required value")
+
+
+def test_a_deployment_needs_containers(http: Api, namespace: str) -> None:
+    body = a_deployment()
+    body["spec"]["template"]["spec"]["containers"] = []
+    _is_invalid(http.post(apps(namespace), body), "spec.template.spec.containers: Required value")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        pytest.param({"env": [{"name": ""}]}, "containers[0].env[0].name: Required value", id="name of a variable"),
+        pytest.param({"name": ""}, "spec.template.spec.containers[0].name: Required value", id="name"),
+        pytest.param({"image": ""}, "spec.template.spec.containers[0].image: Required value", id="image"),
+        pytest.param({"name": "A"}, 'containers[0].name: Invalid value: "A"', id="name as a label"),
+        pytest.param(
+            {"volumeMounts": [{"name": "v", "mountPath": "/v"}]}, 'volumeMounts[0].name: Not found: "v"', id="volume"
+        ),
+    ],
+)
+def test_containers_are_checked(http: Api, namespace: str, change: Json, sentence: str) -> None:
+    body = a_deployment()
+    body["spec"]["template"]["spec"]["containers"][0].update(change)
+    _is_invalid(http.post(apps(namespace), body), sentence)
+
+
+def test_the_selector_of_a_deployment_never_changes(http: Api, namespace: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    labels = {"app": "d", "x": "y"}
+    patch = {"spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}}
+    _is_invalid(http.patch(apps(namespace, "d"), patch), "spec.selector: Invalid value", "field is immutable")
+
+
+def test_the_template_of_a_job_never_changes(http: Api, namespace: str) -> None:
+    path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    http.post(path, {"metadata": {"name": "j"}, "spec": {"template": template}})
+    patch = {"spec": {"template": {"spec": {"restartPolicy": "OnFailure"}}}}
+    _is_invalid(http.patch(f"{path}/j", patch), "spec.template: Invalid value", "field is immutable")
+
+
+def test_a_job_says_when_to_restart(http: Api, namespace: str) -> None:
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    body = {"metadata": {"name": "j"}, "spec": {"template": template}}
+    answer = http.post(f"/apis/batch/v1/namespaces/{namespace}/jobs", body)
+    _is_invalid(answer, "spec.template.spec.restartPolicy: Required value: valid values:")
+
+
+def test_the_role_of_a_binding_never_changes(http: Api, namespace: str) -> None:
+    path = f"{RBAC}/namespaces/{namespace}/rolebindings"
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "a"}
+    http.post(path, {"metadata": {"name": "b"}, "roleRef": ref})
+    answer = http.patch(f"{path}/b", {"roleRef": {"name": "other"}})
+    _is_invalid(answer, "roleRef: Invalid value", "cannot change roleRef")
+
+
+def test_the_type_of_a_secret_never_changes(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "secrets"), {"metadata": {"name": "a"}})
+    _is_invalid(http.patch(core(namespace, "secrets", "a"), {"type": "other"}), "type: Invalid value", "immutable")
+
+
+def test_an_immutable_config_map_never_changes(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), {**a_config_map(), "immutable": True})
+    answer = http.patch(core(namespace, "configmaps", "a"), {"data": {"k": "other"}})
+    _is_invalid(answer, "data: Forbidden: field is immutable when `immutable` is set")
+
+
+def test_a_rule_names_verbs(http: Api, namespace: str) -> None:
+    rules = [{"apiGroups": [""], "resources": ["pods"]}]
+    answer = http.post(f"{RBAC}/namespaces/{namespace}/roles", {"metadata": {"name": "a"}, "rules": rules})
+    _is_invalid(answer, "rules[0].verbs: Required value")
+
+
+def test_a_rule_names_groups_and_resources(http: Api, namespace: str) -> None:
+    answer = http.post(
+        f"{RBAC}/namespaces/{namespace}/roles", {"metadata": {"name": "a"}, "rules": [{"verbs": ["get"]}]}
+    )
+    _is_invalid(answer, "rules[0].apiGroups: Required value", "rules[0].resources: Required value")
+
+
+def test_an_owner_reference_is_whole(http: Api, namespace: str) -> None:
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": ""}
+    answer = http.post(core(namespace, "configmaps"), a_config_map(ownerReferences=[owner]))
+    _is_invalid(answer, "metadata.ownerReferences.uid")
+
+
+def test_a_service_needs_ports(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "services"), {"metadata": {"name": "s"}, "spec": {}})
+    _is_invalid(answer, "spec.ports: Required value")
+
+
+def test_a_value_of_the_wrong_type_is_a_bad_request(http: Api, namespace: str) -> None:
+    answer = http.post(apps(namespace), a_deployment(replicas="many"))
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert "Deployment in version" in answer.body["message"]
+    assert "cannot unmarshal string" in answer.body["message"]
+
+
+def test_an_unknown_field_of_a_builtin_kind_is_refused_on_demand(http: Api, namespace: str) -> None:
+    answer = http.post(f"{apps(namespace)}?fieldValidation=Strict", a_deployment(alien=1))
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert answer.body["message"] == (
+        'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: '
+        'unknown field "spec.alien"'
+    )
+
+
+def test_an_unknown_field_of_a_builtin_kind_is_warned_about(http: Api, namespace: str) -> None:
+    answer = http.post(apps(namespace), a_deployment(alien=1))
+    assert answer.status == 201
+    assert answer.headers["Warning"] == '299 - "unknown field \\"spec.alien\\""'
+
+
+def test_a_body_that_is_not_json_is_a_bad_request(http: Api, namespace: str) -> None:
+    assert http.send("POST", core(namespace, "configmaps"), b"{").status == 400
+
+
+def test_another_kind_in_the_body_is_a_bad_request(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "configmaps"), {**a_config_map(), "kind": "Secret"})
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+
+
+def test_a_body_may_be_yaml(http: Api, namespace: str) -> None:
+    text = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n"
+    answer = http.send("POST", core(namespace, "configmaps"), text, content="application/yaml")
+    assert (answer.status, answer.body["data"]) == (201, {"k": "v"})
