@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -33,31 +33,42 @@ class Transport:
     _pools: dict[str, urllib3.PoolManager] = field(default_factory=dict)
 
     def request(self, method: str, url: str, headers: Mapping[str, str], image: str) -> urllib3.BaseHTTPResponse:
-        """The response, its body not yet read. OciError about `image` when there is none."""
+        """The response, its body not yet read, redirects followed. OciError about `image` when there is none."""
+        for _ in range(_REDIRECTS):
+            try:
+                response = self._send(method, url, headers)
+                location = response.get_redirect_location()
+                if not location:
+                    return response
+                response.close()
+                target = urljoin(url, location)
+                if urlsplit(target)[:2] != urlsplit(url)[:2]:  # a login is meant for one host
+                    headers = {name: value for name, value in headers.items() if name != "Authorization"}
+            except (HTTPError, ValueError) as error:  # ValueError: an address that is none
+                raise unreachable(error, url, image) from error
+            url = target
+        raise OciError("Unreachable", f"{image}: the registry redirects more than {_REDIRECTS} times, last to {url}")
+
+    def _send(self, method: str, url: str, headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
         retries = urllib3.Retry(
-            total=self.attempts - 1 + _REDIRECTS,
-            connect=self.attempts - 1,
-            read=self.attempts - 1,
-            status=self.attempts - 1,
-            redirect=_REDIRECTS,
+            total=self.attempts - 1,
+            redirect=False,
             status_forcelist=_RETRIED,
             backoff_factor=self.backoff_seconds,
             backoff_max=_PAUSE_SECONDS,
             respect_retry_after_header=False,  # it may ask for hours; the caller tries again later anyway
             raise_on_status=False,
         )
-        try:
-            return self._pool(url).request(
-                method,
-                url,
-                headers={"User-Agent": _AGENT, **headers},
-                retries=retries,
-                timeout=urllib3.Timeout(connect=self.connect_seconds, read=self.read_seconds),
-                preload_content=False,
-                decode_content=False,
-            )
-        except (HTTPError, ValueError) as error:  # ValueError: a redirect to what is no address
-            raise unreachable(error, url, image) from error
+        return self._pool(url).request(
+            method,
+            url,
+            headers={"User-Agent": _AGENT, **headers},
+            redirect=False,
+            retries=retries,
+            timeout=urllib3.Timeout(connect=self.connect_seconds, read=self.read_seconds),
+            preload_content=False,
+            decode_content=False,
+        )
 
     def _pool(self, url: str) -> urllib3.PoolManager:
         parts = urlsplit(url)

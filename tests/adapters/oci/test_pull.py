@@ -300,6 +300,13 @@ def test_a_redirect_that_leads_nowhere_is_told(registry: ScriptedRegistry) -> No
     assert refusal(registry).reason == "Unreachable"
 
 
+def test_a_registry_that_redirects_for_ever_is_told(registry: ScriptedRegistry) -> None:
+    registry.gate = lambda request: Answer(status=302, headers={"Location": request.path})
+    error = refusal(registry)
+    assert error.reason == "Unreachable"
+    assert "redirects more than" in error.message
+
+
 def test_a_login_is_never_sent_in_the_clear_to_another_machine() -> None:
     authorizer = Authorizer(replace(_FAST), Credentials({"quay.io": _ME}))
     with pytest.raises(OciError, match="wanted https"):
