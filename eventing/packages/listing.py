@@ -43,7 +43,7 @@ def installed(cluster: KubeClient, namespace: str = "") -> list[Row]:
 
 def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
     """One row per channel of each package of every catalog that was read: its newest version."""
-    from shared.domain.catalog.graph import head
+    from shared.domain.catalog.graph import heads
     from shared.ports import ImageSource, Unavailable
 
     reader = catalogs or _reader(cluster)
@@ -63,7 +63,7 @@ def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
                 {
                     "package": name,
                     "channel": channel.name + (" (default)" if channel.name == package.default_channel else ""),
-                    "version": head(channel),
+                    "version": ", ".join(entry.name for entry in heads(channel)),
                     "catalog": f"{namespace_of(source)}/{name_of(source)}",
                 }
                 for channel in package.channels

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.resolver.model import Installed, Subscriber
 from shared.domain.resolver.versions import is_in_range
@@ -71,12 +72,11 @@ def in_order(channel: Channel, package: str) -> tuple[Entry, ...]:
     """The entries from the head down its `replaces`, without skipped ones. ChannelError when there is no one chain."""
     entries = {entry.name: entry for entry in channel.entries}
     skipped = {name for entry in channel.entries for name in entry.skips if name in entries}
-    replaced = {entry.replaces for entry in channel.entries if entry.replaces in entries}
-    heads = [entry for entry in channel.entries if entry.name not in skipped | replaced]
+    found = heads(channel)
     where = f'in channel "{channel.name}" of package "{package}"'
-    if channel.entries and not heads:
+    if channel.entries and not found:
         raise ChannelError(f"no channel heads (entries not replaced by another entry) found {where}")
-    chains = [_chain(head, entries, where) for head in heads]
+    chains = [_chain(head, entries, where) for head in found]
     if len(chains) > 1:
         shown = ", ".join(_shown([entry for entry in chain if entry.name not in skipped]) for chain in chains)
         raise ChannelError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from shared import names
@@ -26,13 +28,13 @@ from tests.kit.installation import Installation, a_namespace, a_subscription, an
 @pytest.fixture
 def namespace(installation: Installation, request: pytest.FixtureRequest) -> str:
     """A namespace of this test alone."""
-    words = request.node.originalname.removeprefix("test_").replace("_", "-")
+    words = str(request.node.originalname).removeprefix("test_").replace("_", "-")
     name = words[:50].rstrip("-")
     installation.apply(a_namespace(name))
     return name
 
 
-def subscribe(installation: Installation, namespace: str, package: str, **spec: object) -> None:
+def subscribe(installation: Installation, namespace: str, package: str, **spec: Any) -> None:
     """A Subscription, and a group for this namespace only (for all, where the operator knows no other mode)."""
     targets = () if package == "ledger" else (namespace,)
     installation.apply(an_operator_group(namespace, targets=targets), a_subscription(package, namespace, **spec))

@@ -140,7 +140,7 @@ class ServiceSpec(Strict):
     template: RevisionTemplate
 
 
-SPECS = {
+SPECS: dict[tuple[str, str], type[Strict]] = {
     ("eventing.knative.dev/v1", "Broker"): BrokerSpec,
     ("eventing.knative.dev/v1", "Trigger"): TriggerSpec,
     ("sources.knative.dev/v1", "ApiServerSource"): ApiServerSourceSpec,
