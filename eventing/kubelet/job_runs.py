@@ -16,7 +16,7 @@ import structlog
 from eventing.kubelet import jobs
 from eventing.kubelet.jobs import Progress, Task
 from eventing.kubelet.launcher import Launcher, without_ties
-from eventing.kubelet.mounts import VOLUMES, mount_secrets
+from eventing.kubelet.mounts import VOLUMES, mount_secrets, own_folder
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest, ReadOnly, uid_of
 from shared.kinds import Ref
@@ -43,7 +43,7 @@ class JobRuns:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ended: set[str] = set()
         """Jobs whose end was written, while what is seen of them may still be older than that."""
-        self._folder = Path(tempfile.mkdtemp(prefix="olmf-kubelet-"))
+        self._folder = own_folder()
 
     def saw(self, job: ReadOnly) -> None:
         """A Job that exists: run it if it waits for us, remove it when its time has come."""

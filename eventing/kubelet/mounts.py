@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import os
+import shutil
+import tempfile
 from pathlib import Path
 
 from eventing.kubelet.jobs import Task
@@ -11,6 +14,27 @@ from shared.ports import Cluster
 
 VOLUMES = "OLMF_VOLUMES"
 """Tells a program that its mounts are not at `/` but below this folder."""
+_PREFIX = "olmf-kubelet-"
+
+
+def own_folder(parent: str = "") -> Path:
+    """A new private folder; those of processes that ended without a chance to tidy up are removed, Secrets and all."""
+    parent = parent or tempfile.gettempdir()
+    for left in Path(parent).glob(f"{_PREFIX}*-*"):
+        pid = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if pid.isdigit() and not _is_alive(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def mount_secrets(cluster: Cluster, task: Task, root: Path) -> None:
