@@ -73,7 +73,12 @@ class JobRuns:
             life.close()
             return
         task = self._tasks[name] = asyncio.create_task(life, name=name)
-        task.add_done_callback(lambda _: self._tasks.pop(name, None))
+        task.add_done_callback(lambda done: self._over(name, done))
+
+    def _over(self, name: str, task: asyncio.Task[None]) -> None:
+        del self._tasks[name]
+        if not task.cancelled() and (error := task.exception()):
+            log.error("job_lost", job=name, exc_info=error)
 
     async def _run(self, task: Task, progress: Progress) -> None:
         try:
@@ -111,6 +116,7 @@ class JobRuns:
         return jobs.failed(progress, "BackoffLimitExceeded", _now())
 
     async def _attempt(self, task: Task, progress: Progress) -> int:
+        self._folder.mkdir(mode=0o700, exist_ok=True)  # why: temporary folders that are idle for days get tidied away
         place = Path(tempfile.mkdtemp(dir=self._folder))
         output = place / "log"
         environ = {**self._environ, **task.environ}
