@@ -183,9 +183,11 @@ def _manifest(going: _Pass, step: ReadOnly, resource: Resource) -> Manifest:
     reference = references.parse(text)
     if reference is None:
         try:
-            literal: Manifest = json.loads(text)
+            literal = json.loads(text)
         except ValueError as error:
             raise _Failure(f"error parsing step manifest: {error}") from error
+        if not isinstance(literal, dict):
+            raise _Failure(f"error parsing step manifest: wanted an object, got {text}")
         return literal
     found = going.objects(text, reference).get(resource)
     if found is None:

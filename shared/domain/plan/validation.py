@@ -61,7 +61,6 @@ def _served(crd: ReadOnly) -> Mapping[str, Manifest]:
     }
 
 
-_MAPS = ("properties", "patternProperties", "definitions")
 _LISTS = ("allOf", "anyOf", "oneOf")
 _ONES = ("items", "additionalProperties", "not")
 
@@ -70,22 +69,23 @@ def _as_json_schema(schema: Any) -> Any:
     """The structural schema in the words of JSON Schema: `nullable` and integers or strings are spelled out."""
     if not isinstance(schema, Mapping):
         return schema
-    plain = {key: value for key, value in schema.items() if key not in ("default", "format", "nullable")}
-    for key in _MAPS:
-        if key in plain:
-            plain[key] = {name: _as_json_schema(inner) for name, inner in plain[key].items()}
-    for key in _LISTS:
-        if key in plain:
-            plain[key] = [_as_json_schema(inner) for inner in plain[key]]
-    for key in _ONES:
-        if key in plain:
-            plain[key] = _as_json_schema(plain[key])
+    plain = {key: _inner(key, value) for key, value in schema.items() if key not in ("default", "format", "nullable")}
     if plain.get("x-kubernetes-int-or-string"):
         plain["type"] = ["integer", "string"]
-    if schema.get("nullable") and "type" in plain:
-        named = plain["type"] if isinstance(plain["type"], list) else [plain["type"]]
-        return {"anyOf": [{"type": "null"}, {**plain, "type": named}]}
+    if schema.get("nullable"):
+        for key in ("type", "enum"):
+            if key in plain:
+                listed = plain[key] if isinstance(plain[key], list) else [plain[key]]
+                plain[key] = [*listed, "null" if key == "type" else None]
     return plain
+
+
+def _inner(key: str, value: Any) -> Any:
+    if key == "properties":
+        return {name: _as_json_schema(inner) for name, inner in value.items()}
+    if key in _LISTS:
+        return [_as_json_schema(inner) for inner in value]
+    return _as_json_schema(value) if key in _ONES else value
 
 
 def _told(error: ValidationError) -> Iterator[str]:

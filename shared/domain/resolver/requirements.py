@@ -61,15 +61,12 @@ def required(properties: Iterable[Property]) -> tuple[Requirement, ...]:
     for stated in properties:
         reader = _READERS.get(stated.type)
         if reader is not None:
-            requirement = reader(_object(stated))
+            try:
+                requirement = reader(stated.value)
+            except (AttributeError, TypeError) as error:
+                raise ValueError(f"property {stated.type}: {json.dumps(stated.value)}: {error}") from error
             found[requirement.text] = requirement
     return tuple(found[text] for text in sorted(found))
-
-
-def _object(stated: Property) -> Mapping[str, Any]:
-    if not isinstance(stated.value, Mapping):
-        raise ValueError(f"property {stated.type}: {json.dumps(stated.value)} is not an object")  # noqa: TRY004
-    return stated.value
 
 
 def _api(value: Mapping[str, Any]) -> Requirement:

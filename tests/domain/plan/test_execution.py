@@ -1,0 +1,100 @@
+"""What a step writes onto an object that is there already."""
+
+from __future__ import annotations
+
+from shared import kinds
+from shared.api.manifest import Manifest
+from shared.domain.plan import crds
+from shared.domain.plan.execution import RULES, SUPPORTED, Place, merged, prepared, rule_for
+from shared.kinds import Kind
+
+PLACE = Place("ns", "install-1", "a.v2")
+
+
+def an_object(kind: str, meta: Manifest | None = None, **fields: object) -> Manifest:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": "x", **(meta or {})}, **fields}
+
+
+def an_owner(name: str, uid: str, **more: object) -> Manifest:
+    return {"kind": "ClusterServiceVersion", "name": name, "uid": uid, **more}
+
+
+def test_a_service_keeps_its_addresses() -> None:
+    """catalog.md 8.10.115: a Service with the ClusterIP it already has."""
+    live = an_object("Service", {"resourceVersion": "7"}, spec={"clusterIP": "10.0.0.1", "ports": [1]})
+    assert merged(an_object("Service", spec={"ports": [2]}), live)["spec"] == {"clusterIP": "10.0.0.1", "ports": [2]}
+
+
+def test_a_service_account_keeps_its_secrets_and_both_owners() -> None:
+    """catalog.md 8.10.110, 116 and 117: secrets kept; old and new CSV own it; new annotations win."""
+    live = an_object(
+        "ServiceAccount",
+        {"annotations": {"a": "old", "b": "kept"}, "ownerReferences": [an_owner("a.v1", "1")], "resourceVersion": "7"},
+        secrets=[{"name": "s"}],
+    )
+    wanted = an_object("ServiceAccount", {"annotations": {"a": "new"}, "ownerReferences": [an_owner("a.v2", "2")]})
+    whole = merged(wanted, live)
+    assert whole["secrets"] == [{"name": "s"}]
+    assert whole["metadata"]["annotations"] == {"a": "new", "b": "kept"}
+    assert [owner["uid"] for owner in whole["metadata"]["ownerReferences"]] == ["1", "2"]
+    assert whole["metadata"]["resourceVersion"] == "7"
+
+
+def test_the_same_owner_is_not_doubled() -> None:
+    """catalog.md 8.10.118: OLM compares pointers, so that real duplicates pile up."""
+    live = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "2", controller=False)]})
+    for reference in (an_owner("a.v2", "2", controller=False), an_owner("a.v2", "", controller=False)):
+        wanted = an_object("ServiceAccount", {"ownerReferences": [reference]})
+        assert [one["uid"] for one in merged(wanted, live)["metadata"]["ownerReferences"]] == ["2"]
+
+
+def test_an_owner_of_the_same_name_but_another_uid_is_added() -> None:
+    """catalog.md 8.10.118: a different uid is a different owner."""
+    live = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "old")]})
+    wanted = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "new")]})
+    assert [one["uid"] for one in merged(wanted, live)["metadata"]["ownerReferences"]] == ["old", "new"]
+
+
+def test_a_dependency_names_the_plan_that_made_it() -> None:
+    """catalog.md 3.3: annotation olm.generated-by."""
+    made = prepared(an_object("Subscription"), RULES["Subscription"], PLACE)
+    assert made["metadata"]["annotations"] == {"olm.generated-by": "install-1"}
+
+
+def test_status_and_namespace_of_the_manifest_do_not_count() -> None:
+    made = prepared(an_object("Role", {"namespace": "elsewhere"}, status={"a": 1}), RULES["Role"], PLACE)
+    assert (made["metadata"]["namespace"], "status" in made) == ("ns", False)
+
+
+def test_which_kinds_may_be_shipped() -> None:
+    """catalog.md 8.10.113: the supported list, by Kind only."""
+    served = Kind("monitoring.coreos.com/v1", "ServiceMonitor", "servicemonitors")
+    assert {"PrometheusRule", "ServiceMonitor"} <= SUPPORTED
+    assert rule_for("UnsupportedKind", served) is None
+    assert rule_for("ServiceMonitor", None) is None
+    assert rule_for("ServiceMonitor", served) is not None
+
+
+def a_crd(ca_bundle: str = "", annotations: Manifest | None = None) -> Manifest:
+    config = {"caBundle": ca_bundle} if ca_bundle else {"path": "/convert"}
+    spec = {"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": config}}, "versions": []}
+    meta = {"name": "as.example.com", "annotations": annotations or {}}
+    return {"apiVersion": kinds.CUSTOM_RESOURCE_DEFINITION.api_version, "kind": "CustomResourceDefinition",
+            "metadata": meta, "spec": spec}  # fmt: skip
+
+
+def test_an_injected_ca_bundle_survives_an_update() -> None:
+    """catalog.md 9.11: OLM drops it."""
+    action = crds.act(a_crd(), a_crd("CA"), PLACE, ())
+    assert action.replace is not None
+    assert action.replace["spec"]["conversion"]["webhook"]["clientConfig"] == {"path": "/convert", "caBundle": "CA"}
+    own = crds.act(a_crd("OWN"), a_crd("CA"), PLACE, ())
+    assert own.replace is not None
+    assert own.replace["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] == "OWN"
+
+
+def test_without_csv_nothing_is_remembered() -> None:
+    """catalog.md 8.11.137: empty namespace or name, nothing added."""
+    action = crds.act(a_crd(annotations={"kept": "yes"}), None, Place("ns", "install-1", ""), ())
+    assert action.create is not None
+    assert action.create["metadata"]["annotations"] == {"kept": "yes"}
