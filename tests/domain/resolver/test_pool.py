@@ -78,9 +78,9 @@ def found(subscriber: Subscriber, package: Package, installed: str = "") -> list
         ),
         pytest.param(
             a_subscriber(),
-            [Channel("stable", (an_entry("v2", "v1", skip_range="nonsense"), V1))],
+            [Channel("stable", (an_entry("v2", "v0", skip_range="nonsense"),))],
             "v1",
-            ["v2"],
+            [],
             id="resolver.md 2.4: a skip range that cannot be read counts as none",
         ),
     ],
@@ -142,6 +142,13 @@ def test_a_channel_without_one_order_is_refused(entries: tuple[Entry, ...], mess
     with pytest.raises(ChannelError) as error:
         in_order(Channel("c", entries), "p")
     assert str(error.value) == message
+
+
+def test_a_chain_of_one_and_a_chain_of_none_are_shown_as_olm_does() -> None:
+    """resolver.md 5.4: `[]`, `name`, or `first...last`."""
+    entries = (an_entry("v5", skips=("v4",)), an_entry("v4"), an_entry("v3", "v2"), an_entry("v2"))
+    with pytest.raises(ChannelError, match=r"v5, v3\.\.\.v2$"):
+        in_order(Channel("c", entries), "p")
 
 
 def test_an_entry_that_is_only_skipped_vanishes() -> None:

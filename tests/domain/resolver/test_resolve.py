@@ -221,3 +221,19 @@ def test_the_order_of_the_inputs_does_not_matter() -> None:
         shuffler.shuffle(subscribers)
         shuffler.shuffle(packages)
         assert answer(*subscribers, packages=packages) == first
+
+
+def test_a_channel_without_one_order_prevents_the_decision_of_its_subscriptions_only() -> None:
+    fork = (Entry("a.v3", "a.v1"), Entry("a.v2", "a.v1"), Entry("a.v1"))
+    bundles = {entry.name: Bundle(entry.name, "1.0.0", "i") for entry in fork}
+    resolution = answer(A, B, packages=[Package("a", "stable", (Channel("stable", fork),), bundles), a_package("b")])
+    assert refusal(resolution, "a").startswith("a unique replacement chain within a channel is required")
+    assert chosen(resolution) == ["b.v1.0.0"]
+
+
+def test_a_package_has_one_provider() -> None:
+    """resolver.md 9.1: an unclaimed older version of the same package stands in the way."""
+    resolution = answer(A, packages=[a_package("a", version="2.0.0")], installed=[an_installed("a")])
+    assert refusal(resolution, "a") == (
+        "constraints not satisfiable: a.v1.0.0 and a.v2.0.0 originate from package a, subscription a exists"
+    )

@@ -355,3 +355,81 @@ def test_a_definition_that_accepts_existing_objects_is_updated() -> None:
     new = a_scaled_crd(**{"x-kubernetes-int-or-string": True})
     world = upgraded(new)
     assert (status(world)["phase"], world.events) == ("Complete", [])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        pytest.param("{", "error parsing step manifest: Expecting property name", id="catalog.md 4.5: no JSON"),
+        pytest.param("[]", "error parsing step manifest: wanted an object, got []", id="catalog.md 4.5: no object"),
+    ],
+)
+def test_a_malformed_manifest_is_told(manifest: str, message: str) -> None:
+    plan = a_plan(CSV)
+    plan["status"]["plan"][0]["resource"]["manifest"] = manifest
+    assert status(carried_out(plan))["message"].startswith(f"retrying execution due to error: {message}")
+
+
+def a_referring_plan(**config_map: object) -> tuple[Manifest, Manifest]:
+    """A plan whose step refers to a ConfigMap, and the ConfigMap."""
+    plan = a_plan(CSV)
+    reference = {
+        "kind": "ConfigMap", "name": "h", "namespace": "olm", "catalogSourceName": "local",
+        "catalogSourceNamespace": "olm",
+    }  # fmt: skip
+    plan["status"]["plan"][0]["resource"]["manifest"] = json.dumps(reference)
+    return plan, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "h", "namespace": "olm"}, **config_map}
+
+
+def test_a_config_map_that_lost_its_content_is_told() -> None:
+    world = carried_out(*a_referring_plan())
+    assert "error loading unpacked bundle configmap for ref olm/h: " in status(world)["message"]
+
+
+def test_a_step_that_its_bundle_does_not_know_is_told() -> None:
+    """catalog.md 4.6: couldn't find unpacked step."""
+    other = {**CSV, "metadata": {"name": "b.v1"}, "spec": {"install": {"strategy": "deployment"}}}
+    world = carried_out(*a_referring_plan(data={"csv.yaml": json.dumps(other)}))
+    assert status(world)["message"].endswith("couldn't find unpacked step for ClusterServiceVersion a.v1")
+
+
+def test_a_pull_secret_that_is_there_is_left_alone() -> None:
+    """catalog.md 4.5: Secret, AlreadyExists, untouched."""
+    secret = an_object("Secret", name="s")
+    live = {**secret, "metadata": {"name": "s", "namespace": "ns"}, "data": {"a": "b"}}
+    world = carried_out(a_plan(secret), live)
+    assert (status(world)["phase"], steps(world)) == ("Complete", ["Present"])
+
+
+def test_a_step_of_an_unknown_status_is_invalid_data() -> None:
+    """catalog.md 4.5.3: any other status."""
+    plan = a_plan(CSV)
+    plan["status"]["plan"][0]["status"] = "NotCreated"
+    assert status(carried_out(plan))["message"].endswith("the InstallPlan contains invalid data")
+
+
+def test_a_definition_of_a_version_that_is_gone_names_the_guide() -> None:
+    """catalog.md 8.9.105: v1beta1 definitions cannot be created on today's API servers."""
+    world = carried_out(a_plan(a_crd("as.example.com") | {"apiVersion": "apiextensions.k8s.io/v1beta1"}))
+    assert "GroupVersionKind apiextensions.k8s.io/v1beta1, Kind=CustomResourceDefinition" in status(world)["message"]
+
+
+def test_other_kinds_do_not_wait_for_an_api() -> None:
+    """catalog.md 4.5.3: WaitingForApi of a kind that is no definition counts as done."""
+    plan = a_plan(CSV)
+    plan["status"]["plan"][0]["status"] = "WaitingForApi"
+    assert steps(carried_out(plan)) == ["Present"]
+
+
+def test_definitions_that_discovery_knows_are_not_asked_for_one_by_one() -> None:
+    crd = a_crd("as.example.com")
+    crd["spec"] |= {"names": {"kind": "A", "plural": "as"}}
+    plan = a_plan(crd)
+    plan["status"]["plan"][0]["status"] = "WaitingForApi"
+    world = carried_out(plan, served=[Kind("example.com/v1", "A", "as")])
+    assert steps(world) == ["Created"]
+
+
+def test_a_deleted_plan_is_nothing_to_do() -> None:
+    world = World()
+    assert world.run(Job(STEP, PLAN)).writes == ()

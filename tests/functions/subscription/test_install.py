@@ -485,3 +485,58 @@ def test_no_upgrade_is_planned_while_a_plan_is_carried_out() -> None:
         world.finish_jobs()
     world.settle()
     assert status(world)["installedCSV"] == "etcd.v2.0.0"
+
+
+def test_with_direct_unpacking_an_image_that_is_missing_is_told_and_tried_again() -> None:
+    world = a_world(policy=Policy(unpack="direct"))
+    bundle = world.bundles.images.pop("registry/etcd:v1.0.0")
+    world.put(a_subscription())
+    world.settle()
+    assert "NotFound: registry/etcd:v1.0.0: no such image" in conditions(world)["BundleUnpackFailed"][1]
+    world.bundles.images["registry/etcd:v1.0.0"] = bundle
+    world.later(minutes=2)
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    assert the(world, kinds.JOB, "olm") == []
+
+
+def test_a_slow_job_is_asked_for_the_troubles_of_its_pods() -> None:
+    """catalog.md 8.13.153 and 3.7 F: an image that cannot be pulled is told on the Subscription."""
+    world = a_world(a_subscription())
+    [job] = the(world, kinds.JOB, "olm")
+    trouble = {"name": "extract", "ready": False, "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no"}}}
+    meta = {"name": "p", "namespace": "olm", "labels": {"job-name": name_of(job)}}
+    pod = {"phase": "Pending", "containerStatuses": [trouble]}
+    world.put({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": pod})
+    world.later(seconds=20)
+    assert conditions(world)["BundleUnpacking"][1].startswith("Bundle image pull failed. Common causes: Missing ICSP")
+
+
+def test_a_csv_with_unreadable_properties_prevents_decisions_and_says_which() -> None:
+    """resolver.md 2.5: the whole snapshot of what exists fails."""
+    csv = a_bundle("vault", "1.0.0")[0]
+    csv["metadata"] |= {"namespace": "ns", "annotations": {names.PROPERTIES: "nonsense"}}
+    world = a_world(csv, a_subscription())
+    reason, message = conditions(world)["ResolutionFailed"]
+    assert reason == "ErrorPreventedResolution"
+    assert message.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "vault.v1')
+
+
+def test_a_bundle_that_vanished_before_its_plan_is_unpacked_again() -> None:
+    world = a_world(a_subscription())
+    world.finish_jobs()
+    [config_map] = the(world, kinds.CONFIG_MAP, "olm")
+    world.remove(kinds.CONFIG_MAP.ref(name_of(config_map), "olm"))
+    outcome = world.run(Job("subscription/write_install_plan", kinds.NAMESPACE.ref("ns")))
+    assert outcome.writes == ()
+    for ref in [ref for ref in world.objects if ref.kind == "Job"]:
+        world.remove(ref)
+    for _ in range(2):
+        world.settle()
+        world.finish_jobs()
+    world.settle()
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+
+
+def test_a_deleted_subscription_is_nothing_to_do() -> None:
+    world = World()
+    assert world.run(Job("subscription/track_subscription", kinds.SUBSCRIPTION.ref("gone", "ns"))).writes == ()
