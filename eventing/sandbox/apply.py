@@ -17,7 +17,9 @@ from eventing.sandbox.resources import resolve
 from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
 from eventing.sandbox.world import World, now
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, metadata
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def apply(call: Call, world: World, body: Any) -> Answer:
@@ -98,7 +100,9 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
     change = ownership.difference(call, live, merged)
     lost = {one: owned.fields & change.written for one, owned in others.items() if owned.fields & change.written}
     if lost and call.query.get("force", "") not in ("true", "1"):
-        raise _conflicts(lost, others)
+        lost = _disputed(request, live, lost)
+        if lost:
+            raise _conflicts(lost, others)
     owners = ownership.without(others, change.written | change.removed)
     before = next((owned for one, owned in ownership.read(live).items() if _is_same(one, manager)), None)
     is_unchanged = before is not None and before.fields == fields and not change.written and not change.removed
@@ -107,6 +111,17 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
     manifest = decode(call, merged)
     ownership.write(manifest, owners)
     return verbs.replace(call, request.world, old, manifest, is_applied=True)
+
+
+def _disputed(request: _Request, live: Manifest, lost: dict[Manager, Fields]) -> dict[Manager, Fields]:
+    """The conflicts that are left when kubectl goes on with what it applied on the client's side before."""
+    text = (metadata(live).get("annotations") or {}).get(LAST_APPLIED)
+    if request.manager.name != "kubectl" or not text:
+        return lost
+    before = orjson.loads(text)
+    schema = resolve(request.call.resource.schema)
+    mine = set(fieldsets.said(before, schema)) - ownership.difference(request.call, before, live).written
+    return {manager: left for manager, fields in lost.items() if (left := fields - mine)}
 
 
 def _conflicts(lost: dict[Manager, Fields], others: Owners) -> Failure:

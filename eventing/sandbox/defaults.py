@@ -66,7 +66,7 @@ _STATUS: dict[str, Manifest] = {
 
 def _absent(target: Manifest, values: ReadOnly) -> None:
     for name, value in values.items():
-        if name not in target:
+        if name not in target or (target[name] == {} and value):
             target[name] = copy.deepcopy(value)
 
 

@@ -15,8 +15,8 @@ _PREFIX = "#/components/schemas/"
 _METHODS = {"get": "get", "list": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete",
             "deletecollection": "delete"}  # fmt: skip
 _ACTIONS = {"create": "post", "update": "put", "deletecollection": "deletecollection"}
-_PATCHES = ("application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml",
-            "application/strategic-merge-patch+json")  # fmt: skip
+_PATCHES = ("application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml")
+_STRATEGIC = "application/strategic-merge-patch+json"
 
 
 def describe(path: str, registry: Registry) -> Manifest | None:
@@ -121,6 +121,6 @@ def _operation(resource: Resource, verb: str, name: str) -> Node:
         names = ("dryRun",) if verb.startswith("delete") else ("dryRun", "fieldManager", "fieldValidation", "force")
         operation["parameters"] = [{"name": n, "in": "query", "schema": {"type": "string"}} for n in names]
     if verb in ("create", "update", "patch"):
-        media = _PATCHES if verb == "patch" else ("*/*",)
+        media = ("*/*",) if verb != "patch" else _PATCHES if resource.is_custom else (*_PATCHES, _STRATEGIC)
         operation["requestBody"] = {"content": dict.fromkeys(media, ref)}
     return operation

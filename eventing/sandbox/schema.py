@@ -85,6 +85,8 @@ def settle(value: Any, node: Node) -> Any:
         for name, item in value.items():
             inner = child(node, name) or {}
             settled = settle(item, inner)
+            if name in _PLAIN and not settled:
+                continue
             if settled is None or (name not in required and _is_empty(settled, inner) and "properties" in node):
                 continue
             kept[name] = settled
@@ -95,6 +97,14 @@ def settle(value: Any, node: Node) -> Any:
     if isinstance(value, (int, float)) and node.get("oneOf") and "format" not in node:
         return str(value)
     return value
+
+
+_PLAIN = frozenset({
+    "hostPort", "nodePort", "minReadySeconds", "initialDelaySeconds", "timeoutSeconds", "periodSeconds",
+    "successThreshold", "failureThreshold", "observedGeneration", "hostNetwork", "hostPID", "hostIPC", "paused",
+    "stdin", "stdinOnce", "tty", "readOnly",
+})  # fmt: skip
+"""Numbers and booleans that are no pointers in Go: their zero is the same as their absence."""
 
 
 def _is_empty(value: Any, node: Node) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import signal
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from eventing.sandbox.resources import Registry
 from eventing.sandbox.store import Store
 from eventing.sandbox.world import World
 
+_log = logging.getLogger(__name__)
 MAX_BODY = 3 * 1024 * 1024
 JSON = "application/json"
 
@@ -71,6 +73,9 @@ class Server:
             return await self._answer(request)
         except Failure as failure:
             return _json(failure.status, failure.code)
+        except Exception as error:
+            _log.exception("sandbox_failed", extra={"path": split_token(request.path)[0]})
+            return _json(Failure(500, "InternalError", f"Internal error occurred: {error!r}").status, 500)
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         path, token = split_token(request.path)

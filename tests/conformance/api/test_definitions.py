@@ -93,7 +93,8 @@ def test_null_gives_way_to_a_default_and_stays_where_it_may(http: Api, widgets: 
             {"mode": "odd"}, "spec.mode", 'Unsupported value: "odd": supported values: "fast", "slow"', id="enum"
         ),
         pytest.param(
-            {"title": "A"}, "spec.title", "Invalid value: \"A\": spec.title in body should match '^[a-z]+$'", id="pattern"
+            {"title": "A"}, "spec.title", "Invalid value: \"A\": spec.title in body should match '^[a-z]+$'",
+            id="pattern",
         ),
         pytest.param({"title": "abcdef"}, "spec.title", "Too long: may not be more than 5 bytes", id="length"),
         pytest.param({"port": True}, "spec.port", "must be of type integer,string", id="int or string"),
