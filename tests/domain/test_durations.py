@@ -30,6 +30,9 @@ def test_a_duration(text: str, want: timedelta) -> None:
     [
         pytest.param("", 'time: invalid duration ""', id="nothing"),
         pytest.param("invalid", 'time: invalid duration "invalid"', id="no number"),
+        pytest.param("1h?5m", 'time: unknown unit "h?" in duration "1h?5m"', id="something between"),
+        pytest.param("1h..5m", 'time: invalid duration "1h..5m"', id="two dots"),
+        pytest.param("m5s", 'time: invalid duration "m5s"', id="a unit first"),
         pytest.param("5", 'time: missing unit in duration "5"', id="no unit"),
         pytest.param(
             "45mError.code", 'time: unknown unit "mError" in duration "45mError.code"', id="catalog.md 8.3.41: bad unit"

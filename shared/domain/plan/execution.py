@@ -148,8 +148,7 @@ def _owner_labels(rule: Rule, place: Place) -> dict[str, str]:
         case "labels":
             kind = kinds.CLUSTER_SERVICE_VERSION.kind
             return {names.OWNER: place.csv, names.OWNER_NAMESPACE: place.namespace, names.OWNER_KIND: kind}
-        case "none" | "reference":
-            return {}
+    return {}
 
 
 def not_served(kind: str, name: str, group: str, version: str) -> str:

@@ -97,9 +97,4 @@ def _chain(head: Entry, entries: dict[str, Entry], where: str) -> list[Entry]:
 
 
 def _shown(chain: Sequence[Entry]) -> str:
-    match chain:
-        case []:
-            return "[]"
-        case [only]:
-            return only.name
-    return f"{chain[0].name}...{chain[-1].name}"
+    return chain[0].name if len(chain) == 1 else f"{chain[0].name}...{chain[-1].name}"

@@ -183,6 +183,8 @@ def test_what_waits_says_what_for() -> None:
                           annotations={"olmf.io/hold": "freeze"})  # fmt: skip
     assert waits(held, ["etcd.v1"]) == "etcd.v1 is held: freeze"
     assert waits(a_subscription(), []) == ""
+    appeared = a_subscription({"state": "", "currentCSV": "etcd.v1"})
+    assert waits(appeared, ["etcd.v1"]) == "ClusterServiceVersion etcd.v1 has just appeared or gone"
 
 
 def a_package(**notices: str) -> Package:

@@ -110,6 +110,11 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
             id="catalog.md 8.13.156: not failed before failed",
         ),
         pytest.param(
+            [a_job(condition="Complete", minutes_ago=6)],
+            Stale(a_job(condition="Complete", minutes_ago=6)),
+            id="catalog.md 8.13.164: completed without content is tried again later",
+        ),
+        pytest.param(
             [a_job(condition="Complete", minutes_ago=1)],
             Broken("EmptyBundle", f"unpack job {HASH} has completed, but ConfigMap {HASH} holds no manifests",
                    timedelta(minutes=4, seconds=1)),
@@ -166,12 +171,16 @@ def test_a_waiting_container_is_named() -> None:
         "unpack job not completed: Unpack pod(olm/pod-1) container(extract) is pending. Reason: ErrImagePull, Message: "
         "manifest unknown. Common causes: Missing ICSP"
     )
+    ready = {**a_pod("", ""), "status": {"phase": "Pending", "containerStatuses": [{"name": "c", "ready": True}]}}
+    assert waiting(Running(a_job()), [ready]).message == "unpack job not completed"
     said = report([told]).condition
     assert said is not None
     assert said.message.startswith("Bundle image pull failed. Common causes:")
 
 
 def test_a_filled_config_map_needs_no_job() -> None:
+    inline = Unpacking("", CatalogKey("olm", "local"))
+    assert isinstance(known(inline, None), Prevented), "bundles inside catalogs are named as not served"
     config_map = WANTED.config_map(a_payload(PATH, *a_bundle("etcd", "1.0.0")))
     assert known(WANTED, config_map) == Unpacked(config_map)
     other = WANTED.config_map(a_payload("registry/other", *a_bundle("etcd", "1.0.0")))
