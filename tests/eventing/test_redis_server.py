@@ -15,6 +15,7 @@ import pytest
 from eventing import redis_server
 from eventing.redis_server import MAX_SOCKET_PATH, RedisServerError
 from eventing.workqueue import connect
+from tests.kit.redis import put_on_disk
 
 
 def is_alive(pid: int) -> bool:
@@ -70,7 +71,7 @@ def test_what_was_stored_is_there_after_a_kill(tmp_path: Path) -> None:
     server = redis_server.start(tmp_path)
     with connect(server.url) as client:
         client.set("key", "value")
-        client.waitaof(1, 0, 5000)
+        put_on_disk(client)
     os.kill(server.pid, signal.SIGKILL)
     wait_until_gone(server.pid)
     server.stop()

@@ -25,6 +25,7 @@ from shared.config import Settings
 from shared.kinds import Ref
 from tests.eventing.test_worker import a_worker, wait_for
 from tests.eventing.worker_program import GROUP
+from tests.kit.redis import put_on_disk
 
 pytestmark = pytest.mark.crash
 
@@ -146,7 +147,7 @@ def test_work_goes_on_after_redis_was_killed_and_started_again(own_redis: RedisS
         wait_for(world.has_converged)
         world.change([*NAMES, "pause"])
         wait_for(lambda: world.client.llen("started") > len(NAMES))
-        world.client.waitaof(1, 0, 5000)
+        put_on_disk(world.client)
         os.kill(own_redis.pid, signal.SIGKILL)
         own_redis.stop()
         time.sleep(1.5)  # longer than clients are patient
