@@ -1,0 +1,167 @@
+"""What a sandbox remembers, and how it starts and ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from eventing.sandbox import running_sandbox
+from eventing.sandbox.journal_file import JournalFile
+from eventing.sandbox.store import Store
+from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define
+from tests.conformance.http import Api
+
+CONFIG_MAPS = core("default", "configmaps")
+
+
+def _object(name: str, value: int = 0) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"value": str(value)}}
+
+
+def test_a_restart_resumes_with_the_same_objects_and_versions(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        http = Api.of(kubeconfig)
+        http.post(CONFIG_MAPS, a_config_map("a"))
+        http.post(CONFIG_MAPS, a_config_map("b"))
+        http.delete(f"{CONFIG_MAPS}/b")
+        before = http.get(CONFIG_MAPS).body
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        assert Api.of(kubeconfig).get(CONFIG_MAPS).body == before
+
+
+def test_a_restart_keeps_address_and_credentials(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        before = kubeconfig.read_text()
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        assert kubeconfig.read_text() == before
+
+
+def test_a_watch_goes_on_after_a_restart(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        since = Api.of(kubeconfig).get(CONFIG_MAPS).body["metadata"]["resourceVersion"]
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        http = Api.of(kubeconfig)
+        http.post(CONFIG_MAPS, a_config_map("late"))
+        with http.watch(f"{CONFIG_MAPS}?watch=1&resourceVersion={since}") as events:
+            assert next(events)["object"]["metadata"]["name"] == "late"
+
+
+def test_a_version_from_before_the_restart_is_gone(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        http = Api.of(kubeconfig)
+        old = http.post(CONFIG_MAPS, a_config_map("a")).body["metadata"]["resourceVersion"]
+        http.post(CONFIG_MAPS, a_config_map("b"))
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        answer = Api.of(kubeconfig).get(f"{CONFIG_MAPS}?watch=1&resourceVersion={old}")
+    assert (answer.status, answer.body["reason"]) == (410, "Expired")
+    assert answer.body["message"].startswith(f"too old resource version: {old} (")
+
+
+def test_defined_kinds_are_served_after_a_restart(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        http = Api.of(kubeconfig)
+        path = f"{define(http, a_definition('x'))}/namespaces/default/widgets"
+        http.post(path, a_widget("x"))
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        assert Api.of(kubeconfig).get(f"{path}/w").body["spec"] == {"size": 3, "mode": "fast"}
+
+
+def test_without_state_nothing_is_remembered(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path) as kubeconfig:
+        Api.of(kubeconfig).post(CONFIG_MAPS, a_config_map("a"))
+    with running_sandbox(tmp_path) as kubeconfig:
+        assert Api.of(kubeconfig).get(f"{CONFIG_MAPS}/a").status == 404
+
+
+def test_a_torn_last_line_is_forgotten_and_the_rest_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "objects.jsonl"
+    store = Store(JournalFile(path))
+    store.put(("/configmaps", "n", "a"), _object("a"))
+    store.close()
+    with path.open("ab") as file:
+        file.write(b'[9,"/configmaps","n","b",{"apiV')
+    store = Store(JournalFile(path))
+    store.put(("/configmaps", "n", "c"), _object("c"))
+    store.close()
+    store = Store(JournalFile(path))
+    assert [one.key[2] for one in store.list("/configmaps")] == ["a", "c"]
+    store.close()
+
+
+def test_the_file_is_compacted_to_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "objects.jsonl"
+    store = Store(JournalFile(path))
+    for value in range(100):
+        store.put(("/configmaps", "n", "a"), _object("a", value))
+    store.remove(store.put(("/configmaps", "n", "b"), _object("b")).key)
+    store.compact()
+    revision = store.revision
+    store.close()
+    assert len(path.read_bytes().splitlines()) == 2
+    store = Store(JournalFile(path))
+    assert (store.revision, len(store.list("/configmaps"))) == (revision, 1)
+    store.close()
+
+
+def test_the_program_says_where_it_is_and_ends_on_sigterm(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "eventing.sandbox", "--state", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        try:
+            kubeconfig = Path(running.stdout.readline().strip())
+            assert Api.of(kubeconfig).get("/readyz").body == "ok"
+        finally:
+            running.send_signal(signal.SIGTERM)
+        assert running.wait(10) == 0
+
+
+def test_an_open_watch_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path) as kubeconfig:
+        watching = Api.of(kubeconfig).watch(f"{CONFIG_MAPS}?watch=1")
+        events = watching.__enter__()
+    assert list(events) == []
+    watching.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("name", ["kubeconfig", "token", "secret", "objects.jsonl"])
+def test_credentials_and_objects_are_for_the_owner_only(tmp_path: Path, name: str) -> None:
+    with running_sandbox(tmp_path, is_kept=True):
+        assert stat.S_IMODE(os.stat(tmp_path / name).st_mode) == 0o600  # noqa: PTH116
+
+
+def test_what_is_not_served_says_so(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path) as kubeconfig:
+        http = Api.of(kubeconfig)
+        pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        http.post(core("default", "pods"), pod)
+        answer = http.get(f"{core('default', 'pods', 'p')}/log")
+    assert (answer.status, answer.body["reason"]) == (501, "NotImplemented")
+    assert answer.body["message"].startswith("the sandbox does not serve pods/log; ")
+
+
+def test_the_kubeconfig_carries_the_token_where_kubectl_needs_it(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path) as kubeconfig:
+        config = orjson.loads(kubeconfig.read_bytes())
+        token = config["users"][0]["user"]["token"]
+        bare = Api(config["clusters"][0]["cluster"]["server"], "")
+        assert bare.server.endswith(f"/token/{token}")
+        assert bare.get("/api/v1/namespaces").status == 200
+        assert bare.as_user("").get("/api/v1/namespaces").status == 403
+
+
+def test_an_idle_watch_is_told_the_present_version(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path, bookmark_seconds=0.05) as kubeconfig:
+        http = Api.of(kubeconfig)
+        since = http.get(CONFIG_MAPS).body["metadata"]["resourceVersion"]
+        http.post("/api/v1/namespaces", {"metadata": {"name": "elsewhere"}})
+        with http.watch(f"{CONFIG_MAPS}?watch=1&resourceVersion={since}&allowWatchBookmarks=true") as events:
+            event = next(events)
+    assert event["type"] == "BOOKMARK"
+    assert int(event["object"]["metadata"]["resourceVersion"]) > int(since)
