@@ -38,7 +38,8 @@ def main(image: str, namespace: str, config_map: str) -> int:
     """Unpack; 0, or 1 with one sentence on stderr, which is where the termination message is taken from."""
     try:
         payload = payload_of(image, Registry(Transport(), _credentials(), LIMITS), Reference.parse(image))
-        cluster = KubeClient.from_kubeconfig(os.environ.get("OLMF_KUBECONFIG") or os.environ.get("KUBECONFIG", ""))
+        kubeconfig = os.environ.get("OLMF_KUBECONFIG") or os.environ.get("KUBECONFIG", "")
+        cluster = KubeClient.from_kubeconfig(kubeconfig, agent="olmf/unpack")
         fill(cluster, CONFIG_MAP.ref(config_map, namespace), payload)
     except (OciError, ApiError, ConnectionSettingError) as error:
         sys.stderr.write(str(error)[:_MESSAGE_BYTES] + "\n")

@@ -41,7 +41,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
         from shared.adapters.kube import KubeClient, KubeCopies, KubeInventory, SystemClock
 
-        cluster = KubeClient.from_kubeconfig(values.kubeconfig)
+        cluster = KubeClient.from_kubeconfig(values.kubeconfig, agent="olmf/worker")
         clock = SystemClock()
         puller = Puller(_secret_reader(cluster))
         journal = RedisJournal(queue.client)

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import aiohttp
 import structlog
@@ -75,7 +75,7 @@ class Kubelet:
 
     def __init__(self, connection: Connection, kubeconfig: str = "", *, watch_seconds: int = 300) -> None:
         self._connection = connection
-        self._cluster = KubeClient(connection)
+        self._cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
         self._clock = SystemClock()
         self._seconds = watch_seconds
         self._launcher = Launcher()
@@ -160,7 +160,7 @@ async def _stand_in(connection: Connection, settings: Settings, on_ready: Callab
 
 async def refuse_nodes(connection: Connection) -> None:
     """Exit with a sentence where the cluster has Nodes; wait for an API server that does not answer yet."""
-    cluster = KubeClient(connection)
+    cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
     while True:
         try:
             nodes = await asyncio.to_thread(cluster.list, NODE)

@@ -90,8 +90,11 @@ def process(folder: Path, *words: str | Path) -> Iterator[subprocess.Popen[bytes
 
 
 @contextmanager
-def running_control_plane(folder: Path) -> Iterator[Path]:
-    """etcd, API server and the controllers that the suite needs; yields the path of an administrator's kubeconfig."""
+def running_control_plane(folder: Path, *server_words: str) -> Iterator[Path]:
+    """etcd, API server and the controllers that the suite needs; yields the path of an administrator's kubeconfig.
+
+    `server_words` go to the API server besides.
+    """
     client, peer, secure = free_ports(3)
     programs = {name: program(name) for name in PROGRAMS}
     key, tokens, kubeconfig = folder / "sa.key", folder / "tokens.csv", folder / "kubeconfig"
@@ -111,6 +114,7 @@ def running_control_plane(folder: Path) -> Iterator[Path]:
             "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}", "--authorization-mode=RBAC",
             "--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount",
+            *server_words,
         ) as server,
     ):  # fmt: skip
         authority = folder / "certs" / "apiserver.crt"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from shared.adapters.kube.connection import Connection, connect
@@ -36,9 +37,9 @@ class KubeClient:
         self._freshness = Freshness()
 
     @classmethod
-    def from_kubeconfig(cls, path: str = "") -> KubeClient:
+    def from_kubeconfig(cls, path: str = "", *, agent: str = "olmf") -> KubeClient:
         """The cluster of a kubeconfig file; empty: of this pod."""
-        return cls(connect(path))
+        return cls(replace(connect(path), agent=agent))
 
     @property
     def server(self) -> str:

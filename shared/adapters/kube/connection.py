@@ -47,6 +47,8 @@ class Connection:
     proxy: str = ""
     server_name: str = ""
     """Name in the server's certificate, where it differs from the host."""
+    agent: str = "olmf"
+    """Who asks, for the audit log of the cluster. What follows a slash is no part of the field manager's name."""
 
     @property
     def origin(self) -> str:

@@ -58,7 +58,7 @@ class Transport:
     ) -> Manifest:
         """One request. Non-2xx is an ApiError."""
         url = self.connection.server + path + ("?" + urlencode(query) if query else "")
-        headers = {"Accept": accept, "User-Agent": "olmf", "Content-Type": content_type}
+        headers = {"Accept": accept, "User-Agent": self.connection.agent, "Content-Type": content_type}
         if authorization := self.connection.authorization():
             headers["Authorization"] = authorization
         self.requests_made += 1
