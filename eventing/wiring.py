@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eventing.events import Event
 from eventing.routes import jobs_for
-from shared import names, ports
+from shared import kinds, names, ports
 from shared.api.manifest import Manifest
 from shared.config import Settings
 from shared.kinds import NAMESPACE, SECRET
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from eventing.workqueue import Claim, WorkQueue
     from shared.adapters.content import ImageCatalogs
     from shared.adapters.kube import KubeClient
+
+TOLD_IN_FULL = (
+    kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP,
+    kinds.OPERATOR_CONDITION, kinds.NAMESPACE, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION,
+)  # fmt: skip
+"""Kinds of which every change becomes an event, so that reads may be remembered until then."""
 
 DRAIN_SECONDS = 30.0
 """Half of the delivery timeout of our Broker."""
@@ -36,12 +43,13 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
     """What makes the function that runs claims; called inside the worker's child process."""
 
     def make(queue: WorkQueue) -> Callable[[Claim], RunResult]:
-        from eventing.journal import Recorder, RedisJournal
+        from eventing.journal import Recorder, RedisChanges, RedisJournal
         from eventing.runner import Runner
         from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
-        from shared.adapters.kube import KubeClient, KubeCopies, KubeInventory, SystemClock
+        from shared.adapters.kube import CachedClient, KubeCopies, KubeInventory, SystemClock, connect
 
-        cluster = KubeClient.from_kubeconfig(values.kubeconfig, agent="olmf/worker")
+        connection = replace(connect(values.kubeconfig), agent="olmf/worker")
+        cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
         clock = SystemClock()
         puller = Puller(_secret_reader(cluster))
         journal = RedisJournal(queue.client)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from eventing.journal.book import Book, Unrecorded
 from eventing.journal.causes import Why, why
+from eventing.journal.changes import RedisChanges
 from eventing.journal.files import JournalFiles, read_files
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw
@@ -15,6 +16,6 @@ from eventing.journal.stream import RedisJournal
 from eventing.journal.text import text_of
 
 __all__ = [
-    "EVENT", "RUN", "STREAM", "Book", "JournalFiles", "Recorded", "Recorder", "RedisJournal", "Run", "Saw",
-    "Unrecorded", "Why", "read_files", "text_of", "why",
+    "EVENT", "RUN", "STREAM", "Book", "JournalFiles", "Recorded", "Recorder", "RedisChanges", "RedisJournal", "Run",
+    "Saw", "Unrecorded", "Why", "read_files", "text_of", "why",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from eventing.events import Event, change_of
 from eventing.journal.book import Book
+from eventing.journal.changes import note
 from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw, pack, unpack_event, unpack_run
 from shared.kinds import Ref
 
@@ -68,6 +69,7 @@ class RedisJournal:
                 pipe.execute_command("HDEL", SEEN, str(event.ref))
             elif change := change_of(event.id):
                 pipe.execute_command("HSET", SEEN, str(event.ref), change[1])
+            note(pipe, event)
         if count:
             pipe.execute()
         self._until_trim -= count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.adapters.kube.cached import CachedClient, Changes, Told, weight
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import Connection, ConnectionSettingError, connect
@@ -12,12 +13,16 @@ from shared.adapters.kube.paths import path_of
 
 __all__ = [
     "ApiError",
+    "CachedClient",
+    "Changes",
     "Connection",
     "ConnectionSettingError",
     "KubeClient",
     "KubeCopies",
     "KubeInventory",
     "SystemClock",
+    "Told",
     "connect",
     "path_of",
+    "weight",
 ]

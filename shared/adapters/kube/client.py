@@ -118,26 +118,26 @@ class KubeClient:
     def create(self, manifest: Manifest) -> Manifest:
         """POST."""
         path = path_of(self._kind_of(manifest), namespace_of(manifest))
-        return self._freshness.noted(self.request("POST", path, manifest))
+        return self._written(self.request("POST", path, manifest))
 
     def apply(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER, force: bool = True) -> Manifest:
         """Server-side apply."""
         query = {"fieldManager": field_manager, "force": "true" if force else "false"}
         path, content_type = self._path(manifest), "application/apply-patch+yaml"
-        return self._freshness.noted(self.request("PATCH", path, manifest, query=query, content_type=content_type))
+        return self._written(self.request("PATCH", path, manifest, query=query, content_type=content_type))
 
     def replace(self, manifest: Manifest) -> Manifest:
         """PUT."""
-        return self._freshness.noted(self.request("PUT", self._path(manifest), manifest))
+        return self._written(self.request("PUT", self._path(manifest), manifest))
 
     def replace_status(self, manifest: Manifest) -> Manifest:
         """PUT of the status subresource."""
-        return self._freshness.noted(self.request("PUT", self._path(manifest, "status"), manifest))
+        return self._written(self.request("PUT", self._path(manifest, "status"), manifest))
 
     def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
         """JSON merge patch."""
         path = path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name, subresource)
-        return self._freshness.noted(self.request("PATCH", path, patch, content_type="application/merge-patch+json"))
+        return self._written(self.request("PATCH", path, patch, content_type="application/merge-patch+json"))
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
         """DELETE; with `uid`, only that very object. ApiError 404 when it is not there, 409 when it is another one."""
@@ -162,6 +162,10 @@ class KubeClient:
     def close(self) -> None:
         """Close the idle connections."""
         self._transport.close()
+
+    def _written(self, answer: Manifest) -> Manifest:
+        """What a write left behind."""
+        return self._freshness.noted(answer)
 
     def _path(self, manifest: ReadOnly, subresource: str = "") -> str:
         ref = Ref.of(manifest)

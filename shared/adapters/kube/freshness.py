@@ -24,6 +24,11 @@ class Freshness:
             self._seen[key] = max(int(version), self._seen.get(key, 0))
         return answer
 
+    def at_least(self, kind: Kind, version: int) -> None:
+        """Somebody else has seen this resourceVersion of the kind."""
+        key = (kind.api_version, kind.kind)
+        self._seen[key] = max(version, self._seen.get(key, 0))
+
     def query(self, kind: Kind) -> dict[str, str]:
         """Query parameters of a list."""
         seen = self._seen.get((kind.api_version, kind.kind), 0)

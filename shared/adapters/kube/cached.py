@@ -1,0 +1,177 @@
+"""A client that reads an object once per change: what was read stays good until an event tells of a foreign change.
+
+Whoever receives events keeps, for each kind and namespace, the sum of the resourceVersions of all changes it has told
+of (`Changes`). What we read is remembered with the sum of that moment. Our own writes answer with the new object and
+its resourceVersion, so the sum they will lead to is known before their event arrives; any other sum means that somebody
+else wrote, and the next read asks the API server. Between a foreign change and its event an answer is as old as an
+informer's would be; the event rings the step again, and every write is guarded by the resourceVersion that was read.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from shared.adapters.kube.client import KubeClient, Propagation
+from shared.adapters.kube.connection import Connection
+from shared.api.manifest import Manifest, metadata, version_of
+from shared.kinds import BY_IDENTITY, Kind, Ref
+
+GOOD_SECONDS = 10.0
+"""How long an answer is good at most: a bound for lost events."""
+MAX_SHELVES = 128
+MAX_OBJECTS = 200
+"""A list longer than that is not remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What events have told of one kind in one namespace."""
+
+    total: int
+    """Sum of the `weight` of every change."""
+    newest: int
+    """The greatest resourceVersion; 0 when none is a number."""
+
+
+class Changes(Protocol):
+    """Who receives events."""
+
+    def told(self, kind: Kind, namespace: str) -> Told:
+        """What was told of the kind in the namespace (empty: in all); zeros when nothing was."""
+        ...
+
+
+def weight(version: str) -> int:
+    """A resourceVersion as a number to be summed."""
+    return int(version) if version.isdigit() else zlib.crc32(version.encode())
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """Objects that were read together, and the sums at which they are still what the API server has."""
+
+    objects: dict[Ref, Manifest | None]
+    totals: list[int]
+    read_at: float
+    is_list: bool
+    """All objects of the kind in the namespace; otherwise one object."""
+
+    def add(self, ref: Ref, answer: Manifest) -> None:
+        """A write of ours changed one object of the kind in the namespace."""
+        known = self.objects.get(ref)
+        if known is not None and version_of(known) == version_of(answer):
+            return  # nothing changed, and so there will be no event
+        self.totals.append(self.totals[-1] + weight(version_of(answer)))
+        if self.is_list or ref in self.objects:
+            self.objects[ref] = answer
+
+
+@dataclass(slots=True)
+class _Shelves:
+    """All that is remembered, the least recently used first."""
+
+    _by_key: OrderedDict[tuple[Kind, str, str], _Shelf] = field(default_factory=OrderedDict)
+
+    def get(self, key: tuple[Kind, str, str]) -> _Shelf | None:
+        return self._by_key.get(key)
+
+    def put(self, key: tuple[Kind, str, str], shelf: _Shelf) -> None:
+        self._by_key[key] = shelf
+        self._by_key.move_to_end(key)
+        if len(self._by_key) > MAX_SHELVES:
+            self._by_key.popitem(last=False)
+
+    def drop(self, key: tuple[Kind, str, str]) -> None:
+        self._by_key.pop(key, None)
+
+    def touching(self, kind: Kind, namespace: str) -> list[tuple[tuple[Kind, str, str], _Shelf]]:
+        """What may hold an object of the kind in the namespace."""
+        return [(key, shelf) for key, shelf in self._by_key.items() if key[0] == kind and key[1] in ("", namespace)]
+
+
+class CachedClient(KubeClient):
+    """A `KubeClient` for one thread that remembers what it read of some kinds."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        changes: Changes,
+        kinds: Collection[Kind],
+        *,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`kinds` are those of which every change is told."""
+        super().__init__(connection)
+        self._changes = changes
+        self._remembered = frozenset(kinds)
+        self._now = now
+        self._shelves = _Shelves()
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None when it does not exist (or its kind is not served)."""
+        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
+        if kind not in self._remembered or kind is None:
+            return super().get(ref)
+        told = self._changes.told(kind, ref.namespace)
+        for key in ((kind, ref.namespace, ""), (kind, ref.namespace, ref.name)):
+            if (shelf := self._good(key, told)) is not None:
+                return shelf.objects.get(ref)
+        found = super().get(ref)
+        self._remember((kind, ref.namespace, ref.name), told, {ref: found})
+        return found
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        """All objects of a kind, in name order; none when the kind is not served."""
+        if kind not in self._remembered or labels:
+            return super().list(kind, namespace, labels=labels)
+        told = self._changes.told(kind, namespace)
+        if (shelf := self._good((kind, namespace, ""), told)) is not None:
+            present = (item for item in shelf.objects.items() if item[1] is not None)
+            return tuple(found for _, found in sorted(present, key=_by_place) if found is not None)
+        self._freshness.at_least(kind, told.newest)
+        listed = super().list(kind, namespace)
+        if len(listed) <= MAX_OBJECTS:
+            self._remember((kind, namespace, ""), told, {Ref.of(each): each for each in listed})
+        return listed
+
+    def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
+        """DELETE; with `uid`, only that very object."""
+        self._forget(ref)
+        super().delete(ref, uid=uid, propagation=propagation)
+
+    def _good(self, key: tuple[Kind, str, str], told: Told) -> _Shelf | None:
+        shelf = self._shelves.get(key)
+        if shelf is None:
+            return None
+        if told.total not in shelf.totals or self._now() - shelf.read_at > GOOD_SECONDS:
+            self._shelves.drop(key)
+            return None
+        return shelf
+
+    def _remember(self, key: tuple[Kind, str, str], told: Told, objects: dict[Ref, Manifest | None]) -> None:
+        self._shelves.put(key, _Shelf(objects, [told.total], self._now(), is_list=not key[2]))
+
+    def _written(self, answer: Manifest) -> Manifest:
+        ref = Ref.of(answer)
+        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
+        if kind in self._remembered and kind is not None:
+            if metadata(answer).get("deletionTimestamp"):
+                self._forget(ref)  # it may be gone with this very write
+            for _, shelf in self._shelves.touching(kind, ref.namespace):
+                shelf.add(ref, answer)
+        return super()._written(answer)
+
+    def _forget(self, ref: Ref) -> None:
+        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
+        if kind is not None:
+            for key, _ in self._shelves.touching(kind, ref.namespace):
+                self._shelves.drop(key)
+
+
+def _by_place(item: tuple[Ref, Manifest | None]) -> tuple[str, str]:
+    return item[0].namespace, item[0].name

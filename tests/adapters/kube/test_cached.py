@@ -1,0 +1,169 @@
+"""A read is made once per change, and never outlives a foreign change that an event told of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eventing.sandbox import running_sandbox
+from shared.adapters.kube import CachedClient, KubeClient, Told, connect, weight
+from shared.api.manifest import Manifest, version_of
+from shared.kinds import NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
+
+REF = SERVICE_ACCOUNT.ref("one", "default")
+
+
+class Bell:
+    """Tells of the changes that a test lets it tell of."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def told(self, kind: Kind, namespace: str) -> Told:
+        return Told(self.total, 0)
+
+    def tell(self, manifest: Manifest | None) -> None:
+        self.total += weight(version_of(manifest or {}))
+
+
+class Hands:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with running_sandbox(tmp_path_factory.mktemp("sandbox")) as path:
+        yield path
+
+
+@pytest.fixture(autouse=True)
+def other(kubeconfig: Path) -> Iterator[KubeClient]:
+    """Somebody else."""
+    client = KubeClient.from_kubeconfig(str(kubeconfig))
+    yield client
+    if client.get(REF):
+        client.delete(REF)
+
+
+@pytest.fixture
+def bell() -> Bell:
+    return Bell()
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def cached(kubeconfig: Path, bell: Bell, hands: Hands) -> CachedClient:
+    return CachedClient(connect(str(kubeconfig)), bell, [SERVICE_ACCOUNT], now=hands)
+
+
+def an_account(**labels: str) -> Manifest:
+    meta = {"name": REF.name, "namespace": REF.namespace, "labels": labels}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}
+
+
+def labels(manifest: Manifest | None) -> object:
+    return (manifest or {}).get("metadata", {}).get("labels")
+
+
+def requests(client: KubeClient, *reads: Ref) -> int:
+    before = client.requests_made
+    for ref in reads:
+        client.get(ref)
+    return client.requests_made - before
+
+
+def test_the_second_read_asks_nobody(cached: CachedClient, other: KubeClient) -> None:
+    other.create(an_account())
+    assert requests(cached, REF, REF, REF) == 1
+
+
+def test_that_an_object_is_absent_is_remembered(cached: CachedClient) -> None:
+    assert cached.get(REF) is None
+    assert requests(cached, REF) == 0
+
+
+def test_a_list_answers_for_each_of_its_objects(cached: CachedClient, other: KubeClient) -> None:
+    other.create(an_account())
+    listed = cached.list(SERVICE_ACCOUNT, "default")
+    assert requests(cached, REF) == 0
+    assert cached.list(SERVICE_ACCOUNT, "default") == listed
+    assert cached.get(REF) in listed
+
+
+def test_a_foreign_change_that_was_told_is_read(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+    other.create(an_account(colour="blue"))
+    cached.get(REF)
+    bell.tell(other.replace(an_account(colour="red")))
+    assert labels(cached.get(REF)) == {"colour": "red"}
+
+
+def test_a_foreign_change_spoils_the_list_too(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+    cached.list(SERVICE_ACCOUNT, "default")
+    bell.tell(other.create(an_account()))
+    assert REF in [Ref.of(found) for found in cached.list(SERVICE_ACCOUNT, "default")]
+
+
+def test_our_own_write_is_known_before_and_after_its_event(cached: CachedClient, bell: Bell) -> None:
+    cached.list(SERVICE_ACCOUNT, "default")
+    written = cached.create(an_account())
+    assert requests(cached, REF) == 0
+    assert cached.get(REF) == written
+    bell.tell(written)
+    assert requests(cached, REF) == 0
+
+
+def test_a_foreign_change_between_two_of_ours_is_read(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+    bell.tell(cached.create(an_account()))
+    cached.get(REF)
+    bell.tell(cached.replace(an_account(colour="blue")))
+    bell.tell(other.replace(an_account(colour="red")))
+    assert labels(cached.get(REF)) == {"colour": "red"}
+
+
+def test_a_write_that_changes_nothing_expects_no_event(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+    other.create(an_account(colour="blue"))
+    cached.get(REF)
+    cached.replace(an_account(colour="blue"))
+    assert requests(cached, REF) == 0
+    bell.tell(other.replace(an_account(colour="red")))
+    assert labels(cached.get(REF)) == {"colour": "red"}
+
+
+def test_what_we_deleted_is_read_again(cached: CachedClient, other: KubeClient) -> None:
+    other.create(an_account())
+    cached.list(SERVICE_ACCOUNT, "default")
+    cached.delete(REF)
+    assert cached.get(REF) is None
+
+
+def test_an_answer_is_good_for_seconds_only_even_if_no_event_comes(
+    cached: CachedClient, other: KubeClient, hands: Hands
+) -> None:
+    other.create(an_account(colour="blue"))
+    cached.get(REF)
+    other.replace(an_account(colour="red"))
+    hands.seconds = 10.5
+    assert labels(cached.get(REF)) == {"colour": "red"}
+
+
+def test_a_kind_of_which_not_every_change_is_told_is_always_read(cached: CachedClient) -> None:
+    assert requests(cached, NAMESPACE.ref("default"), NAMESPACE.ref("default")) == 2
+
+
+def test_a_selection_by_labels_is_always_read(cached: CachedClient) -> None:
+    before = cached.requests_made
+    cached.list(SERVICE_ACCOUNT, "default", labels={"a": "b"})
+    cached.list(SERVICE_ACCOUNT, "default", labels={"a": "b"})
+    assert cached.requests_made - before == 2

@@ -1,0 +1,36 @@
+"""The sums of what events have told of."""
+
+from __future__ import annotations
+
+from eventing.events import Event, change_id
+from eventing.journal import RedisChanges, RedisJournal
+from eventing.workqueue import connect
+from shared import names
+from shared.adapters.kube import Told
+from shared.kinds import SUBSCRIPTION
+
+REF = SUBSCRIPTION.ref("etcd", "ns")
+
+
+def an_event(version: str = "", verb: str = "update") -> Event:
+    identity = change_id("uid", version, verb) if version else "some-uuid"
+    return Event(id=identity, type=f"{names.RESOURCE_EVENT}{verb}", source="test", ref=REF)
+
+
+def test_changes_are_summed_in_their_namespace_and_over_all(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        journal, changes = RedisJournal(client), RedisChanges(client)
+        assert changes.told(SUBSCRIPTION, "ns") == Told(0, 0)
+        journal.saw([an_event("7"), an_event("9")])
+        assert changes.told(SUBSCRIPTION, "ns") == Told(16, 9)
+        assert changes.told(SUBSCRIPTION, "") == Told(16, 9)
+        assert changes.told(SUBSCRIPTION, "other") == Told(0, 0)
+
+
+def test_an_event_that_names_no_version_spoils_the_sum(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        journal, changes = RedisJournal(client), RedisChanges(client)
+        journal.saw([an_event("7")])
+        before = changes.told(SUBSCRIPTION, "ns")
+        journal.saw([an_event()])
+        assert changes.told(SUBSCRIPTION, "ns") != before
