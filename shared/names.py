@@ -34,6 +34,8 @@ CSV_CLEANUP: Final = "operators.coreos.com/csv-cleanup"
 # Ours
 HOLD: Final = "olmf.io/hold"
 """On a Subscription: any non-empty value keeps what is installed, and names the reason."""
+MADE_FOR: Final = "olmf.io/made-for"
+"""On an OperatorGroup that `olmf install` made: the package it was made for."""
 KUBELET_FAIL: Final = "olmf.io/fail"
 """On a Deployment or Job: the stand-in for the kubelet lets it fail with this message."""
 

@@ -74,29 +74,63 @@ def replay(
     only: Annotated[str, typer.Option(help="Only this step, e.g. resolve_subscriptions.")] = "",
     until: Annotated[str, typer.Option(help="Stop after the run of this id.")] = "",
     step: Annotated[bool, typer.Option("--step", help="Show each decision and wait for Enter.")] = False,
+    world: Annotated[bool, typer.Option("--world", help="In a fresh sandbox; compare the final state.")] = False,
+    perturb: Annotated[str, typer.Option(help="With --world: drop, duplicate, reorder or delay events.")] = "",
+    seed: Annotated[int, typer.Option(help="With --perturb: of its dice.")] = 0,
 ) -> None:
     """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff."""
     from eventing.replay import NotACapture
-    from eventing.replay import replay as decide
 
-    def on_each(each: Replayed) -> bool:
-        if step or each.result == "different":
-            sys.stdout.write(f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})\n")
-        if each.result == "different":
-            sys.stdout.write(each.detail + "\n")
-        if step and sys.stdin.isatty():
-            input()
-        return each.result != "different"
-
+    if world and (only or until or step):
+        raise CliError("--only, --until and --step choose decisions; --world replays them all", USAGE)
+    if perturb and not world:
+        raise CliError("--perturb disturbs a world: say --world, too", USAGE)
     try:
-        report = decide(file, only=only, until=until, on_each=on_each)
+        code = _replay_world(file, perturb, seed) if world else _replay_decisions(file, only, until, is_stepping=step)
     except FileNotFoundError as error:
         raise CliError(f"{file}: no such file", USAGE) from error
     except NotACapture as error:
         raise CliError(str(error), USAGE) from error
+    raise typer.Exit(code)
+
+
+def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
+    from eventing.replay import replay as decide
+
+    def on_each(each: Replayed) -> bool:
+        if is_stepping or each.result == "different":
+            sys.stdout.write(f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})\n")
+        if each.result == "different":
+            sys.stdout.write(each.detail + "\n")
+        if is_stepping and sys.stdin.isatty():
+            input()
+        return each.result != "different"
+
+    report = decide(file, only=only, until=until, on_each=on_each)
     sys.stdout.write(f"{report.count('same')} same, {report.count('different')} different")
     sys.stdout.write(f", {report.count('skipped')} without a full recording\n")
-    raise typer.Exit(report.exit_code)
+    return report.exit_code
+
+
+def _replay_world(file: Path, perturb: str, seed: int) -> int:
+    from typing import get_args
+
+    from eventing.replay.sandboxed import replay_in_sandbox
+    from eventing.replay.world import Perturbation
+
+    found: Perturbation | None = next((each for each in get_args(Perturbation) if each == perturb), None)
+    if found is None:
+        wanted = ", ".join(filter(None, get_args(Perturbation)))
+        raise CliError(f"--perturb {perturb}: wanted one of {wanted}", USAGE)
+    report = replay_in_sandbox(file, perturb=found, seed=seed)
+    for ref, difference in report.differences:
+        sys.stdout.write(f"{ref}\n{difference}\n")
+    for failure in report.failures:
+        sys.stdout.write(f"failed: {failure}\n")
+    if not report.is_settled:
+        sys.stdout.write("the steps kept ringing each other and were stopped\n")
+    sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
+    return report.exit_code
 
 
 def graph(

@@ -42,14 +42,9 @@ def up(
 
     directory = _directory(state)
     if running := directory.read():
-        raise CliError(f"already running in {directory.root} (pid {running.supervisor}); stop it with `olmf down`", 1)
-    for folder in bundles or ():
-        if not folder.is_dir():
-            raise CliError(f"--bundles {folder}: no such folder", USAGE)
-    if source not in ("watch", "endpoint"):
-        raise CliError(f"--source {source}: wanted watch or endpoint", USAGE)
-    if kubeconfig and not kubeconfig.exists():
-        raise CliError(f"--kubeconfig {kubeconfig}: no such file", USAGE)
+        raise CliError(
+            f"already running in {directory.root} (pid {running.supervisor}); stop it with `olmf down`", NEGATIVE
+        )
     plan = Plan(
         directory,
         bundles=tuple(folder.resolve() for folder in bundles or ()),
@@ -58,27 +53,34 @@ def up(
         source="endpoint" if source == "endpoint" else "watch",
         take_over=take_over,
     )
+    if source != plan.source:
+        raise CliError(f"--source {source}: wanted watch or endpoint", USAGE)
+    if fault := plan.fault():
+        raise CliError(fault, USAGE)
     if detach:
-        _detach(directory)
+        _detach(plan)
     else:
         _stay(plan)
 
 
-def _detach(directory: StateDirectory) -> None:
+def _detach(plan: Plan) -> None:
     from eventing.local.detach import start_detached
+    from eventing.local.interrupt import Interrupt
     from eventing.local.supervisor import StartError
 
     try:
-        start_detached(directory, [word for word in sys.argv[1:] if word != "--detach"])
+        with Interrupt() as interrupt:
+            start_detached(plan.state, plan.words(), interrupt)
     except StartError as error:
-        raise CliError(f"could not start:\n{error}\nlogs are in {directory.logs}", UNKNOWN) from error
-    _say_where(directory)
+        raise CliError(f"could not start:\n{error}\nlogs are in {plan.state.logs}", UNKNOWN) from error
+    _say_where(plan.state)
 
 
 def _stay(plan: Plan) -> None:
     import asyncio
 
     from eventing.local.installation import TakeOverError, run
+    from eventing.local.state import AlreadyRunningError
     from eventing.local.supervisor import StartError
     from eventing.local.tie import tie_to_supervisor
     from shared.adapters.kube import ApiError
@@ -86,7 +88,7 @@ def _stay(plan: Plan) -> None:
     tie_to_supervisor()
     try:
         asyncio.run(run(plan, lambda _: _say_where(plan.state)))
-    except TakeOverError as error:
+    except (AlreadyRunningError, TakeOverError) as error:
         raise CliError(str(error), NEGATIVE) from error
     except (StartError, ApiError, OSError) as error:
         raise CliError(f"could not start: {error}\nlogs are in {plan.state.logs}", UNKNOWN) from error

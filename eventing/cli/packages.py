@@ -41,11 +41,11 @@ def _cluster(state: StateOption, kubeconfig: KubeconfigOption) -> Iterator[KubeC
         raise CliError(f"the API server answered: {error}") from error
 
 
-def _wait(cluster: KubeClient, namespace: str, package: str, timeout: int, *, until: str = "") -> None:
+def _wait(cluster: KubeClient, namespace: str, package: str, timeout: int, *, is_approving: bool = False) -> None:
     from eventing.packages import NotReadyError, follow
 
     try:
-        for line in follow(cluster, namespace, package, timeout=timedelta(seconds=timeout), until=until):
+        for line in follow(cluster, namespace, package, timeout=timedelta(seconds=timeout), is_approving=is_approving):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
     except NotReadyError as error:
@@ -101,14 +101,12 @@ def upgrade(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve what waits and follow the package to its newest version."""
-    from eventing.packages import approve_waiting, switch_channel
+    from eventing.packages import switch_channel
 
     with _cluster(state, kubeconfig) as cluster:
         if channel:
             switch_channel(cluster, namespace, package, channel)
-        for name in approve_waiting(cluster, namespace, package):
-            sys.stdout.write(f"approved {name}\n")
-        _wait(cluster, namespace, package, timeout)
+        _wait(cluster, namespace, package, timeout, is_approving=True)
 
 
 def approve(

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eventing.local.detach import start_detached, stop
+from eventing.local.interrupt import Interrupt
 from eventing.local.samples import publish
 from eventing.local.screen import Screen, screen
 from eventing.local.state import StateDirectory
+from eventing.local.supervisor import StartError
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -37,35 +39,41 @@ class Stage:
     bundles: Path
     screen: Screen
     cluster: KubeClient
+    interrupt: Interrupt
 
 
 def play() -> int:
     """Run the demo; the exit code. Nothing is left running, and nothing on disk, however it ends."""
-    with tempfile.TemporaryDirectory(prefix="olmf-demo-", ignore_cleanup_errors=True) as folder:
-        directory = StateDirectory(Path(folder) / "state")
-        bundles = Path(folder) / "bundles"
-        publish(bundles, *FIRST)
+    with Interrupt() as interrupt, tempfile.TemporaryDirectory(prefix="olmf-demo-", ignore_cleanup_errors=True) as home:
+        directory = StateDirectory(Path(home) / "state")
         try:
-            words = ("up", "--state", str(directory.root), "--bundles", str(bundles))
-            started = time.monotonic()
-            start_detached(directory, words, tied=True)
-            _perform(directory, bundles, time.monotonic() - started)
+            _play(directory, Path(home) / "bundles", interrupt)
         except KeyboardInterrupt:
-            sys.stderr.write("interrupted; stopping\n")
-            return 130
-        except DemoFailedError as error:
+            sys.stderr.write("interrupted; stopped everything\n")
+            return 128 + interrupt.number
+        except (DemoFailedError, StartError) as error:
             sys.stderr.write(f"olmf demo: {error}\n")
             return 1
-        finally:
-            stop(directory)
     return 0
 
 
-def _perform(directory: StateDirectory, bundles: Path, start_seconds: float) -> None:
+def _play(directory: StateDirectory, bundles: Path, interrupt: Interrupt) -> None:
+    publish(bundles, *FIRST)
+    started = time.monotonic()
+    words = ("up", "--state", str(directory.root), "--bundles", str(bundles))
+    start_detached(directory, words, interrupt, tied=True)
+    try:
+        _perform(directory, bundles, time.monotonic() - started, interrupt)
+        interrupt.check()
+    finally:
+        stop(directory)
+
+
+def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, interrupt: Interrupt) -> None:
     from shared.adapters.kube import KubeClient
 
     view = screen()
-    stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)))
+    stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)), interrupt)
     try:
         view.say(f"1. Redis, sandbox API, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
         for act in (_install, _upgrade, _approve):
@@ -91,14 +99,13 @@ def _upgrade(stage: Stage) -> None:
 
 
 def _approve(stage: Stage) -> None:
-    from eventing.packages import Request, approve_waiting, subscribe
+    from eventing.packages import Request, approve_plan, subscribe, waiting_plan
 
     stage.screen.say("4. Install `beacon` with Manual approval: its plan waits; `tide` beside it is not concerned")
     for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
         stage.screen.say(f"   {line}")
     _wait(stage, "beacon", lambda row: "RequiresApproval" in str(row["says"]), "a plan that waits")
-    for name in approve_waiting(stage.cluster, NAMESPACE, "beacon"):
-        stage.screen.say(f"   approved {name}")
+    stage.screen.say("   " + approve_plan(stage.cluster, NAMESPACE, waiting_plan(stage.cluster, NAMESPACE, "beacon")))
     _wait(stage, "beacon", lambda row: row["phase"] == "Succeeded", "beacon.v1.0.0")
 
 
@@ -107,6 +114,7 @@ def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool]
 
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
+        stage.interrupt.check()
         rows = installed(stage.cluster, NAMESPACE)
         stage.screen.standing(rows)
         if any(row["package"] == package and holds(row) for row in rows):

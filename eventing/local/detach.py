@@ -9,15 +9,22 @@ import sys
 import time
 from collections.abc import Sequence
 
+from eventing.local.interrupt import Interrupt
 from eventing.local.state import StateDirectory, is_alive
 from eventing.local.supervisor import START_SECONDS, STOP_SECONDS, StartError
 from eventing.local.tie import TIED
 
+LOOK_SECONDS = 0.02
+_PATIENCE_SECONDS = 3 * START_SECONDS
+"""Longer than the supervisor waits itself, which can say what is missing."""
 
-def start_detached(directory: StateDirectory, words: Sequence[str], *, tied: bool = False) -> subprocess.Popen[bytes]:
+
+def start_detached(
+    directory: StateDirectory, words: Sequence[str], interrupt: Interrupt, *, tied: bool = False
+) -> subprocess.Popen[bytes]:
     """Run `olmf <words>` in a session of its own and wait until it is ready. StartError with the end of its log.
 
-    A tied supervisor ends with this process, however that ends.
+    A tied supervisor ends with this process, however that ends. An interrupt while it starts ends it, too.
     """
     directory.make()
     log = directory.logs / "supervisor.log"
@@ -30,17 +37,34 @@ def start_detached(directory: StateDirectory, words: Sequence[str], *, tied: boo
             start_new_session=True,
             env={**os.environ, **({TIED: "1"} if tied else {})},
         )
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
+    try:
+        if _becomes_ready(directory, process, interrupt):
+            return process
+    except KeyboardInterrupt:
+        _end(process)
+        raise
+    _end(process)
+    raise StartError("\n".join(log.read_text(errors="replace").splitlines()[-12:]))
+
+
+def _becomes_ready(directory: StateDirectory, process: subprocess.Popen[bytes], interrupt: Interrupt) -> bool:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        interrupt.check()
         addresses = directory.read()
         if addresses and addresses.ready and addresses.supervisor == process.pid:
-            return process
-        if process.poll() is not None:
-            break
-        time.sleep(0.02)
+            return True
+        time.sleep(LOOK_SECONDS)
+    return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    process.wait()
-    raise StartError("\n".join(log.read_text(errors="replace").splitlines()[-12:]))
+    try:
+        process.wait(3 * STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()  # its programs end with it
+        process.wait()
 
 
 def stop(directory: StateDirectory) -> bool:
@@ -51,7 +75,7 @@ def stop(directory: StateDirectory) -> bool:
     os.kill(addresses.supervisor, signal.SIGTERM)
     deadline = time.monotonic() + 3 * STOP_SECONDS
     while is_alive(addresses.supervisor) and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(LOOK_SECONDS)
     if is_alive(addresses.supervisor):
         os.kill(addresses.supervisor, signal.SIGKILL)  # its programs end with it
     return True

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import signal
-import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from eventing.local.folders import ring_on_change
 from eventing.local.state import StateDirectory
 from eventing.local.supervisor import Program, Supervisor
+from eventing.registry.shelf import name_of
 from shared.api.manifest import Manifest
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
 
@@ -43,13 +42,43 @@ class Plan:
     namespace: str = "olm"
     take_over: bool = False
 
+    def fault(self) -> str:
+        """Why this cannot be done; empty: it can be tried."""
+        for folder in self.bundles:
+            if not folder.is_dir():
+                return f"--bundles {folder}: no such folder"
+        for catalog in self.catalogs:
+            if catalog.startswith((".", "/", "~")) and not Path(catalog).is_dir():
+                return f"--catalog {catalog}: no such folder"
+        if self.kubeconfig and not self.kubeconfig.exists():
+            return f"--kubeconfig {self.kubeconfig}: no such file"
+        named = [LOCAL_CATALOG] * bool(self.bundles) + [name_of_catalog(catalog) for catalog in self.catalogs]
+        twice = next((name for name in named if named.count(name) > 1), "")
+        return f"two catalogs would be called {twice!r}: rename a folder" if twice else ""
+
+    def words(self) -> list[str]:
+        """`olmf <words>` asks for the same."""
+        kubeconfig = ["--kubeconfig", str(self.kubeconfig)] if self.kubeconfig else []
+        return [
+            *("up", "--state", str(self.state.root), "--source", self.source),
+            *_words("--bundles", self.bundles),
+            *_words("--catalog", self.catalogs),
+            *kubeconfig,
+            *(["--take-over"] if self.take_over else []),
+        ]
+
 
 async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
     """Start everything, call `on_ready`, and stay until SIGINT or SIGTERM; then stop everything.
 
-    Raises StartError, TakeOverError, or what the cluster answered.
+    Raises AlreadyRunningError, StartError, TakeOverError, or what the cluster answered.
     """
     plan.state.make()
+    with plan.state.claimed():
+        await _run(plan, on_ready)
+
+
+async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
     supervisor = Supervisor(plan.state)
     supervisor.publish()
     stop = asyncio.Event()
@@ -86,7 +115,7 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     if plan.kubeconfig is None:
         first.append(Program("api", ("api", "--state", str(plan.state.root)), {"OLMF_PORT": "0"}))
     if folders := [*_words("--bundles", plan.bundles), *_words("--catalog", _folders(plan.catalogs).values())]:
-        first.append(Program("content", ("content", *folders), _at_a_port()))
+        first.append(Program("content", ("content", *folders), _at_a_port(plan, "content")))
     found = await supervisor.start(first)
     kubeconfig = str(plan.kubeconfig or plan.state.kubeconfig)
     supervisor.publish(kubeconfig=kubeconfig, redis=found["redis"], registry=found.get("content", ""))
@@ -96,19 +125,18 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
         "OLMF_KUBECONFIG": kubeconfig,
         "OLMF_CONTENT": str(plan.state.root / "content"),
         "OLMF_GLOBAL_NAMESPACE": plan.namespace,
+        # Pods of real Nodes reach neither a registry on our loopback nor an image of this tree.
+        **({"OLMF_UNPACK": "direct"} if has_nodes else {}),
     }
     names = ["worker", "endpoint", "scheduler"]
     names += ["watch"] if plan.source == "watch" else []
     names += [] if has_nodes else ["kubelet"]
-    second = await supervisor.start([Program(name, (name,), {**environ, **_at_a_port()}) for name in names])
+    second = await supervisor.start([Program(name, (name,), {**environ, **_at_a_port(plan, name)}) for name in names])
     supervisor.publish(endpoint=second["endpoint"], ready=True)
 
 
-def _at_a_port() -> dict[str, str]:
-    """A free port of this machine, the same each time the program is started again."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return {"OLMF_PORT": str(probe.getsockname()[1])}
+def _at_a_port(plan: Plan, program: str) -> dict[str, str]:
+    return {"OLMF_PORT": str(plan.state.port_of(program))}
 
 
 def _prepare(plan: Plan, kubeconfig: str, registry: str) -> bool:
@@ -124,7 +152,7 @@ def _prepare(plan: Plan, kubeconfig: str, registry: str) -> bool:
     folders = _folders(plan.catalogs)
     wanted += [_catalog(name, f"{registry}/catalogs/{name}:latest", plan.namespace) for name in folders]
     images = [catalog for catalog in plan.catalogs if not Path(catalog).is_dir()]
-    wanted += [_catalog(_name_of_image(image), image, plan.namespace) for image in images]
+    wanted += [_catalog(name_of_catalog(image), image, plan.namespace) for image in images]
     for manifest in wanted:
         cluster.apply(manifest)
     return bool(cluster.list(NODE))
@@ -150,17 +178,19 @@ def refuse_beside_olm(cluster: KubeClient) -> None:
             )
 
 
-def _words(option: str, paths: object) -> list[str]:
-    return [word for path in paths for word in (option, str(path))]  # type: ignore[attr-defined]  # any iterable of paths
+def _words(option: str, values: Iterable[object]) -> list[str]:
+    return [word for value in values for word in (option, str(value))]
 
 
 def _folders(catalogs: tuple[str, ...]) -> dict[str, Path]:
-    return {Path(catalog).resolve().name: Path(catalog) for catalog in catalogs if Path(catalog).is_dir()}
+    return {name_of_catalog(catalog): Path(catalog) for catalog in catalogs if Path(catalog).is_dir()}
 
 
-def _name_of_image(image: str) -> str:
-    last = image.partition("@")[0].rpartition("/")[2].partition(":")[0]
-    return re.sub(r"[^a-z0-9-]+", "-", last.lower()).strip("-") or "catalog"
+def name_of_catalog(catalog: str) -> str:
+    """Name of the CatalogSource of a folder or an image."""
+    if Path(catalog).is_dir():
+        return name_of(Path(catalog).resolve().name)
+    return name_of(catalog.partition("@")[0].rpartition("/")[2].partition(":")[0])
 
 
 def _namespace(name: str) -> Manifest:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import socket
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+
+class AlreadyRunningError(RuntimeError):
+    """Another supervisor works in the state directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,27 @@ class StateDirectory:
         """Written by a program when it is ready: JSON `{"pid", "address", "probe"}`."""
         return self.root / "run" / f"{program}.json"
 
+    def port_of(self, program: str) -> int:
+        """The port of a program, the same at every start as long as nobody else took it: addresses get stored."""
+        note = self.root / "run" / f"{program}.port"
+        port = free_port(int(note.read_text()) if note.exists() else 0)
+        note.write_text(f"{port}\n")
+        return port
+
     def make(self) -> None:
         """Create the directories, readable by the owner only."""
         for folder in (self.root, self.logs, self.root / "run"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextlib.contextmanager
+    def claimed(self) -> Iterator[None]:
+        """The right to run here, for one process at a time. AlreadyRunningError while another one has it."""
+        with (self.root / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise AlreadyRunningError(f"already running in {self.root}; stop it with `olmf down`") from error
+            yield
 
     def write(self, addresses: Addresses) -> None:
         """Replace the addresses in one step."""
@@ -81,6 +106,17 @@ class StateDirectory:
         processes = tuple(Process(**process) for process in raw.pop("processes"))
         addresses = Addresses(**raw, processes=processes)
         return addresses if is_alive(addresses.supervisor) else None
+
+
+def free_port(wanted: int = 0) -> int:
+    """A free port of loopback: the wanted one if possible."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            return free_port()
+        return int(probe.getsockname()[1])
 
 
 def write_json(path: Path, value: object) -> None:

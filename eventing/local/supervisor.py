@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +25,10 @@ START_SECONDS = 30
 """How long a program may take to become ready."""
 BACK_OFF_SECONDS = (0.1, 0.5, 2, 5)
 """Pauses before a program that died again is started again."""
+STEADY_SECONDS = 60
+"""Whoever ran that long starts again at once when it dies."""
+FALSE_STARTS = 3
+"""How often a program may die before it was ready for the first time."""
 
 
 class StartError(RuntimeError):
@@ -64,14 +69,14 @@ class Supervisor:
         """Start the programs at once and wait until all are ready; their addresses by name. StartError otherwise."""
         started = [self._launch(program) for program in programs]
         self._running.append(started)
-        waits = [asyncio.create_task(running.ready.wait()) for running in started]
-        _, late = await asyncio.wait(waits, timeout=START_SECONDS)
-        for wait in late:
-            wait.cancel()
-        for running in started:
-            if not running.ready.is_set():
-                raise StartError(f"{running.program.name} did not become ready:\n{self._tail(running.program.name)}")
-        return {running.program.name: running.address for running in started}
+        ready = asyncio.create_task(_all_ready(started))
+        keepers = [running.task for running in started]
+        await asyncio.wait([ready, *keepers], timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if ready.done():
+            return {running.program.name: running.address for running in started}
+        ready.cancel()
+        late = min(started, key=lambda running: (not running.task.done(), running.ready.is_set()))
+        raise StartError(f"{late.program.name} did not become ready:\n{self._tail(late.program.name)}")
 
     def publish(self, **changes: object) -> None:
         """Write the present processes, and the given addresses, to the state directory."""
@@ -98,15 +103,18 @@ class Supervisor:
         return running
 
     async def _keep(self, running: Running) -> None:
-        for attempt in range(sys.maxsize):
+        died = 0
+        while running.ready.is_set() or died < FALSE_STARTS:
+            started = time.monotonic()
             try:
                 running.process = await self._spawn(running.program)
                 await self._await_ready(running)
                 code = await running.process.wait()
             finally:
                 await _end(running.process)
-            log.warning("program_died", program=running.program.name, code=code, attempt=attempt)
-            await asyncio.sleep(BACK_OFF_SECONDS[min(attempt, len(BACK_OFF_SECONDS) - 1)])
+            died = 1 if time.monotonic() - started > STEADY_SECONDS else died + 1
+            log.warning("program_died", program=running.program.name, code=code, times=died)
+            await asyncio.sleep(BACK_OFF_SECONDS[min(died, len(BACK_OFF_SECONDS)) - 1])
 
     async def _spawn(self, program: Program) -> asyncio.subprocess.Process:
         ready = self.state.ready_file(program.name)
@@ -117,7 +125,7 @@ class Supervisor:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=output,
                 stderr=output,
-                env={**os.environ, **program.environ, TIED: "1", READY_FILE: str(ready)},
+                env={"OLMF_LOG_JSON": "false", **os.environ, **program.environ, TIED: "1", READY_FILE: str(ready)},
                 start_new_session=True,  # Ctrl-C is for the supervisor, which stops us in order
             )
 
@@ -139,13 +147,18 @@ class Supervisor:
         return "\n".join(text.splitlines()[-8:])
 
 
+async def _all_ready(started: Sequence[Running]) -> None:
+    for running in started:
+        await running.ready.wait()
+
+
 async def _end(process: asyncio.subprocess.Process | None) -> None:
-    if process is None or process.returncode is not None:
+    if process is None:
         return
-    process.terminate()
-    try:
-        await asyncio.wait_for(process.wait(), STOP_SECONDS)
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+    if process.returncode is None:
+        process.terminate()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), STOP_SECONDS)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # whoever was killed could not end its own children
+    await process.wait()

@@ -6,11 +6,11 @@ from eventing.packages.requests import (
     PackageError,
     Request,
     approve_plan,
-    approve_waiting,
     remove,
     set_hold,
     subscribe,
     switch_channel,
+    waiting_plan,
 )
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "PackageError",
     "Request",
     "approve_plan",
-    "approve_waiting",
     "follow",
     "installed",
     "offered",
@@ -26,4 +25,5 @@ __all__ = [
     "set_hold",
     "subscribe",
     "switch_channel",
+    "waiting_plan",
 ]

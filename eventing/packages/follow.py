@@ -7,42 +7,61 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from eventing.packages.groups import narrow_group
 from eventing.packages.progress import Standing, standing
-from eventing.packages.requests import LOOK_SECONDS, subscription_of
+from eventing.packages.requests import LOOK_SECONDS, approve_plan, subscription_of, waiting_plan
 from shared.kinds import CLUSTER_SERVICE_VERSION
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
+
+SETTLED_SECONDS = 1.5
+"""How long a package must stand still to be taken for finished while plans are being approved."""
 
 
 class NotReadyError(Exception):
     """The time is over; the sentence says what the package waits for."""
 
 
-def follow(cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta, until: str = "") -> Iterator[str]:
-    """Lines for every change of standing, until the package (or its version `until`) works. NotReadyError after that.
+def follow(
+    cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta, is_approving: bool = False
+) -> Iterator[str]:
+    """Lines for every change of standing, until the package works. NotReadyError when the time is over before.
 
-    A plan that waits for approval ends it, too: nothing more happens until somebody approves.
+    A plan that waits for approval ends it, too. Approving, it goes on to the newest version instead: it ends when
+    nothing newer came for a moment.
     """
     deadline = time.monotonic() + timeout.total_seconds()
-    last: Standing | None = None
+    last, since = Standing("", ""), 0.0
     while True:
         now = stand(cluster, namespace, package)
         if now != last:
-            yield f"{package}: {now.version or 'no version yet'} {now.phase}" + (f" ({now.says})" if now.says else "")
-            last = now
-        if now.is_done and until in ("", now.version):
-            return
-        if "RequiresApproval" in now.says:
-            yield f"{package}: waits for approval; `olmf upgrade {package} -n {namespace}` approves it"
+            yield _told(package, now)
+            last, since = now, time.monotonic()
+        if plan := waiting_plan(cluster, namespace, package):
+            if not is_approving:
+                yield f"{package}: waits for approval; `olmf upgrade {package} -n {namespace}` approves it"
+                return
+            yield approve_plan(cluster, namespace, plan)
+        elif now.phase == "Failed" and (done := narrow_group(cluster, namespace, package, now.version)):
+            yield done
+        elif now.is_done and time.monotonic() - since >= (SETTLED_SECONDS if is_approving else 0):
             return
         if time.monotonic() > deadline:
-            raise NotReadyError(
-                f"{package} is not ready after {timeout.total_seconds():.0f} s: {now.phase}"
-                + (f", {now.says}" if now.says else "")
-                + f"; `olmf why Subscription/{package} -n {namespace}` tells more"
-            )
+            raise NotReadyError(_sorry(package, namespace, now, timeout))
         time.sleep(LOOK_SECONDS)
+
+
+def _told(package: str, now: Standing) -> str:
+    return f"{package}: {now.version or 'no version yet'} {now.phase}" + (f" ({now.says})" if now.says else "")
+
+
+def _sorry(package: str, namespace: str, now: Standing, timeout: timedelta) -> str:
+    says = f", {now.says}" if now.says else ""
+    return (
+        f"{package} is not ready after {timeout.total_seconds():.0f} s: {now.phase}{says}; "
+        f"`olmf why Subscription/{package} -n {namespace}` tells more"
+    )
 
 
 def stand(cluster: KubeClient, namespace: str, package: str) -> Standing:

@@ -54,7 +54,9 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
         cluster.create(_object(NAMESPACE, request.namespace))
         yield f"made Namespace {request.namespace}"
     if not cluster.list(OPERATOR_GROUP, request.namespace):
-        cluster.create(_object(OPERATOR_GROUP, request.namespace, request.namespace, spec={}))
+        group = _object(OPERATOR_GROUP, request.namespace, request.namespace, spec={})
+        group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
+        cluster.create(group)
         yield f"made OperatorGroup {request.namespace} for all namespaces"
     spec = {
         "name": request.package,
@@ -120,14 +122,12 @@ def approve_plan(cluster: KubeClient, namespace: str, plan: str) -> str:
     return f"approved {plan}: {', '.join(found['spec'].get('clusterServiceVersionNames') or [])}"
 
 
-def approve_waiting(cluster: KubeClient, namespace: str, package: str) -> Iterator[str]:
-    """Approve the plan that the Subscription of a package points to, if it waits; its name."""
+def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
+    """Name of the plan that the Subscription of a package points to, if it waits for approval, else empty."""
     subscription = _wanted_subscription(cluster, namespace, package)
     name = str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
     plan = cluster.get(INSTALL_PLAN.ref(name, namespace)) if name else None
-    if plan and not plan["spec"].get("approved"):
-        approve_plan(cluster, namespace, name)
-        yield name
+    return name if plan and not plan["spec"].get("approved") else ""
 
 
 def switch_channel(cluster: KubeClient, namespace: str, package: str, channel: str) -> None:

@@ -32,7 +32,7 @@ class Shelf:
         self._sources = sources
         self._bundles: dict[Path, BundleFolder] = {}
         self._catalogs: list[Folder] = [
-            CatalogFolder(root, f"catalogs/{_name(name)}", "latest") for name, root in sources.catalogs.items()
+            CatalogFolder(root, f"catalogs/{name_of(name)}", "latest") for name, root in sources.catalogs.items()
         ]
         if sources.bundles:
             self._catalogs.append(BundlesCatalog(host, lambda: list(self._present()), tell))
@@ -79,10 +79,11 @@ class Shelf:
 
     def _bundle(self, folder: Path) -> BundleFolder:
         if folder not in self._bundles:
-            repository, tag = f"bundles/{_name(folder.parent.name)}", _NOT_IN_TAG.sub("-", folder.name)
+            repository, tag = f"bundles/{name_of(folder.parent.name)}", _NOT_IN_TAG.sub("-", folder.name)
             self._bundles[folder] = BundleFolder(folder, repository, tag)
         return self._bundles[folder]
 
 
-def _name(text: str) -> str:
+def name_of(text: str) -> str:
+    """What a folder is called in repositories, and as a CatalogSource."""
     return _NOT_IN_NAME.sub("-", text.lower()).strip(".-") or "unnamed"
