@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.kit.installation import SAMPLES, Installation, installed
+from shared.api.manifest import name_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, SUBSCRIPTION
+from tests.conformance.targets import REAL, SANDBOX, running
+from tests.kit.installation import SAMPLES, Installation, a_namespace
 
-TARGETS = [pytest.param("sandbox"), pytest.param("real", marks=pytest.mark.conformance)]
+TARGETS = [pytest.param(SANDBOX), pytest.param(REAL, marks=pytest.mark.conformance)]
 
 
 @pytest.fixture(scope="session", params=TARGETS)
 def installation(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """`olmf up` with the sample bundles."""
-    words = ["--bundles", str(SAMPLES)]
-    if request.param == "real":
-        kubeconfig: Path = request.getfixturevalue("control_plane")
-        words += ["--kubeconfig", str(kubeconfig)]
-    with installed(tmp_path_factory.mktemp("olmf"), *words) as running:
-        yield running
+    folder = tmp_path_factory.mktemp(request.param)
+    with running(request.param, folder, "--bundles", str(SAMPLES)) as found:
+        yield found
+
+
+@pytest.fixture
+def namespace(installation: Installation, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of this test alone; what the test installed goes with it, so that no global operator stays."""
+    words = str(request.node.originalname).removeprefix("test_").replace("_", "-")
+    name = words[:50].rstrip("-")
+    installation.apply(a_namespace(name))
+    yield name
+    for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION):
+        for each in installation.cluster.list(kind, name):
+            installation.cluster.delete(kind.ref(name_of(each), name))
+    installation.cluster.delete(NAMESPACE.ref(name))
+    installation.until_gone(NAMESPACE.ref(name))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from shared import names
 from shared.api.manifest import labels_of, name_of
 from shared.kinds import (
@@ -23,15 +21,6 @@ from shared.kinds import (
     SUBSCRIPTION,
 )
 from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group, condition
-
-
-@pytest.fixture
-def namespace(installation: Installation, request: pytest.FixtureRequest) -> str:
-    """A namespace of this test alone."""
-    words = str(request.node.originalname).removeprefix("test_").replace("_", "-")
-    name = words[:50].rstrip("-")
-    installation.apply(a_namespace(name))
-    return name
 
 
 def subscribe(installation: Installation, namespace: str, package: str, **spec: Any) -> None:

@@ -1,0 +1,113 @@
+"""Every head version of 24 real packages ends Succeeded, or says what it waits for; the same on both targets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.kinds import CATALOG_SOURCE
+from tests.conformance.packages.offers import ARCHIVE, Head, extracted, heads
+from tests.conformance.packages.verdicts import SUCCEEDED, verdict
+from tests.conformance.targets import REAL, SANDBOX, running
+from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
+
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.skipif(not ARCHIVE.exists(), reason=f"the real bundles are absent: there is no {ARCHIVE.name} beside"),
+]
+
+PATIENCE_SECONDS = 240.0
+"""For all packages together: a bound against hanging, not a measure."""
+
+WEBHOOKS = "webhooks are not supported yet: "
+NEEDS = "needs this first"
+EXPECTED = {
+    "ack-rds-controller": SUCCEEDED,
+    "ack-s3-controller": SUCCEEDED,
+    "argocd-operator": WEBHOOKS,
+    "authorino-operator": SUCCEEDED,
+    "cert-manager": WEBHOOKS,
+    "dbaas-operator": f"dbaas-operator.v0.5.0 {NEEDS}",
+    "dns-operator": SUCCEEDED,
+    "etcd": SUCCEEDED,
+    "grafana-operator": SUCCEEDED,
+    "hive-operator": SUCCEEDED,
+    "infinispan": WEBHOOKS,
+    "jaeger": WEBHOOKS,
+    "keda": SUCCEEDED,
+    "keycloak-operator": SUCCEEDED,
+    "kuadrant-operator": f"kuadrant-operator.v0.11.1 {NEEDS}",
+    "limitador-operator": SUCCEEDED,
+    "opendatahub-operator": WEBHOOKS,
+    "opentelemetry-operator": WEBHOOKS,
+    "prometheus": SUCCEEDED,
+    "rabbitmq-cluster-operator": WEBHOOKS,
+    "rabbitmq-messaging-topology-operator": f"rabbitmq-messaging-topology-operator.v1.19.3 {NEEDS}",
+    "service-binding-operator": WEBHOOKS,
+    "strimzi-kafka-operator": SUCCEEDED,
+    "tempo-operator": WEBHOOKS,
+}
+"""Package to what its verdict must contain."""
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real bundles."""
+    return extracted(tmp_path_factory.mktemp("real-bundles"))
+
+
+@pytest.fixture(scope="module", params=[SANDBOX, REAL])
+def installation(
+    request: pytest.FixtureRequest, bundles: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installation]:
+    """One installation that offers all packages."""
+    folder = tmp_path_factory.mktemp(request.param)
+    with running(request.param, folder, "--bundles", str(bundles)) as found:
+        yield found
+
+
+Ask = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def verdict_of(installation: Installation, bundles: Path) -> Ask:
+    """All packages are subscribed at once, each in its own namespace; tells what came of one."""
+    installation.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: "READY" in str(each.get("status")), "READY")
+    found = heads(installation.cluster, bundles)
+    assert found.keys() == EXPECTED.keys()
+    for head in found.values():
+        subscribe(installation, head)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+
+    def ask(package: str) -> str:
+        said = ""
+        while EXPECTED[package] not in said and time.monotonic() < deadline:
+            said = verdict(installation, package, package, found[package].csv)
+            time.sleep(0.1)
+        return said
+
+    return ask
+
+
+def subscribe(installation: Installation, head: Head) -> None:
+    """A Subscription in a namespace of the package, in the narrowest install mode that it supports."""
+    home, other = head.package, f"{head.package}-target"
+    targets: tuple[str, ...] = ()
+    if "OwnNamespace" in head.modes:
+        targets = (home,)
+    elif "SingleNamespace" in head.modes:
+        targets = (other,)
+    installation.apply(*(a_namespace(name) for name in {home, *targets}))
+    installation.apply(an_operator_group(home, targets=targets), a_subscription(head.package, home))
+
+
+@pytest.mark.parametrize("package", EXPECTED)
+def test_a_head_version_succeeds_or_says_what_it_waits_for(
+    verdict_of: Ask, package: str, record_property: Callable[[str, object], None]
+) -> None:
+    said = verdict_of(package)
+    record_property("verdict", said)
+    assert EXPECTED[package] in said
