@@ -11,10 +11,10 @@ from cloudevents.exceptions import GenericException
 from cloudevents.http import CloudEvent, from_http
 
 from eventing import events
-from eventing.events import Event
+from eventing.events import Event, change_id
 from eventing.watch.hints import hints
 from shared import names
-from shared.api.manifest import ReadOnly
+from shared.api.manifest import ReadOnly, uid_of, version_of
 from shared.kinds import BY_IDENTITY, Kind, Ref
 
 HINTS = (events.PHASE, events.OWNERS, events.COPIED, events.UNPACK)
@@ -97,11 +97,17 @@ def event_of(cloud: CloudEvent) -> Event:
     if defects:
         raise InvalidEventError(tuple(defects))
     said = {key: attributes[key] for key in HINTS if key in attributes}
+    identity = attributes["id"]
     if body and attributes["type"].startswith(names.RESOURCE_EVENT):
         said |= hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
-    return Event(
-        attributes["id"], attributes["type"], attributes["source"], ref, said, attributes.get("traceparent", "")
-    )
+        identity = _identity(body, attributes["type"].rpartition(".")[2]) or identity
+    return Event(identity, attributes["type"], attributes["source"], ref, said, attributes.get("traceparent", ""))
+
+
+def _identity(body: ReadOnly, verb: str) -> str:
+    """The id that our watcher gives this change: a sender with random ids tells of the same one, and of our writes."""
+    uid, version = uid_of(body), version_of(body)
+    return change_id(uid, version, verb) if uid and version else ""
 
 
 _NO_JSON = object()

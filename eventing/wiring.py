@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +53,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
         clock = SystemClock()
         puller = Puller(_secret_reader(cluster))
-        journal = RedisJournal(queue.client)
+        journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         given: dict[type, object] = {
             ports.Cluster: cluster,
             ports.Copies: KubeCopies(cluster),
@@ -86,7 +87,7 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
     from eventing.workqueue import WorkQueue, connect
 
     client = connect(values.redis_url)
-    queue, journal = WorkQueue(client, values), RedisJournal(client)
+    queue, journal = WorkQueue(client, values), RedisJournal(client, max_bytes=values.journal_bytes)
 
     def accept(events: Sequence[Event]) -> None:
         journal.saw(events)
@@ -115,8 +116,11 @@ def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:
     """Rings `io.olmf.audit.rang` about the namespace of the installation."""
 
     def ring(queue: WorkQueue) -> None:
+        from eventing.journal import RedisJournal
+
         ref = NAMESPACE.ref(values.policy.global_namespace)
-        event = Event(id="audit", type=names.AUDIT_RANG, source="/olmf/scheduler", ref=ref)
+        event = Event(id=f"audit-{uuid.uuid4()}", type=names.AUDIT_RANG, source="/olmf/scheduler", ref=ref)
+        RedisJournal(queue.client, max_bytes=values.journal_bytes).saw([event])
         queue.add(jobs_for(event), event.id)
 
     return ring

@@ -35,7 +35,7 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cloc
     match catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
         case Unavailable() as trouble:
             after = catalog_source.unavailable(before, trouble.message, now)
-            wait = Wait(f"{wish.image}: {trouble.message}", now, now + _RETRY)
+            wait = Wait(f"{wish.image}: {trouble.message}", catalog_source.since(after), now + _RETRY)
             if after == before:
                 raise RetryLater(f"{ref}: {trouble.message}", after=_RETRY, wait=wait)
             retry = Outcome(again_in=_RETRY, verdict=trouble.message, wait=wait)

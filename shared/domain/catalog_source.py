@@ -99,6 +99,11 @@ def unavailable(status: ReadOnly, message: str, now: datetime) -> Manifest:
     return new
 
 
+def since(status: ReadOnly) -> datetime:
+    """When the present state of the connection began."""
+    return datetime.fromisoformat(str(status["connectionState"]["lastConnect"]))
+
+
 def is_healthy(source: ReadOnly) -> bool:
     """Its image was read, and the last look succeeded."""
     status = source.get("status") or {}

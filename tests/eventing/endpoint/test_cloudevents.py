@@ -44,6 +44,21 @@ def test_an_event_survives_the_wire(event: Event, structured: bool) -> None:
     assert from_request(*to_request(event, structured=structured)) == event
 
 
+@pytest.mark.parametrize(
+    ("metadata", "want"),
+    [
+        pytest.param({"uid": "u1", "resourceVersion": "7"}, "u1.7.update", id="the object says which change it is"),
+        pytest.param({}, BINARY["ce-id"], id="an object that does not say keeps the id of its sender"),
+    ],
+)
+def test_a_change_has_one_id_whoever_tells_of_it(metadata: dict[str, str], want: str) -> None:
+    headers = {
+        **BINARY, "ce-type": names.UPDATED, "ce-apiversion": kinds.SUBSCRIPTION.api_version, "ce-kind": "Subscription",
+        "ce-name": "etcd", "ce-namespace": "ns",
+    }  # fmt: skip
+    assert from_request(headers, json.dumps({"metadata": metadata}).encode()).id == want
+
+
 def test_what_goes_out_in_binary_mode() -> None:
     headers, body = to_request(AN_EVENT)
     assert body == b""
