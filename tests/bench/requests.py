@@ -1,0 +1,142 @@
+"""What an installation asks of a real API server, and how long it takes: `python -m tests.bench.requests`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shared import names
+from shared.kinds import CLUSTER_SERVICE_VERSION
+from tests.bench.audit import Asked, AuditLog, listed
+from tests.bench.row import Row
+from tests.conformance.control_plane import running_control_plane
+from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, installed
+
+ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "bundles.tar.zst"
+"""The real bundles; without them the rows about `prometheus` are left out, and said to be."""
+NAMESPACES = 200
+STEADY_SECONDS = int(os.environ.get("OLMF_BENCH_STEADY_SECONDS", "60"))
+PROMETHEUS = "prometheusoperator.0.56.3"
+LEDGER = "ledger.v2.1.0"
+QUIET_SECONDS = 3.0
+POLL_SECONDS = 0.02
+PATIENCE_SECONDS = 120.0
+
+
+def rows() -> Iterable[Row]:
+    """Every row of this page, one after the other in one installation."""
+    with tempfile.TemporaryDirectory() as folder, _real(Path(folder)) as (installation, audit, has_real):
+        _settle(audit)
+        if has_real:
+            yield from _one_real_operator(installation, audit)
+        yield from _global_operator(installation, audit)
+        yield from _touch(installation, audit)
+        yield from _steady(audit)
+
+
+@contextmanager
+def _real(folder: Path) -> Iterator[tuple[Installation, AuditLog, bool]]:
+    served = [SAMPLES]
+    if ARCHIVE.exists():
+        subprocess.run(["tar", "--zstd", "-xf", str(ARCHIVE), "-C", str(folder), "bundles/prometheus"], check=True)
+        served.append(folder / "bundles")
+    audit = AuditLog(folder)
+    words = [word for bundles in served for word in ("--bundles", str(bundles))]
+    with (
+        running_control_plane(folder, *audit.server_words) as kubeconfig,
+        installed(folder / "state", "--kubeconfig", str(kubeconfig), *words) as installation,
+    ):
+        yield installation, audit, len(served) > 1
+
+
+def _one_real_operator(installation: Installation, audit: AuditLog) -> Iterator[Row]:
+    installation.apply(a_namespace("monitoring"), an_operator_group("monitoring", targets=("monitoring",)))
+    _settle(audit)
+    asked, started = audit.mark(), time.perf_counter()
+    installation.apply(a_subscription("prometheus", "monitoring"))
+    _until(lambda: _phase(installation, PROMETHEUS, "monitoring") == "Succeeded")
+    took = time.perf_counter() - started
+    _settle(audit)
+    yield Row("prometheus on a real API server, Subscription to Succeeded", took, 2, "s")
+    yield _counted("prometheus: our requests until all is quiet", asked(), 100, "requests")
+
+
+def _global_operator(installation: Installation, audit: AuditLog) -> Iterator[Row]:
+    installation.apply(*(a_namespace(f"tenant-{number:03}") for number in range(NAMESPACES)))
+    installation.apply(a_namespace("global"), an_operator_group("global"))
+    _settle(audit)
+    asked, started = audit.mark(), time.perf_counter()
+    installation.apply(a_subscription("ledger", "global"))
+    _until(lambda: _phase(installation, LEDGER, "global") == "Succeeded")
+    _until(lambda: _succeeded_copies(installation) >= NAMESPACES)
+    took = time.perf_counter() - started
+    _settle(audit)
+    yield Row(f"one global operator over {NAMESPACES} namespaces", took, 8, "s")
+    yield _counted(f"one global operator over {NAMESPACES} namespaces: our writes", _writes(asked()), 420, "writes")
+
+
+def _touch(installation: Installation, audit: AuditLog) -> Iterator[Row]:
+    ref, asked = CLUSTER_SERVICE_VERSION.ref(LEDGER, "global"), audit.mark()
+    installation.cluster.merge(ref, {"metadata": {"annotations": {"example.com/touched": "yes"}}})
+    _settle(audit)
+    yield _counted("touching one annotation of its version: our writes", _writes(asked()), 1, "writes")
+
+
+def _steady(audit: AuditLog) -> Iterator[Row]:
+    asked = audit.mark()
+    time.sleep(STEADY_SECONDS)
+    found = asked()
+    yield _counted(f"steady state, {STEADY_SECONDS} s: our writes", _writes(found), 0, "writes")
+    yield _counted(
+        f"steady state, {STEADY_SECONDS} s: our reads", tuple(one for one in found if one.is_read), 0, "reads"
+    )
+
+
+def _counted(name: str, asked: tuple[Asked, ...], budget: int, unit: str) -> Row:
+    if os.environ.get("OLMF_BENCH_LIST"):
+        sys.stderr.write(f"{name}\n{listed(asked)}\n")
+    return Row(name, len(asked), budget, unit)
+
+
+def _writes(asked: tuple[Asked, ...]) -> tuple[Asked, ...]:
+    return tuple(one for one in asked if not one.is_read)
+
+
+def _phase(installation: Installation, name: str, namespace: str) -> str:
+    found = installation.cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)) or {}
+    return str((found.get("status") or {}).get("phase"))
+
+
+def _succeeded_copies(installation: Installation) -> int:
+    copies = installation.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: "global"})
+    return sum((copy.get("status") or {}).get("phase") == "Succeeded" for copy in copies)
+
+
+def _settle(audit: AuditLog) -> None:
+    """Wait until we have asked for nothing for a while."""
+
+    def is_quiet() -> bool:
+        asked = audit.mark()
+        time.sleep(QUIET_SECONDS)
+        return not asked()
+
+    _until(is_quiet)
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{holds} did not hold within {PATIENCE_SECONDS} s")
+        time.sleep(POLL_SECONDS)
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(row, flush=True)
