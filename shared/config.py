@@ -38,7 +38,7 @@ class Settings:
     watch_seconds: int = 300
     """How long one watch request lasts before it is renewed."""
     port: int = 8080
-    """Where the endpoint listens."""
+    """Where the endpoint, the registry, or the health of the watcher listens (also `PORT`)."""
     log_level: str = "info"
     """`debug`, `info`, `warning` or `error`."""
     log_json: bool = True
@@ -52,9 +52,10 @@ class Settings:
     def read(cls, environ: Mapping[str, str]) -> Settings:
         """Settings from environment variables. SettingError names the variable, its value and what was wanted."""
         given = _read(cls, environ)
-        for name in ("redis_url", "kubeconfig"):
-            if name.upper() in environ and name not in given:
-                given[name] = environ[name.upper()]
+        for name, kind in (("redis_url", "str"), ("kubeconfig", "str"), ("port", "int")):
+            variable = name.upper()
+            if variable in environ and name not in given:
+                given[name] = _value(variable, kind, environ[variable])
         return cls(**given, policy=Policy(**_read(Policy, environ)))
 
 
@@ -64,11 +65,15 @@ def _read(cls: type[Settings] | type[Policy], environ: Mapping[str, str]) -> dic
         text = environ.get(variable := f"OLMF_{spec.name.upper()}")
         if text is None or spec.name == "policy":
             continue
-        try:
-            given[spec.name] = _parse(str(spec.type), text)
-        except ValueError as error:
-            raise SettingError(f"{variable}={text!r}: {error}") from error
+        given[spec.name] = _value(variable, str(spec.type), text)
     return given
+
+
+def _value(variable: str, kind: str, text: str) -> object:
+    try:
+        return _parse(kind, text)
+    except ValueError as error:
+        raise SettingError(f"{variable}={text!r}: {error}") from error
 
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

@@ -72,7 +72,7 @@ def _detach(plan: Plan) -> None:
         with Interrupt() as interrupt:
             start_detached(plan.state, plan.words(), interrupt)
     except StartError as error:
-        raise CliError(f"could not start:\n{error}\nlogs are in {plan.state.logs}", UNKNOWN) from error
+        raise CliError(str(error), error.code or UNKNOWN) from error
     _say_where(plan.state)
 
 

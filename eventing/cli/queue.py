@@ -12,6 +12,7 @@ from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, cho
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from eventing.workqueue import Client, Listed, WorkQueue
 
@@ -68,11 +69,15 @@ def _rows(jobs: Iterable[Listed]) -> list[dict[str, object]]:
             "ref": str(job.ref),
             "lane": job.lane,
             "attempts": job.attempts,
-            "since": job.since or "",
-            "due": job.due or "",
+            "since": _instant(job.since),
+            "due": _instant(job.due),
             "error": job.error,
             "worker": job.worker,
             "causes": list(job.causes),
         }
         for job in jobs
     ]
+
+
+def _instant(when: datetime | None) -> str:
+    return when.isoformat(timespec="seconds") if when else ""

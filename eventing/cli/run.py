@@ -94,8 +94,12 @@ def kubelet() -> None:
 
 
 def content(
-    bundles: Annotated[list[Path] | None, typer.Option(help="Folder of bundles to serve as images.")] = None,
-    catalog: Annotated[list[Path] | None, typer.Option(help="Folder of a file-based catalog.")] = None,
+    bundles: Annotated[
+        list[Path] | None, typer.Option(envvar="OLMF_BUNDLES", help="Folder of bundles to serve as images.")
+    ] = None,
+    catalog: Annotated[
+        list[Path] | None, typer.Option(envvar="OLMF_CATALOGS", help="Folder of a file-based catalog.")
+    ] = None,
 ) -> None:
     """Serve folders as images from a registry on loopback."""
     from eventing.registry import Sources, serve

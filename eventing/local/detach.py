@@ -44,7 +44,13 @@ def start_detached(
         _end(process)
         raise
     _end(process)
-    raise StartError("\n".join(log.read_text(errors="replace").splitlines()[-12:]))
+    raise StartError(_last_words(log.read_text(errors="replace")), max(process.returncode, 0))
+
+
+def _last_words(log: str) -> str:
+    """The sentence that a program said at its end, else the end of its log."""
+    _, _, sentence = f"\n{log}".rpartition("\nolmf: ")
+    return sentence.strip() or "\n".join(log.splitlines()[-12:])
 
 
 def _becomes_ready(directory: StateDirectory, process: subprocess.Popen[bytes], interrupt: Interrupt) -> bool:

@@ -34,6 +34,11 @@ FALSE_STARTS = 3
 class StartError(RuntimeError):
     """A program did not become ready; the message ends with the last lines of its log."""
 
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        """The exit code of a program that said itself why it ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class Program:

@@ -49,3 +49,10 @@ def test_the_usual_names_of_redis_and_kubeconfig_are_known_and_ours_win() -> Non
 def test_a_bad_value_is_refused_with_its_name(name: str, text: str) -> None:
     with pytest.raises(SettingError, match=f"{name}='{text}'"):
         Settings.read({name: text})
+
+
+def test_a_platform_may_choose_the_port() -> None:
+    assert Settings.read({"PORT": "5000"}).port == 5000
+    assert Settings.read({"PORT": "5000", "OLMF_PORT": "6000"}).port == 6000
+    with pytest.raises(SettingError, match="PORT='x'"):
+        Settings.read({"PORT": "x"})
