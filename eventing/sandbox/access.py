@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import orjson
+from multidict import CIMultiDictProxy
 
 from eventing.sandbox.calls import Call, User
 from eventing.sandbox.failures import Failure, forbidden, unauthorized
@@ -56,6 +57,24 @@ def authenticate(header: str, world: World) -> User:
     return user
 
 
+def impersonate(user: User, headers: CIMultiDictProxy[str], world: World) -> User:
+    """The user as whom the request asks to be treated, where its own user may do that."""
+    name = headers.get("Impersonate-User", "")
+    if not name:
+        return user
+    if not is_allowed(user, Act("impersonate", resource="users", name=name), world):
+        why = f'User "{user.name}" cannot impersonate resource "users" in API group "" at the cluster scope'
+        raise forbidden("users", "", name, why)
+    groups = headers.getall("Impersonate-Group", [])
+    return User(name, (*groups, *account_groups(name), "system:authenticated"))
+
+
+def account_groups(name: str) -> tuple[str, ...]:
+    """The groups that the name of a service account implies."""
+    _, _, rest = name.partition("system:serviceaccount:")
+    return ("system:serviceaccounts", f"system:serviceaccounts:{rest.partition(':')[0]}") if rest else ()
+
+
 def _signature(body: bytes, secret: bytes) -> str:
     return _b64(hmac.digest(secret, body, hashlib.sha256))
 
@@ -85,8 +104,7 @@ def account_of(token: str, world: World) -> User | None:
     account = world.store.get(("/serviceaccounts", namespace, name))
     if account is None or uid_of(account.manifest) != claims["uid"] or claims["exp"] < time.time():
         return None
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-    return User(claims["sub"], groups, claims["uid"])
+    return User(claims["sub"], (*account_groups(claims["sub"]), "system:authenticated"), claims["uid"])
 
 
 def authorize(call: Call, user: User, world: World) -> None:
@@ -168,15 +186,8 @@ def review(kind: str, body: Manifest, user: User, world: World) -> Manifest:
     if kind == "SelfSubjectRulesReview":
         return {**body, "status": _rules_status(user, str(spec.get("namespace", "")), world)}
     if not kind.startswith("Self"):
-        user = User(str(spec.get("user", "")), tuple(spec.get("groups") or ()))
-        _, _, rest = user.name.partition("system:serviceaccount:")
-        if rest:
-            groups = (
-                "system:serviceaccounts",
-                f"system:serviceaccounts:{rest.partition(':')[0]}",
-                "system:authenticated",
-            )
-            user = User(user.name, (*user.groups, *groups))
+        name = str(spec.get("user", ""))
+        user = User(name, (*(spec.get("groups") or ()), *account_groups(name)))
     allowed = is_allowed(user, _act(spec), world)
     return {**body, "status": {"allowed": allowed} | ({} if allowed else {"reason": "no RBAC policy matched"})}
 

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from eventing.sandbox.store import Key
+from eventing.sandbox.store import Change, Stored
 from eventing.sandbox.world import World
 from shared.api.manifest import ReadOnly, labels_of
 
 TABLE = "rbac.authorization.k8s.io/clusterroles"
 
 
-def aggregate(changed: Key, world: World) -> None:
-    """Give the aggregating roles the rules of the roles they select, after a role changed."""
-    if changed[0] != TABLE:
+def aggregate(change: Change, world: World) -> None:
+    """Give the roles that aggregate the changed one (or that are it) the rules of the roles they select."""
+    if change.now.key[0] != TABLE:
         return
+    states = [labels_of(one.manifest) for one in (change.now, change.before) if one]
     roles = world.store.list(TABLE)
     for role in roles:
-        selectors = (role.manifest.get("aggregationRule") or {}).get("clusterRoleSelectors")
-        if selectors is None:
-            continue
-        rules = []
-        for other in roles:
-            if other.key != role.key and any(selects(selector, labels_of(other.manifest)) for selector in selectors):
-                rules += [rule for rule in other.manifest.get("rules") or [] if rule not in rules]
-        if rules != (role.manifest.get("rules") or []):
-            world.store.put(role.key, {**role.copy(), "rules": rules})
+        selectors = _selectors(role)
+        is_concerned = role.key == change.now.key or any(selects(one, labels) for one in selectors for labels in states)
+        if selectors and is_concerned:
+            _gather(role, roles, world)
+
+
+def _selectors(role: Stored) -> list[ReadOnly]:
+    return (role.manifest.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+
+
+def _gather(role: Stored, roles: list[Stored], world: World) -> None:
+    rules: list[ReadOnly] = []
+    for other in roles:
+        labels = labels_of(other.manifest)
+        if other.key != role.key and any(selects(selector, labels) for selector in _selectors(role)):
+            rules += [rule for rule in other.manifest.get("rules") or [] if rule not in rules]
+    if rules != (role.manifest.get("rules") or []):
+        world.store.put(role.key, {**role.copy(), "rules": rules})
 
 
 def selects(selector: ReadOnly, labels: ReadOnly) -> bool:

@@ -71,6 +71,7 @@ class Collector:
 
     def _follow(self, change: Change) -> None:
         key, store = change.now.key, self._world.store
+        aggregate(change, self._world)
         if change.type == "DELETED":
             self._release_owners(change.now.manifest)
             for dependent in list(self._dependents.get(uid_of(change.now.manifest), ())):
@@ -83,7 +84,6 @@ class Collector:
         self._collect(key)
         if key[0] == NAMESPACES:
             self._default_account(stored)
-        aggregate(key, self._world)
         if metadata(stored.manifest).get("deletionTimestamp"):
             self._continue_deletion(key)
 

@@ -148,13 +148,13 @@ def _service(manifest: Manifest, world: World, old: ReadOnly) -> None:
     if spec["type"] != "ExternalName":
         if not spec.get("clusterIP"):
             spec["clusterIP"] = before.get("clusterIP") or _address(world)
-        world.allocated.add(spec["clusterIP"])
         _absent(spec, {"clusterIPs": [spec["clusterIP"]], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"})
 
 
 def _address(world: World) -> str:
     free = (f"10.0.{third}.{last}" for third in range(256) for last in range(2, 255))
-    return next(address for address in free if address not in world.allocated)
+    taken = {service.manifest["spec"].get("clusterIP") for service in world.store.list("/services")}
+    return next(address for address in free if address not in taken)
 
 
 def _job(manifest: Manifest, _world: World, old: ReadOnly) -> None:
@@ -189,8 +189,7 @@ def _definition(manifest: Manifest, _world: World, old: ReadOnly) -> None:
         _absent(names, {"singular": names["kind"].lower(), "listKind": f"{names['kind']}List"})
     _absent(spec, {"conversion": {"strategy": "None"}})
     stored = [version.get("name") for version in spec.get("versions", ()) if version.get("storage")]
-    status: Manifest = manifest.setdefault("status", {}) or copy.deepcopy(old.get("status") or {})
-    manifest["status"] = status
+    status = manifest["status"] = copy.deepcopy(manifest.get("status") or old.get("status") or {})
     known: list[Any] = status.setdefault("storedVersions", [])
     known += [name for name in stored if name not in known]
 

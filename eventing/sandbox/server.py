@@ -80,6 +80,7 @@ class Server:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         path, token = split_token(request.path)
         user = access.authenticate(request.headers.get("Authorization", "") or token, self._world)
+        user = access.impersonate(user, request.headers, self._world)
         if path.startswith(access.OPEN_PATHS):
             if path == "/version":
                 return _json(discovery.version(self._world.version))

@@ -17,6 +17,9 @@ Key: TypeAlias = tuple[str, str, str]
 """Table, namespace (empty for cluster-scoped objects), name."""
 ChangeType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED"]
 HISTORY = 20_000
+"""How many changes are kept for watches that come back."""
+HISTORY_BYTES = 16 * 1024 * 1024
+"""How much JSON they may hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +74,8 @@ class Store:
     def __init__(self, file: JournalFile | None = None) -> None:
         self.revision = 1
         self._tables: dict[str, dict[tuple[str, str], Stored]] = {}
-        self._history: deque[Change] = deque(maxlen=HISTORY)
+        self._history: deque[Change] = deque()
+        self._history_bytes = 0
         self._feeds: dict[str, set[Feed]] = {}
         self._observers: list[Callable[[Change], None]] = []
         self._file = file
@@ -103,7 +107,7 @@ class Store:
     def list(self, table: str, namespace: str = "") -> list[Stored]:
         """The objects of a table in the order of namespace and name; an empty namespace means all."""
         found = self._tables.get(table, {})
-        return [found[key] for key in sorted(found) if namespace in ("", key[0])]
+        return [found[key] for key in sorted(key for key in found if namespace in ("", key[0]))]
 
     def in_namespace(self, namespace: str) -> Iterator[Stored]:
         """Everything in a namespace."""
@@ -137,14 +141,21 @@ class Store:
     def _publish(self, change: Change, raw: bytes) -> None:
         if self._file:
             self._file.append(_line(change.now.revision, change.now.key, raw))
-        if len(self._history) == HISTORY:
-            self.oldest = self._history[0].now.revision
-        self._history.append(change)
+        self._remember(change)
         for feed in self._feeds.get(change.now.key[0], ()):
             feed.pending.append(change)
+            feed.is_over |= len(feed.pending) > HISTORY  # a reader that does not read
             feed.wake.set()
         for observer in self._observers:
             observer(change)
+
+    def _remember(self, change: Change) -> None:
+        self._history.append(change)
+        self._history_bytes += len(change.now.raw)
+        while len(self._history) > HISTORY or self._history_bytes > HISTORY_BYTES:
+            forgotten = self._history.popleft().now
+            self._history_bytes -= len(forgotten.raw)
+            self.oldest = forgotten.revision
 
     def observe(self, observer: Callable[[Change], None]) -> None:
         """Call `observer` within every write."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from eventing.sandbox.resources import Registry
@@ -21,8 +21,6 @@ class World:
     """What tokens of service accounts are signed with."""
     version: str = "v1.35.4"
     bookmark_seconds: float = 30.0
-    allocated: set[str] = field(default_factory=set)
-    """Cluster addresses of Services."""
 
 
 def now() -> str:

@@ -29,6 +29,7 @@ class Api:
 
     def __init__(self, server: str, token: str, authority: str | None = None) -> None:
         self.server, self.token, self._authority = server, token, authority
+        self._more: dict[str, str] = {}
         self._pool = urllib3.PoolManager(ca_certs=authority, timeout=30, retries=False)
 
     @classmethod
@@ -41,9 +42,15 @@ class Api:
         """The same server with other credentials."""
         return Api(self.server.partition("/token/")[0], token, self._authority)
 
+    def as_other(self, headers: dict[str, str]) -> Api:
+        """The same server and credentials, with more headers."""
+        other = Api(self.server, self.token, self._authority)
+        other._more = headers
+        return other
+
     def _headers(self, accept: str, content: str) -> dict[str, str]:
         headers = {"Accept": accept, "Content-Type": content}
-        return headers | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
+        return headers | self._more | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
 
     def send(
         self, method: str, path: str, body: Json = None, *, accept: str = "application/json",

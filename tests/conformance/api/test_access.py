@@ -128,3 +128,19 @@ def test_a_token_can_be_reviewed(http: Api, namespace: str) -> None:
     token = http.post(f"{core(namespace, 'serviceaccounts', 'robot')}/token", request).body["status"]["token"]
     status = http.post("/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": token}}).body["status"]
     assert (status["authenticated"], status["user"]["username"]) == (True, f"system:serviceaccount:{namespace}:robot")
+
+
+def test_the_administrator_may_act_as_somebody_else(http: Api, namespace: str) -> None:
+    jane = http.as_other({"Impersonate-User": namespace})
+    assert jane.get(core(namespace, "configmaps")).status == 403
+    _grant(http, namespace, {"kind": "User", "name": namespace}, READ)
+    wait_for(lambda: jane.get(core(namespace, "configmaps")).status == 200)
+
+
+def test_nobody_acts_as_somebody_else_without_leave(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "serviceaccounts"), {"metadata": {"name": "robot"}})
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    token = http.post(f"{core(namespace, 'serviceaccounts', 'robot')}/token", request).body["status"]["token"]
+    answer = http.as_user(token).as_other({"Impersonate-User": "admin"}).get(core(namespace, "configmaps"))
+    assert (answer.status, answer.body["reason"]) == (403, "Forbidden")
+    assert 'cannot impersonate resource "users"' in answer.body["message"]

@@ -54,3 +54,19 @@ def test_a_stored_object_is_not_changed_by_changing_its_copy() -> None:
     stored = store.put(A, _object())
     stored.copy()["metadata"]["name"] = "other"
     assert store.list("/configmaps")[0].manifest["metadata"]["name"] == "a"
+
+
+def test_the_history_is_bounded_in_bytes() -> None:
+    store = Store()
+    for _ in range(20):
+        store.put(A, {**_object(), "data": {"k": "x" * (module.HISTORY_BYTES // 10)}})
+    assert not store.reaches(store.revision - 10)
+    assert store.reaches(store.revision - 9)
+
+
+def test_a_reader_that_does_not_read_is_sent_home() -> None:
+    store = Store()
+    feed = store.subscribe("/configmaps", store.revision)
+    for _ in range(module.HISTORY + 1):
+        store.put(A, _object())
+    assert feed.is_over
