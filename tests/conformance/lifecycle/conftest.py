@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.api.manifest import name_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, SUBSCRIPTION
+from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, SUBSCRIPTION, Ref
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import SAMPLES, Installation, a_namespace
 
@@ -29,8 +28,10 @@ def namespace(installation: Installation, request: pytest.FixtureRequest) -> Ite
     name = words[:50].rstrip("-")
     installation.apply(a_namespace(name))
     yield name
-    for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION):
-        for each in installation.cluster.list(kind, name):
-            installation.cluster.delete(kind.ref(name_of(each), name))
+    for each in installation.cluster.list(SUBSCRIPTION, name):
+        installation.cluster.delete(Ref.of(each))
+    for each in installation.cluster.list(CLUSTER_SERVICE_VERSION, name):
+        installation.cluster.delete(Ref.of(each))
     installation.cluster.delete(NAMESPACE.ref(name))
-    installation.until_gone(NAMESPACE.ref(name))
+    for each in installation.cluster.list(CLUSTER_SERVICE_VERSION, name):
+        installation.until_gone(Ref.of(each))

@@ -1,0 +1,211 @@
+"""Runs every conformance suite and writes what was seen into the README of this folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.conformance.control_plane import ETCD, KUBE, PROGRAMS, NoControlPlane, program
+from tests.conformance.targets import REAL, SANDBOX
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+ONCE = "once"
+"""Target of a test that needs no API server."""
+AT_ONCE = 2
+"""Suites that run side by side; each has its own servers and ports."""
+SHOWN_LINES = 60
+WIDEST_CASE = 60
+WIDEST = 180
+"""Characters of a verdict that the table shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One run of pytest."""
+
+    title: str
+    words: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+SUITES = (
+    Suite("The Kubernetes API", ("tests/conformance/api",)),
+    Suite("From a Subscription to an operator, and back", ("tests/conformance/lifecycle",)),
+    Suite("Real packages", ("tests/conformance/packages",)),
+    Suite("Processes that are killed", ("tests/eventing/test_worker_crashes.py",), {"OLMF_CRASHES": "200"}),
+    Suite("Programs that are not ours", ("tests", "--ignore=tests/conformance", "-m", "conformance")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test on one target."""
+
+    suite: str
+    module: str
+    test: str
+    target: str
+    outcome: str
+    """`passed`, `skipped` or `failed`."""
+    verdict: str = ""
+    case: str = ""
+
+    @property
+    def behaviour(self) -> str:
+        """The name of the test as people write, and of its case."""
+        case = self.case.replace("|", "\\|")[:WIDEST_CASE]
+        return sentence(self.test) + (f": {case}" if case else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a suite."""
+
+    suite: Suite
+    cases: tuple[Case, ...]
+    status: int
+    output: str
+
+    @property
+    def is_good(self) -> bool:
+        """Nothing failed, and something ran."""
+        return self.status == 0 and bool(self.cases)
+
+
+def main() -> int:
+    """0 when every behaviour is as wanted on both targets."""
+    try:
+        for name in PROGRAMS:
+            program(name)
+    except (NoControlPlane, subprocess.CalledProcessError) as error:
+        print(f"no real control plane: {error}", file=sys.stderr)
+        return 1
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        ran = list(pool.map(run, SUITES))
+    cases = [case for each in ran for case in each.cases]
+    for case in cases:
+        if case.outcome != "passed":
+            print(f"{case.outcome}: {case.suite}: {case.behaviour} ({case.target}) {case.verdict}")
+    if not all(each.is_good for each in ran):
+        return 1
+    if all(case.outcome == "passed" for case in cases):
+        (HERE / "README.md").write_text(text_of(cases))
+    return 0
+
+
+def run(suite: Suite) -> Ran:
+    """One suite, to its end; failures are printed with the last lines of its output."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.xml"
+        marks = () if "-m" in suite.words else ("-m", "conformance or not conformance")
+        command = [
+            sys.executable, "-m", "pytest", *suite.words, *marks, "--tb=short",
+            "-o", "junit_family=xunit1", f"--junitxml={results}",
+        ]  # fmt: skip
+        environment = {**os.environ, **suite.environment}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        cases = tuple(read(suite.title, results)) if results.exists() else ()
+    ran = Ran(suite, cases, done.returncode, done.stdout + done.stderr)
+    word = "ok" if ran.is_good else "FAILED"
+    print(f"{word}: {suite.title}: {len(cases)} cases in {time.monotonic() - started:.0f} s", flush=True)
+    if not ran.is_good:
+        print("\n".join(ran.output.splitlines()[-SHOWN_LINES:]), flush=True)
+    return ran
+
+
+def read(title: str, results: Path) -> Iterator[Case]:
+    """The cases of a result file."""
+    for element in ElementTree.parse(results).iter("testcase"):  # why: pytest wrote it
+        name, _, parameters = element.get("name", "").rstrip("]").partition("[")
+        target, case = placed(parameters)
+        failed = element.find("failure") is not None or element.find("error") is not None
+        skipped = element.find("skipped")
+        outcome = "failed" if failed else "passed" if skipped is None else "skipped"
+        verdict = next((each.get("value", "") for each in element.iter("property")), "")
+        why = "" if skipped is None else skipped.get("message", "")
+        module = element.get("classname", "").rpartition(".")[2].removeprefix("test_").replace("_", " ")
+        yield Case(title, module, name, target, outcome, verdict or why, case)
+
+
+def placed(parameters: str) -> tuple[str, str]:
+    """The target that the id of a case names, and what is left of the id."""
+    for target in (SANDBOX, REAL):
+        if parameters == target:
+            return target, ""
+        if parameters.startswith(f"{target}-"):
+            return target, parameters.removeprefix(f"{target}-")
+        if parameters.endswith(f"-{target}"):
+            return target, parameters.removesuffix(f"-{target}")
+    return ONCE, parameters
+
+
+INTRODUCTION = f"""# What the sandbox and a real Kubernetes API have in common
+
+Written by `make conformance`: the same assertions against the sandbox of this repository and against a real control
+plane (etcd {ETCD}, kube-apiserver and kube-controller-manager {KUBE}), which it starts on this machine. Its programs
+come from `KUBEBUILDER_ASSETS`, else from a cache, else they are built once with Go. A behaviour that is not in this
+table is not claimed. The table is written only when all passed; `–` means that a behaviour was not asked for there.
+"""
+
+
+def text_of(cases: Iterable[Case]) -> str:
+    """The report: the same text for the same outcomes."""
+    cases = list(cases)
+    parts = [INTRODUCTION]
+    for (suite, module), group in groupby(cases, key=lambda case: (case.suite, case.module)):
+        parts.append("\n".join(table(f"{suite}: {module}", [case for case in group if not case.verdict])))
+    parts.append("\n".join(packages([case for case in cases if case.verdict])))
+    return "\n".join(filter(None, parts))
+
+
+def table(title: str, cases: list[Case]) -> Iterator[str]:
+    """Behaviours by target; one column where there is no target."""
+    if not cases:
+        return
+    targets = (ONCE,) if all(case.target == ONCE for case in cases) else (SANDBOX, REAL)
+    passed = {(case.behaviour, case.target) for case in cases if case.outcome == "passed"}
+    yield f"## {title}\n"
+    yield f"| behaviour | {' | '.join(targets)} |"
+    yield "|---" * (len(targets) + 1) + "|"
+    for behaviour in dict.fromkeys(case.behaviour for case in cases):
+        row = ["yes" if (behaviour, target) in passed else "–" for target in targets]
+        yield f"| {behaviour} | {' | '.join(row)} |"
+    yield ""
+
+
+def packages(cases: list[Case]) -> Iterator[str]:
+    """What each real package came to."""
+    yield "## What each package says\n"
+    yield "| package | real | the same on the sandbox |"
+    yield "|---|---|---|"
+    said = {(case.case, case.target): case.verdict for case in cases}
+    for package in dict.fromkeys(case.case for case in cases):
+        real = said.get((package, REAL), "")
+        same = "yes" if said.get((package, SANDBOX)) == real else said.get((package, SANDBOX), "")
+        yield f"| {package} | {shortened(real)} | {shortened(same)} |"
+    yield ""
+
+
+def shortened(text: str) -> str:
+    """One line of a table."""
+    flat = " ".join(text.split()).replace("|", "\\|")
+    return flat if len(flat) <= WIDEST else flat[:WIDEST].rpartition(" ")[0] + " …"
+
+
+WORDS = {"csv": "CSV", "api": "API", "olm": "OLM", "yaml": "YAML", "json": "JSON", "crd": "CRD", "olmf": "`olmf`"}
+
+
+def sentence(test: str) -> str:
+    """A test name as people write."""
+    return " ".join(WORDS.get(word, word) for word in test.removeprefix("test_").split("_"))
