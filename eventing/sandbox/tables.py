@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from eventing.sandbox.failures import bad_request
+from eventing.sandbox.forms import render
 from eventing.sandbox.resources import Node, Resource
 from eventing.sandbox.store import Stored
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
@@ -17,12 +18,6 @@ from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
 Cell = Callable[[ReadOnly], Any]
 NAME: Node = {"name": "Name", "type": "string", "format": "name", "priority": 0}
 AGE: Node = {"name": "Age", "type": "date", "format": "", "priority": 0, "jsonPath": ".metadata.creationTimestamp"}
-
-
-def wanted(accept: str) -> bool:
-    """Whether a client prefers a table."""
-    first = accept.partition(",")[0]
-    return "as=Table" in first
 
 
 def table(resource: Resource, found: Sequence[Stored], meta: Manifest, query: Mapping[str, str]) -> bytes:
@@ -44,8 +39,7 @@ def _included(include: str, resource: Resource, stored: Stored) -> Manifest:
         return {"object": None}
     if include == "Object":
         return {"object": orjson.Fragment(stored.at(resource.api_version))}
-    partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata(stored.manifest)}
-    return {"object": partial}
+    return {"object": orjson.Fragment(render("metadata", resource, stored))}
 
 
 def _cell(resource: Resource, column: Node, manifest: ReadOnly) -> Any:

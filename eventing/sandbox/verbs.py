@@ -20,6 +20,7 @@ from eventing.sandbox.failures import (
     not_allowed,
     not_found,
 )  # fmt: skip
+from eventing.sandbox.forms import form_of, list_head, render
 from eventing.sandbox.ownership import record_update
 from eventing.sandbox.store import Key, Stored
 from eventing.sandbox.world import World
@@ -50,9 +51,10 @@ def find(call: Call, world: World) -> Stored:
 def get(call: Call, world: World, accept: str) -> Answer:
     """One object."""
     stored = find(call, world)
-    if tables.wanted(accept):
+    form = form_of(accept)
+    if form == "table":
         return Answer(200, tables.table(call.resource, [stored], {"resourceVersion": str(stored.revision)}, call.query))
-    return Answer(200, stored.at(call.resource.api_version))
+    return Answer(200, render(form, call.resource, stored))
 
 
 def matching(call: Call) -> selectors.Predicate:
@@ -79,13 +81,11 @@ def list_objects(call: Call, world: World, accept: str) -> Answer:
         if not call.query.get("labelSelector") and not call.query.get("fieldSelector"):
             meta["remainingItemCount"] = len(found) - limit
         found = found[:limit]
-    if tables.wanted(accept):
+    form = form_of(accept)
+    if form == "table":
         return Answer(200, tables.table(call.resource, found, meta, call.query))
-    raw = [orjson.Fragment(one.at(call.resource.api_version)) for one in found]
-    resource = call.resource
-    return Answer(200, orjson.dumps(
-        {"kind": resource.list_kind, "apiVersion": resource.api_version, "metadata": meta, "items": raw}
-    ))  # fmt: skip
+    items = [orjson.Fragment(render(form, call.resource, one)) for one in found]
+    return Answer(200, orjson.dumps({**list_head(form, call.resource), "metadata": meta, "items": items}))
 
 
 def _token(revision: int, key: Key) -> str:

@@ -12,6 +12,7 @@ import orjson
 from eventing.sandbox import tables
 from eventing.sandbox.calls import Call
 from eventing.sandbox.failures import bad_request, expired
+from eventing.sandbox.forms import Form, form_of, render
 from eventing.sandbox.selectors import Predicate
 from eventing.sandbox.store import Change, Feed, Stored
 from eventing.sandbox.verbs import matching
@@ -28,7 +29,7 @@ class Watch:
     world: World
     feed: Feed
     initial: tuple[Stored, ...]
-    as_table: bool
+    form: Form
     is_wanted: Predicate
     ends_initial: bool
     seconds: float
@@ -68,20 +69,21 @@ class Watch:
         return self._event("DELETED", change.now) if was_in else b""
 
     def _event(self, kind: str, stored: Stored) -> bytes:
-        if self.as_table:
+        if self.form == "table":
             meta = {"resourceVersion": str(stored.revision)}
             raw = tables.table(self.call.resource, [stored], meta, self.call.query)
         else:
-            raw = stored.at(self.call.resource.api_version)
+            raw = render(self.form, self.call.resource, stored)
         return b'{"type":"%s","object":%s}\n' % (kind.encode(), raw)
 
     def _bookmark(self, meta: dict[str, object]) -> bytes:
         resource = self.call.resource
         shown: dict[str, object] = {
-            "kind": resource.kind, "apiVersion": resource.api_version,
+            "kind": "PartialObjectMetadata" if self.form == "metadata" else resource.kind,
+            "apiVersion": "meta.k8s.io/v1" if self.form == "metadata" else resource.api_version,
             "metadata": {"resourceVersion": str(self.world.store.revision), "creationTimestamp": None, **meta},
         }  # fmt: skip
-        if self.as_table:
+        if self.form == "table":
             row = {"cells": [], "object": shown}
             shown = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": shown["metadata"],
                      "columnDefinitions": None, "rows": [row]}  # fmt: skip
@@ -102,7 +104,7 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
     feed = store.subscribe(call.resource.table, store.revision if from_start or not revision else revision)
     found = store.list(call.resource.table, call.namespace) if from_start else []
     return Watch(
-        call, world, feed, tuple(one for one in found if is_wanted(one.manifest)), tables.wanted(accept), is_wanted,
+        call, world, feed, tuple(one for one in found if is_wanted(one.manifest)), form_of(accept), is_wanted,
         sends_initial and query.get("allowWatchBookmarks", "") in ("true", "1"),
         float(query.get("timeoutSeconds") or 1800),
     )  # fmt: skip

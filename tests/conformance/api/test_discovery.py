@@ -100,3 +100,23 @@ def test_a_watch_can_be_a_table(http: Api, namespace: str) -> None:
         event = next(events)
     assert (event["type"], event["object"]["kind"]) == ("ADDED", "Table")
     assert event["object"]["rows"][0]["cells"][0] == "a"
+
+
+METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
+
+
+def test_only_the_metadata_can_be_asked_for(http: Api, namespace: str) -> None:
+    made = http.post(core(namespace, "secrets"), {"metadata": {"name": "a"}, "data": {"k": "dg=="}}).body
+    body = http.get(core(namespace, "secrets", "a"), accept=METADATA.format("")).body
+    assert body == {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": made["metadata"]}
+    body = http.get(core(namespace, "secrets"), accept=METADATA.format("List")).body
+    assert (body["kind"], body["apiVersion"]) == ("PartialObjectMetadataList", "meta.k8s.io/v1")
+    assert [(one["metadata"]["name"], "data" in one) for one in body["items"]] == [("a", False)]
+
+
+def test_only_the_metadata_can_be_watched(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "secrets"), {"metadata": {"name": "a"}, "data": {"k": "dg=="}})
+    with http.watch(f"{core(namespace, 'secrets')}?watch=1", accept=METADATA.format("")) as events:
+        event = next(events)
+    assert (event["object"]["kind"], event["object"]["metadata"]["name"]) == ("PartialObjectMetadata", "a")
+    assert "data" not in event["object"]
