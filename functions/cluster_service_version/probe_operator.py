@@ -1,7 +1,7 @@
 """See whether the Deployments of a ClusterServiceVersion are the wanted ones and run.
 
 Reads:  the version and its neighbours; its group once it failed; the Subscriptions of its namespace; its Deployments.
-Writes: its status.
+Writes: its status; its Deployments where only annotations differ.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.domain.lifecycle import observation, retirement
 from shared.domain.lifecycle.admission import is_unsuited
-from shared.domain.lifecycle.deployments import desired_deployments
+from shared.domain.lifecycle.deployments import annotated, desired_deployments
 from shared.domain.lifecycle.health import first_problem
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, status_of
 from shared.ports import Clock, Cluster, Policy
-from shared.step import NOTHING, Outcome, Ref
+from shared.step import NOTHING, Outcome, Ref, Replace
 
 
 def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> Outcome:
@@ -37,7 +37,10 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
             return outcome_of(csv, replaced)
     desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
     labelled = cluster.list(kinds.DEPLOYMENT, ref.namespace, labels=owner_labels(csv))
-    verdict = observation.decide(status, first_problem(csv, desired, labelled), policy.install_timeout)
+    problem = first_problem(csv, desired, labelled)
+    if observation.is_outdated(status, problem) and (changed := annotated(desired, labelled)):
+        return Outcome(tuple(map(Replace, changed)), verdict="its annotations go to its pods")
+    verdict = observation.decide(status, problem, policy.install_timeout)
     if verdict.status.phase == "Succeeded" != status.phase:
         # What it replaces may go now, and what replaces it may come.
         neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)

@@ -94,6 +94,34 @@ def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manife
     )
 
 
+def annotated(desired: Iterable[Manifest], present: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
+    """The Deployments of which only the annotations of the pods differ and which stay available while they change.
+
+    With the resourceVersion that was read. Empty when anything else differs: then the version is installed again.
+    """
+    there = {name_of(item): item for item in present}
+    differing = [item for item in desired if not covers(there.get(name_of(item)), item)]
+    if not all(_is_rolled(item) and covers(there.get(name_of(item)), _unannotated(item)) for item in differing):
+        return ()
+    return tuple(_at(item, version_of(there[name_of(item)])) for item in differing)
+
+
+def _is_rolled(deployment: ReadOnly) -> bool:
+    return (deployment["spec"].get("strategy") or {}).get("type") != "Recreate"
+
+
+def _unannotated(deployment: Manifest) -> Manifest:
+    """Without what follows from the annotations of the pods."""
+    labels = {key: value for key, value in labels_of(deployment).items() if key != names.DEPLOYMENT_SPEC_HASH}
+    spec = deployment["spec"]
+    meta = {key: value for key, value in metadata(spec["template"]).items() if key != "annotations"}
+    return {
+        **deployment,
+        "metadata": {**deployment["metadata"], "labels": labels},
+        "spec": {**spec, "template": {**spec["template"], "metadata": meta}},
+    }
+
+
 def _at(manifest: Manifest, version: str) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}}
 

@@ -12,9 +12,13 @@ from shared.domain.lifecycle.deployments import hash_label
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The first thing that is wrong. `stuck`: the deadline passed; `outdated`: another Deployment is wanted."""
+    """The first thing that is wrong.
 
-    kind: Literal["missing", "stuck", "waiting", "outdated"]
+    `stuck`: the deadline passed; `outdated`: another Deployment is wanted; `rolling`: it changes its pods and stays
+    available meanwhile.
+    """
+
+    kind: Literal["missing", "stuck", "waiting", "outdated", "rolling"]
     message: str
 
 
@@ -65,8 +69,16 @@ def _problem(csv: ReadOnly, wanted: ReadOnly, live: ReadOnly | None) -> Problem 
     if progress.is_overdue:
         return Problem("stuck", f"deployment {name} not ready before timeout: {progress.message}")
     if not progress.is_ready:
-        return Problem("waiting", f"waiting for deployment {name} to become ready: {progress.message}")
+        return Problem(
+            "rolling" if _is_available(live) else "waiting",
+            f"waiting for deployment {name} to become ready: {progress.message}",
+        )
     return None
+
+
+def _is_available(deployment: ReadOnly) -> bool:
+    conditions = (deployment.get("status") or {}).get("conditions") or ()
+    return any(item.get("type") == "Available" and item.get("status") == "True" for item in conditions)
 
 
 def _difference(csv: ReadOnly, wanted: ReadOnly, live: ReadOnly) -> str:

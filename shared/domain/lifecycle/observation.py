@@ -33,6 +33,11 @@ def outgrown(csv: ReadOnly, status: Status) -> Verdict | None:
     return Verdict(status.to("Pending", "RequirementsUnknown", message), "the spec requires more than was checked")
 
 
+def is_outdated(status: Status, problem: Problem | None) -> bool:
+    """Whether the operator works, and another Deployment is wanted."""
+    return status.phase == "Succeeded" and problem is not None and problem.kind == "outdated"
+
+
 def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Verdict:
     """The phase that follows from the first problem of the Deployments."""
     if problem is None:
@@ -41,6 +46,9 @@ def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Verdi
     if problem.kind == "stuck":
         message = f"install failed: {problem.message}"
         return Verdict(status.to("Failed", "InstallCheckFailed", message), message, waits_for=problem.message)
+    if problem.kind == "rolling" and status.phase == "Succeeded":
+        # A change of annotations is written in place (README): the operator works, and nothing was installed anew.
+        return Verdict(status, problem.message, waits_for=problem.message)
     if status.phase == "Failed" and (rest := pause_left(status, free=1)):
         # Two versions that name the same Deployment would take it from each other without end.
         return Verdict(status, "waits before it installs again", waits_for=problem.message, again_in=rest)

@@ -12,6 +12,7 @@ TIMEOUT = timedelta(minutes=5)
 MISSING = Problem("missing", "missing deployment with name=x")
 WAITING = Problem("waiting", "waiting for deployment x to become ready: y")
 STUCK = Problem("stuck", "deployment x not ready before timeout: y")
+ROLLING = Problem("rolling", "waiting for deployment x to become ready: y")
 OUTDATED = Problem("outdated", "deployment changed old hash=a, new hash=b")
 
 
@@ -41,6 +42,8 @@ def test_a_deployment_that_gave_up_fails_the_installation_csv_md_4_9_3(phase: st
         pytest.param("Installing", MISSING, ("Installing", "InstallWaiting"), id="csv.md 4.9-10 and 18 row 14"),
         pytest.param("Installing", WAITING, ("Installing", "InstallWaiting"), id="csv.md 4.9-10: waiting"),
         pytest.param("Succeeded", MISSING, ("Failed", "ComponentUnhealthy"), id="csv.md 4.9-10 and 6.6: deleted"),
+        pytest.param("Installing", ROLLING, ("Installing", "InstallWaiting"), id="csv.md 4.9-10: old pods still run"),
+        pytest.param("Failed", ROLLING, ("Pending", "NeedsReinstall"), id="csv.md 4.9-10: rolling after a failure"),
         pytest.param("Failed", MISSING, ("Pending", "NeedsReinstall"), id="csv.md 4.9-10 and 18 row 28"),
         pytest.param("Failed", WAITING, ("Pending", "NeedsReinstall"), id="csv.md 4.9-10 and 18 row 17"),
     ],

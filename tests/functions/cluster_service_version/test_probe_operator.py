@@ -6,7 +6,7 @@ import pytest
 from shared.api.manifest import Manifest
 from shared.kinds import DEPLOYMENT
 from shared.names import REQUIREMENT_CHANGED
-from shared.step import NOTHING, Emit
+from shared.step import NOTHING, Emit, Replace
 from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_status, owned_crd, phases
 from tests.functions.cluster_service_version.world import World, csv_ref
 
@@ -110,6 +110,49 @@ def test_an_annotation_of_the_version_reaches_the_pods_csv_md_6_6() -> None:
     csv["metadata"]["annotations"]["new"] = "1"
     world.settle()
     assert world.objects[DEPLOYED]["spec"]["template"]["metadata"]["annotations"]["new"] == "1"
+
+
+def rolled(world: World, *conditions: Manifest) -> None:
+    """What the Deployment controller says between an update and its end."""
+    state = {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 1, "conditions": list(conditions)}
+    world.objects[DEPLOYED] = {**world.objects[DEPLOYED], "status": state}
+
+
+def test_an_annotation_of_the_version_costs_one_write_and_no_phase() -> None:
+    world = succeeded()
+    before = phases(world.csv())
+    world.csv()["metadata"]["annotations"]["new"] = "1"
+    outcome = world.run("probe")
+    assert [type(write) for write in outcome.writes] == [Replace]
+    rolled(world, {"type": "Available", "status": "True"})
+    outcome = world.step("probe")
+    assert outcome.writes == ()
+    assert outcome.wait
+    assert phases(world.csv()) == before
+
+
+def test_a_rollout_that_makes_the_operator_unavailable_is_no_success_csv_md_4_9_10() -> None:
+    world = succeeded()
+    rolled(world, {"type": "Available", "status": "False"})
+    world.run("probe")
+    assert phases(world.csv())[-1] == ("Failed", "ComponentUnhealthy")
+
+
+def test_pods_that_are_not_rolled_are_installed_anew_csv_md_6_6() -> None:
+    component = a_component()
+    component["spec"]["strategy"] = {"type": "Recreate"}
+    world = succeeded(strategy={"deployments": [component]})
+    world.csv()["metadata"]["annotations"]["new"] = "1"
+    world.run("probe")
+    assert phases(world.csv())[-1] == ("InstallReady", "ComponentUnhealthy")
+
+
+def test_an_annotation_that_somebody_took_from_the_pods_of_a_template_stays_away_csv_md_6_5() -> None:
+    component = a_component()
+    component["spec"]["template"]["metadata"]["annotations"] = {"mine": "1"}
+    world = succeeded(strategy={"deployments": [component]})
+    del world.objects[DEPLOYED]["spec"]["template"]["metadata"]["annotations"]["mine"]
+    assert world.step("probe").writes == ()
 
 
 def test_an_unmanaged_deployment_of_the_same_shape_does_not_matter_csv_md_18_row_18() -> None:
