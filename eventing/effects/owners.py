@@ -11,11 +11,15 @@ from shared.kinds import Ref
 
 
 class Owners:
-    """Fills in the owner references of one run, looking each owner up at most once."""
+    """Fills in the owner references of one run, looking each owner up at most once.
 
-    def __init__(self, api: Api, reads: Mapping[Ref, Manifest | None]) -> None:
+    `known` may grow meanwhile: what the run itself wrote needs no looking up.
+    """
+
+    def __init__(self, api: Api, known: Mapping[Ref, Manifest | None]) -> None:
         self._api = api
-        self._uids = {ref: uid_of(manifest) for ref, manifest in reads.items() if manifest}
+        self._known = known
+        self._uids: dict[Ref, str] = {}
 
     def fill(self, manifest: Manifest, *, namespace: str = "") -> Manifest:
         """The manifest with a uid in every owner reference. ApiError 404 when an owner does not exist."""
@@ -32,7 +36,7 @@ class Owners:
             raise ApiError(404, "NotFound", f"the owner's kind {owner['apiVersion']} {owner['kind']} is not served")
         ref = kind.ref(owner["name"], namespace)
         if not self._uids.get(ref):
-            found = self._api.get(ref)
+            found = self._known.get(ref) or self._api.get(ref)
             if found is None:
                 raise ApiError(404, "NotFound", f"the owner {ref} does not exist")
             self._uids[ref] = uid_of(found)

@@ -87,7 +87,7 @@ class _Performance:
         self._clock = clock
         self._known = dict(reads)
         self._moved: dict[tuple[Ref, str], Manifest] = {}
-        self._owners = Owners(api, reads)
+        self._owners = Owners(api, self._known)
         self._looks_first = looks_first
 
     def write(self, write: Write) -> Written:
