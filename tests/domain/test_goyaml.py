@@ -32,6 +32,8 @@ _STRICTER_PARSER = {"[]: x", "{}: x", "{a: x:}", "[x:]"}
         pytest.param("a: 1\n---\nb: [", {"a": 1}, id="what follows the first document is not looked at"),
         pytest.param(b'\xef\xbb\xbf{"a": 1}', {"a": 1}, id="a byte order mark is no content"),
         pytest.param("", None, id="nothing"),
+        pytest.param("a: &x k\n*x : v", {"a": "k", "k": "v"}, id="an alias as a key"),
+        pytest.param("a: \"x\"\nb: '\\/'", {"a": "x", "b": "\\/"}, id="an escape of JSON in single quotes is text"),
     ],
 )
 def test_values_are_those_of_go(text: str | bytes, value: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from shared.domain.catalog.model import Package
 from shared.domain.resolver.model import Chosen, Component, Inputs, Installed, Refusal, Resolution, Subscriber
@@ -207,6 +208,8 @@ def _reason(answer: _Answer) -> str:
             return f"{chosen.bundle.name} from channel {chosen.channel} of catalog {chosen.catalog.key}{instead}"
         case Refusal(_, message):
             return message
+        case never:
+            assert_never(never)
 
 
 def _prevented(message: str) -> Refusal:

@@ -128,6 +128,20 @@ def test_fbc_md_r409_and_r411_what_is_no_object_is_passed_over() -> None:
     assert len(bundle.objects) == 2
 
 
+def test_annotations_that_are_no_yaml_leave_the_six_keys_empty() -> None:
+    written = payload(_FILES | {"metadata/annotations.yaml": b"a: ["}, "registry/tea:1")
+    assert isinstance(written, dict)
+    ours = {key: value for key, value in written["annotations"].items() if key.startswith("operators.")}
+    assert set(ours.values()) == {""}
+    assert len(ours) == 6
+
+
+def test_an_object_whose_metadata_is_no_object_is_named() -> None:
+    found = unpacked(_FILES | {"manifests/role.yaml": b"kind: Role\nmetadata: 3\n"})
+    assert isinstance(found, BadBundle)
+    assert (found.reason, "Role" in found.message) == ("Malformed", True)
+
+
 def test_fbc_md_r410_of_two_csvs_the_last_key_counts() -> None:
     bundle = unpacked(_FILES | {"manifests/z.yaml": _CSV.replace(b"tea.v1", b"tea.v2")})
     assert isinstance(bundle, UnpackedBundle)

@@ -102,6 +102,13 @@ def test_fbc_md_9_4_of_several_packages_the_last_source_counts(annotation: str, 
     assert of(csv, metadata__properties=stated)["olm.package"] == [{"packageName": "tea", "version": version}]
 
 
+@pytest.mark.parametrize("annotation", ["{}", "[3]", "no JSON"])
+def test_an_annotation_that_is_no_list_of_properties_states_nothing(annotation: str) -> None:
+    csv = a_csv()
+    csv["metadata"]["annotations"] = {"olm.properties": annotation}
+    assert of(csv) == {"olm.package": [_TEA]}
+
+
 def test_properties_of_the_annotation_and_the_file_are_kept() -> None:
     csv = a_csv()
     csv["metadata"]["annotations"] = {"olm.properties": '[{"type":"olm.maxOpenShiftVersion","value":"4.8"}]'}
@@ -180,3 +187,8 @@ def test_whatever_a_bundle_holds_it_is_offered_or_refused_with_a_reason(
 def test_an_object_of_the_wrong_shape_is_told(metadata: object, words: str) -> None:
     found = parse(a_bundle(a_csv(), manifests__x={"kind": "Service", "metadata": metadata}), "here")
     assert words in found.message if isinstance(found, BadBundle) else not words
+
+
+def test_a_value_of_another_shape_is_kept_as_it_is() -> None:
+    stated = {"properties": [{"type": "olm.gvk", "value": "Tea"}]}
+    assert "Tea" in of(a_csv(), metadata__properties=stated)["olm.gvk"]
