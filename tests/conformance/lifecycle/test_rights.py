@@ -1,0 +1,124 @@
+"""The rights in `k8s/rbac` are enough: worker and watcher run as the ServiceAccounts that it binds, as nobody more."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from eventing.redis_server import start
+from eventing.sandbox import running_sandbox
+from shared.adapters.kube import KubeClient
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION
+from tests.conformance.control_plane import free_ports, running_control_plane
+from tests.conformance.http import Api
+from tests.conformance.targets import REAL, SANDBOX
+from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
+
+pytestmark = pytest.mark.conformance
+
+K8S = Path(__file__).parents[3] / "k8s"
+REFUSED = "forbidden"
+"""The word of every answer 403."""
+ENDING = "because it is being terminated"
+"""A namespace that goes refuses new objects with 403, too: that is no missing right."""
+
+
+@pytest.fixture(scope="module", params=[SANDBOX, REAL])
+def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """The programs of the Procfile, by hand; only the stand-in for the kubelet is an administrator."""
+    folder = tmp_path_factory.mktemp(f"bounded-{request.param}")
+    with ExitStack() as stack:
+        target = running_sandbox(folder) if request.param == SANDBOX else running_control_plane(folder)
+        admin = stack.enter_context(target)
+        cluster = KubeClient.from_kubeconfig(str(admin))
+        apply_manifests(cluster)
+        redis = start(folder / "redis")
+        stack.callback(redis.stop)
+        (port,) = free_ports(1)
+        shared = {"OLMF_REDIS_URL": redis.url, "OLMF_CONTENT": str(folder / "content"), "OLMF_GLOBAL_NAMESPACE": "olm"}
+        accounts = {"worker": "olmf-worker", "watch": "olmf-watch"}
+        logs = {name: folder / f"{name}.log" for name in (*accounts, "scheduler", "kubelet", "content")}
+        for name, account in accounts.items():
+            own = {**shared, "OLMF_KUBECONFIG": str(kubeconfig_of(account, admin, folder)), "OLMF_PORT": "0"}
+            stack.enter_context(program(logs[name], own, name))
+        stack.enter_context(program(logs["scheduler"], {**shared, "OLMF_AUDIT_SECONDS": "5"}, "scheduler"))
+        stack.enter_context(program(logs["kubelet"], {**shared, "OLMF_KUBECONFIG": str(admin)}, "kubelet"))
+        stack.enter_context(program(logs["content"], {"OLMF_PORT": str(port)}, "content", "--bundles", str(SAMPLES)))
+        cluster.apply({
+            "apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind,
+            "metadata": {"name": "local", "namespace": "olm"},
+            "spec": {"sourceType": "grpc", "image": f"127.0.0.1:{port}/catalogs/local:latest"},
+        })  # fmt: skip
+        yield Installation(folder, cluster)
+
+
+def apply_manifests(cluster: KubeClient) -> None:
+    """What `kubectl apply -k k8s/base` applies, the programs aside."""
+    files = [*sorted(K8S.glob("crds/*.yaml")), K8S / "base" / "100-namespace.yaml", *sorted(K8S.glob("rbac/*.yaml"))]
+    for file in files:
+        for manifest in yaml.safe_load_all(file.read_text()):
+            if manifest["kind"] != "Kustomization":
+                cluster.apply(manifest)
+
+
+def kubeconfig_of(account: str, admin: Path, folder: Path) -> Path:
+    """A kubeconfig with a token that the API server gave for a ServiceAccount."""
+    path = f"/api/v1/namespaces/olm/serviceaccounts/{account}/token"
+    answer = Api.of(admin).post(path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    assert answer.status == 201, answer.body
+    config = yaml.safe_load(admin.read_text())
+    config["users"] = [{"name": config["users"][0]["name"], "user": {"token": answer.body["status"]["token"]}}]
+    made = folder / f"{account}.kubeconfig"
+    made.write_text(yaml.safe_dump(config))
+    return made
+
+
+@contextmanager
+def program(log: Path, environment: Mapping[str, str], *words: str) -> Iterator[None]:
+    """`olmf run <words>` until the block ends."""
+    with log.open("wb") as output:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "eventing.cli.main", "run", *words],
+            env={**os.environ, **environment, "OLMF_TIED": "1"}, stdin=subprocess.PIPE, stdout=output, stderr=output,
+        )  # fmt: skip
+        try:
+            yield
+        finally:
+            running.terminate()
+            running.communicate(timeout=30)
+
+
+def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
+    cluster = bounded.cluster
+    for package, targets in (("tide", ("tide",)), ("beacon", ("beacon",)), ("ledger", ())):
+        bounded.apply(a_namespace(package), an_operator_group(package, targets=targets))
+    bounded.apply(a_subscription("tide", "tide", startingCSV="tide.v0.1.0"))
+    bounded.apply(a_subscription("beacon", "beacon"), a_subscription("ledger", "ledger"))
+    bounded.until_phase("tide.v1.0.0", "tide")
+    bounded.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.1.0", "tide"))
+    bounded.until_phase("ledger.v2.1.0", "ledger")
+    bounded.until_phase("ledger.v2.1.0", "tide")
+    beacon = bounded.until(
+        SUBSCRIPTION.ref("beacon", "beacon"), lambda each: (each.get("status") or {}).get("installedCSV")
+    )
+    bounded.until_phase(beacon["status"]["installedCSV"], "beacon")
+    cluster.delete(SUBSCRIPTION.ref("ledger", "ledger"))
+    cluster.delete(CLUSTER_SERVICE_VERSION.ref("ledger.v2.1.0", "ledger"))
+    bounded.until_gone(DEPLOYMENT.ref("ledger-controller", "ledger"))
+    bounded.until_gone(CLUSTER_SERVICE_VERSION.ref("ledger.v2.1.0", "tide"))
+    cluster.delete(NAMESPACE.ref("tide"))
+    bounded.until_gone(NAMESPACE.ref("tide"))
+    refused = [
+        line
+        for log in ("worker.log", "watch.log", "scheduler.log")
+        for line in (bounded.state / log).read_text().splitlines()
+        if REFUSED in line.lower() and ENDING not in line
+    ]
+    assert refused == []
