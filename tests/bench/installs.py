@@ -1,0 +1,161 @@
+"""How long a person waits on the sandbox, and what the programs weigh: `python -m tests.bench.installs`."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from shared import names
+from shared.api.manifest import Manifest
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
+from tests.bench.row import Row
+from tests.kit.installation import (
+    SAMPLES,
+    Installation,
+    a_namespace,
+    a_subscription,
+    an_operator_group,
+    condition,
+    installed,
+)
+
+ROUNDS = 5
+TIDE, LEDGER = "tide.v1.0.0", "ledger.v2.1.0"
+OPERATORS, NAMESPACES = 10, 500
+IS_FULL = os.environ.get("OLMF_BENCH_FULL") == "1"
+PATIENCE_SECONDS = 300.0
+POLL_SECONDS = 0.01
+
+
+def rows() -> Iterable[Row]:
+    """Every row of this page."""
+    yield Row("`olmf --help`", statistics.median(_help() for _ in range(ROUNDS)), 0.25, "s")
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        with installed(Path(folder), "--bundles", str(SAMPLES)) as installation:
+            yield Row("`olmf up --detach`, ready", time.perf_counter() - started, 3, "s")
+            took = statistics.median(_one(installation, number) for number in range(ROUNDS))
+            yield Row("one sample operator, Subscription to Succeeded, sandbox", took, 1.5, "s")
+            yield _beside_a_broken_one(installation, took)
+            yield Row("ten operators in ten namespaces at once, sandbox", _ten(installation), 12, "s")
+    if IS_FULL:
+        yield _weight()
+
+
+def _help() -> float:
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "eventing.cli.main", "--help"], capture_output=True, check=True)
+    return time.perf_counter() - started
+
+
+def _one(installation: Installation, number: int, beside: tuple[Manifest, ...] = ()) -> float:
+    namespace = f"one-{number}"
+    installation.apply(a_namespace(namespace), an_operator_group(namespace, targets=(namespace,)), *beside)
+    for broken in beside:
+        _refused(installation, broken)
+    _rest()
+    started = time.perf_counter()
+    installation.apply(a_subscription("tide", namespace, channel="stable"))
+    _until(lambda: _has_succeeded(installation, TIDE, namespace))
+    return time.perf_counter() - started
+
+
+def _beside_a_broken_one(installation: Installation, alone: float) -> Row:
+    """One namespace, a Subscription to nothing in it, and a good one that comes later."""
+    took = [
+        _one(installation, number, (a_subscription("nothing", f"one-{number}"),)) for number in range(100, 100 + ROUNDS)
+    ]
+    return Row(
+        "a good Subscription beside a broken one, against one alone", statistics.median(took) / alone, 1.5, "times"
+    )
+
+
+def _refused(installation: Installation, broken: Manifest) -> None:
+    ref = SUBSCRIPTION.ref(broken["metadata"]["name"], broken["metadata"]["namespace"])
+    installation.until(
+        ref, lambda each: condition(each, "ResolutionFailed").get("status") == "True", "ResolutionFailed"
+    )
+
+
+def _ten(installation: Installation) -> float:
+    namespaces = [f"ten-{number}" for number in range(OPERATORS)]
+    for namespace in namespaces:
+        installation.apply(a_namespace(namespace), an_operator_group(namespace, targets=(namespace,)))
+    _rest()
+    started = time.perf_counter()
+    installation.apply(*(a_subscription("tide", namespace, channel="stable") for namespace in namespaces))
+    for namespace in namespaces:
+        _until(lambda namespace=namespace: _has_succeeded(installation, TIDE, namespace))  # type: ignore[misc]  # typed
+    return time.perf_counter() - started
+
+
+def _weight() -> Row:
+    """What worker and watcher together keep resident after 5,000 copies."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        installed(Path(folder), "--bundles", str(SAMPLES)) as installation,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        list(pool.map(installation.apply, (a_namespace(f"tenant-{number:03}") for number in range(NAMESPACES))))
+        for number in range(OPERATORS):
+            home = f"home-{number}"
+            installation.apply(
+                a_namespace(home), an_operator_group(home), a_subscription("tide", home, channel="stable")
+            )
+        _until(lambda: _copies(installation) >= OPERATORS * NAMESPACES)
+        held = sum(_resident(process["pid"]) for process in installation.status()["processes"] if _is_weighed(process))
+    return Row(f"worker and watcher with {OPERATORS} operators × {NAMESPACES} namespaces", held / 2**20, 256, "MiB")
+
+
+def _is_weighed(process: Manifest) -> bool:
+    return process["name"] in ("worker", "watch")
+
+
+def _resident(pid: int) -> int:
+    """Of a process and its children, what they share counted once, at the first."""
+    return sum(_proportional(each) for each in _family(pid))
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        yield from _family(int(child))
+
+
+def _proportional(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def _copies(installation: Installation) -> int:
+    return len(installation.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: "home-0"})) * OPERATORS
+
+
+def _has_succeeded(installation: Installation, name: str, namespace: str) -> bool:
+    found = installation.cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)) or {}
+    return bool((found.get("status") or {}).get("phase") == "Succeeded")
+
+
+def _rest() -> None:
+    """Let the machine finish what the last round left behind."""
+    time.sleep(1)
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{holds} did not hold within {PATIENCE_SECONDS} s")
+        time.sleep(POLL_SECONDS)
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(row, flush=True)
