@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,13 +24,15 @@ LOOK_SECONDS = 1.0
 Print: TypeAlias = frozenset[tuple[str, int, int]]
 
 
-async def ring_on_change(folders: Mapping[Ref, tuple[Path, ...]], endpoint: str) -> None:
+async def ring_on_change(
+    folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, *, look_seconds: float = LOOK_SECONDS
+) -> None:
     """Send `io.olmf.poke` about a CatalogSource whenever one of its folders changed; until cancelled."""
     from eventing.endpoint import send
 
     seen = {ref: await asyncio.to_thread(fingerprint, paths) for ref, paths in folders.items()}
     while folders:
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(look_seconds)
         for ref, paths in folders.items():
             now = await asyncio.to_thread(fingerprint, paths)
             if now != seen[ref]:
@@ -46,5 +50,12 @@ def fingerprint(folders: tuple[Path, ...]) -> Print:
         (str(path), status.st_size, status.st_mtime_ns)
         for folder in folders
         for path in folder.rglob("*")
-        if (status := path.stat()) and path.is_file()
+        if (status := _status(path)) and stat.S_ISREG(status.st_mode)
     )
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:  # it went while we looked: the next look sees the folder without it
+        return None

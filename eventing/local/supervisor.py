@@ -109,7 +109,7 @@ class Supervisor:
 
     async def _keep(self, running: Running) -> None:
         died = 0
-        while running.ready.is_set() or died < FALSE_STARTS:
+        while True:
             started = time.monotonic()
             try:
                 running.process = await self._spawn(running.program)
@@ -119,6 +119,8 @@ class Supervisor:
                 await _end(running.process)
             died = 1 if time.monotonic() - started > STEADY_SECONDS else died + 1
             log.warning("program_died", program=running.program.name, code=code, times=died)
+            if died >= FALSE_STARTS and not running.ready.is_set():
+                return
             await asyncio.sleep(BACK_OFF_SECONDS[min(died, len(BACK_OFF_SECONDS)) - 1])
 
     async def _spawn(self, program: Program) -> asyncio.subprocess.Process:

@@ -1,0 +1,61 @@
+"""A served folder that changed is told to the endpoint, once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from pathlib import Path
+
+from aiohttp import web
+
+from eventing.local.folders import fingerprint, ring_on_change
+from shared.kinds import CATALOG_SOURCE
+
+LOCAL = CATALOG_SOURCE.ref("local", "olm")
+
+
+def test_a_fingerprint_knows_new_changed_and_removed_files(tmp_path: Path) -> None:
+    file = tmp_path / "a" / "b.yaml"
+    prints = [fingerprint((tmp_path,))]
+    file.parent.mkdir()
+    file.write_text("1")
+    prints.append(fingerprint((tmp_path,)))
+    os.utime(file, ns=(1, 1))
+    prints.append(fingerprint((tmp_path,)))
+    file.write_text("22")
+    prints.append(fingerprint((tmp_path,)))
+    assert len(set(prints)) == len(prints)
+    assert fingerprint((tmp_path,)) == prints[-1]
+    file.unlink()
+    assert fingerprint((tmp_path,)) == prints[0]
+
+
+def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
+    assert fingerprint((tmp_path / "nowhere",)) == frozenset()
+
+
+async def test_a_change_rings_once(tmp_path: Path) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def hear(request: web.Request) -> web.Response:
+        await heard.put(f"{request.headers['ce-type']} {request.headers['ce-kind']} {request.headers['ce-name']}")
+        return web.Response(status=202)
+
+    app = web.Application()
+    app.router.add_post("/", hear)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    task = asyncio.create_task(ring_on_change({LOCAL: (tmp_path,)}, f"http://{host}:{port}", look_seconds=0.02))
+    await asyncio.sleep(0.1)  # the first print is taken
+    (tmp_path / "new.yaml").write_text("x")
+    assert await asyncio.wait_for(heard.get(), 30) == "io.olmf.poke CatalogSource local"
+    await asyncio.sleep(0.2)
+    assert heard.empty()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    await runner.cleanup()

@@ -1,0 +1,81 @@
+"""The state directory: addresses, ports that stay, and one supervisor at a time."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eventing.local.health import is_healthy, report
+from eventing.local.state import Addresses, AlreadyRunningError, Process, StateDirectory, is_alive
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> StateDirectory:
+    made = StateDirectory(tmp_path / "state")
+    made.make()
+    return made
+
+
+def a_dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_only_the_owner_may_look_into_it(directory: StateDirectory) -> None:
+    assert {path.stat().st_mode & 0o777 for path in (directory.root, directory.logs)} == {0o700}
+
+
+def test_addresses_are_read_as_they_were_written(directory: StateDirectory) -> None:
+    addresses = Addresses(str(directory.root), os.getpid(), redis="unix:///r", processes=(Process("redis", 1),))
+    directory.write(addresses)
+    assert directory.read() == addresses
+
+
+def test_the_addresses_of_a_dead_supervisor_are_none(directory: StateDirectory) -> None:
+    assert directory.read() is None
+    directory.write(Addresses(str(directory.root), a_dead_pid()))
+    assert directory.read() is None
+
+
+def test_a_port_stays_until_somebody_else_takes_it(directory: StateDirectory) -> None:
+    port = directory.port_of("endpoint")
+    assert directory.port_of("endpoint") == port
+    with socket.create_server(("127.0.0.1", port)):
+        assert directory.port_of("endpoint") != port
+
+
+def test_one_supervisor_at_a_time(directory: StateDirectory) -> None:
+    with directory.claimed(), pytest.raises(AlreadyRunningError, match="olmf down"), directory.claimed():
+        pytest.fail("two supervisors in one directory")
+    with directory.claimed():
+        pass
+
+
+def test_a_zombie_is_not_alive() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process.stdout as output:
+        output.read()  # ends when the process does, which nobody waited for
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert not is_alive(process.pid)
+    process.wait()
+
+
+def test_health() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    assert is_healthy(Process("alive", os.getpid()))
+    assert not is_healthy(Process("dead", a_dead_pid()))
+    assert not is_healthy(Process("silent", os.getpid(), probe=f"http://127.0.0.1:{port}/livez"))
+
+
+def test_the_report_names_each_process() -> None:
+    answer = report(Addresses("/s", 1, endpoint="http://e", processes=(Process("worker", os.getpid()),), ready=True))
+    assert answer["processes"] == [{"name": "worker", "pid": os.getpid(), "healthy": True}]
+    assert {"state", "kubeconfig", "endpoint", "redis", "registry"} < answer.keys()
