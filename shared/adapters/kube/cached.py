@@ -18,14 +18,20 @@ from typing import Protocol
 
 from shared.adapters.kube.client import KubeClient, Propagation
 from shared.adapters.kube.connection import Connection
-from shared.api.manifest import Manifest, metadata, version_of
-from shared.kinds import BY_IDENTITY, Kind, Ref
+from shared.adapters.kube.inventory import METADATA
+from shared.adapters.kube.paths import path_of
+from shared.api.manifest import Manifest, metadata, name_of, namespace_of, version_of
+from shared.kinds import BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 
 GOOD_SECONDS = 10.0
 """How long an answer is good at most: a bound for lost events."""
 MAX_SHELVES = 128
 MAX_OBJECTS = 200
 """A list longer than that is not remembered."""
+MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
+"""Kinds that are looked for one after the other before they are made: the second miss asks for the names of all."""
+_NAMES = "*"
+"""What no object is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class _Shelf:
     totals: list[int]
     read_at: float
     is_list: bool
-    """All objects of the kind in the namespace; otherwise one object."""
+    """All objects of the kind in the namespace (or their names); otherwise one object."""
 
     def add(self, ref: Ref, answer: Manifest) -> None:
         """A write of ours changed one object of the kind in the namespace."""
@@ -121,6 +127,8 @@ class CachedClient(KubeClient):
         for key in ((kind, ref.namespace, ""), (kind, ref.namespace, ref.name)):
             if (shelf := self._good(key, told)) is not None:
                 return shelf.objects.get(ref)
+        if self._is_absent(kind, ref, told):
+            return None
         found = super().get(ref)
         self._remember((kind, ref.namespace, ref.name), told, {ref: found})
         return found
@@ -144,6 +152,22 @@ class CachedClient(KubeClient):
         self._forget(ref)
         super().delete(ref, uid=uid, propagation=propagation)
 
+    def _is_absent(self, kind: Kind, ref: Ref, told: Told) -> bool:
+        """Whether the names of all say so; they are asked for when one object of the kind was missed already."""
+        if kind not in MANY:
+            return False
+        names = self._good((kind, ref.namespace, _NAMES), told)
+        if names is None:
+            missed = (None in shelf.objects.values() for _, shelf in self._shelves.touching(kind, ref.namespace))
+            if not any(missed):
+                return False
+            self._freshness.at_least(kind, told.newest)
+            path, fresh = path_of(kind, ref.namespace), self._freshness.query(kind)
+            items = self.request("GET", path, query=fresh, accept=METADATA).get("items") or ()
+            listed: dict[Ref, Manifest | None] = {kind.ref(name_of(item), namespace_of(item)): item for item in items}
+            names = self._remember((kind, ref.namespace, _NAMES), told, listed)
+        return ref not in names.objects
+
     def _good(self, key: tuple[Kind, str, str], told: Told) -> _Shelf | None:
         shelf = self._shelves.get(key)
         if shelf is None:
@@ -153,8 +177,10 @@ class CachedClient(KubeClient):
             return None
         return shelf
 
-    def _remember(self, key: tuple[Kind, str, str], told: Told, objects: dict[Ref, Manifest | None]) -> None:
-        self._shelves.put(key, _Shelf(objects, [told.total], self._now(), is_list=not key[2]))
+    def _remember(self, key: tuple[Kind, str, str], told: Told, objects: dict[Ref, Manifest | None]) -> _Shelf:
+        shelf = _Shelf(objects, [told.total], self._now(), is_list=key[2] in ("", _NAMES))
+        self._shelves.put(key, shelf)
+        return shelf
 
     def _written(self, answer: Manifest) -> Manifest:
         ref = Ref.of(answer)

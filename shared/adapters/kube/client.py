@@ -15,7 +15,7 @@ from shared.adapters.kube.freshness import Freshness
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.kinds import Kind, Ref
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import FIELD_MANAGER
 
 PAGE = 500
@@ -165,6 +165,8 @@ class KubeClient:
 
     def _written(self, answer: Manifest) -> Manifest:
         """What a write left behind."""
+        if answer.get("kind") == CUSTOM_RESOURCE_DEFINITION.kind:
+            self._kinds.forget()
         return self._freshness.noted(answer)
 
     def _path(self, manifest: ReadOnly, subresource: str = "") -> str:

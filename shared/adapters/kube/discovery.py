@@ -11,7 +11,9 @@ from shared.api.manifest import Manifest
 from shared.kinds import BY_IDENTITY, Kind
 
 FRESH_SECONDS = 30.0
-"""How long a positive answer is given again; a negative one never is, so a new CRD is found at once."""
+"""How long a positive answer is given again."""
+SETTLING_SECONDS = 0.05
+"""How long a negative one is: whoever asks for many kinds of a group asks once, and a new CRD is found at once."""
 
 
 class KindIndex:
@@ -27,11 +29,15 @@ class KindIndex:
         if static := BY_IDENTITY.get((api_version, kind)):
             return static
         read_at, kinds = self._known.get(api_version, (float("-inf"), {}))
-        if kind in kinds and self._clock() - read_at < FRESH_SECONDS:
-            return kinds[kind]
+        if self._clock() - read_at < (FRESH_SECONDS if kind in kinds else SETTLING_SECONDS):
+            return kinds.get(kind)
         kinds = self._served(api_version)
         self._known[api_version] = (self._clock(), kinds)
         return kinds.get(kind)
+
+    def forget(self) -> None:
+        """A definition was written: what was known may have changed."""
+        self._known.clear()
 
     def _served(self, api_version: str) -> dict[str, Kind]:
         try:

@@ -10,7 +10,7 @@ import pytest
 from eventing.sandbox import running_sandbox
 from shared.adapters.kube import CachedClient, KubeClient, Told, connect, weight
 from shared.api.manifest import Manifest, version_of
-from shared.kinds import NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
 
 REF = SERVICE_ACCOUNT.ref("one", "default")
 
@@ -65,7 +65,7 @@ def hands() -> Hands:
 
 @pytest.fixture
 def cached(kubeconfig: Path, bell: Bell, hands: Hands) -> CachedClient:
-    return CachedClient(connect(str(kubeconfig)), bell, [SERVICE_ACCOUNT], now=hands)
+    return CachedClient(connect(str(kubeconfig)), bell, [SERVICE_ACCOUNT, CUSTOM_RESOURCE_DEFINITION], now=hands)
 
 
 def an_account(**labels: str) -> Manifest:
@@ -167,3 +167,26 @@ def test_a_selection_by_labels_is_always_read(cached: CachedClient) -> None:
     cached.list(SERVICE_ACCOUNT, "default", labels={"a": "b"})
     cached.list(SERVICE_ACCOUNT, "default", labels={"a": "b"})
     assert cached.requests_made - before == 2
+
+
+def a_definition(letter: str) -> Manifest:
+    names = {"plural": f"{letter}s", "kind": letter.upper(), "listKind": f"{letter.upper()}List", "singular": letter}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
+    spec = {"group": "cached.example", "scope": "Namespaced", "names": names, "versions": [version]}
+    meta = {"name": f"{letter}s.cached.example"}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": meta, "spec": spec}
+
+
+def test_definitions_that_are_absent_cost_two_reads_however_many(
+    cached: CachedClient, other: KubeClient, bell: Bell
+) -> None:
+    definitions = [a_definition(letter) for letter in "mnop"]
+    bell.tell(other.create(definitions[3]))
+    refs = [Ref.of(each) for each in definitions]
+    assert requests(cached, *refs[:3]) == 2
+    assert [cached.get(ref) for ref in refs[:3]] == [None, None, None]
+    assert cached.get(refs[3]) is not None
+    cached.create(definitions[0])
+    assert cached.get(refs[0]) is not None
+    bell.tell(other.create(definitions[1]))
+    assert cached.get(refs[1]) is not None
