@@ -42,8 +42,8 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
     current = str(status.get("currentCSV") or "")
     conditions = {each["type"]: each for each in status.get("conditions") or () if each.get("status") == "True"}
     trouble = next((conditions[kind] for kind in TROUBLES if kind in conditions), None)
-    says = "" if trouble is None else _sentence(trouble)
     held = annotations_of(subscription).get(names.HOLD, "")
+    says = "; ".join(filter(None, (held and f"held: {held}", _sentence(trouble or {}))))
     if csv is None:
         phase = str(trouble["type"]) if trouble else str(status.get("state") or "Resolving")
         return Standing(current, phase, says)
@@ -51,7 +51,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
     phase = str(facts.get("phase") or "Pending")
     if phase != "Succeeded":
         return Standing(current, phase, _unmet(facts) or str(facts.get("message") or ""))
-    return Standing(current, phase, f"held: {held}" if held else says)
+    return Standing(current, phase, says)
 
 
 def _sentence(condition: ReadOnly) -> str:

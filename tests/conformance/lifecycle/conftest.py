@@ -32,6 +32,7 @@ def namespace(installation: Installation, request: pytest.FixtureRequest) -> Ite
         installation.cluster.delete(Ref.of(each))
     for each in installation.cluster.list(CLUSTER_SERVICE_VERSION, name):
         installation.cluster.delete(Ref.of(each))
-    installation.cluster.delete(NAMESPACE.ref(name))
+    if installation.cluster.get(NAMESPACE.ref(name)):
+        installation.cluster.delete(NAMESPACE.ref(name))
     for each in installation.cluster.list(CLUSTER_SERVICE_VERSION, name):
         installation.until_gone(Ref.of(each))
