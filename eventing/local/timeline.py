@@ -15,7 +15,7 @@ def timeline(runs: Iterable[Run]) -> Iterator[str]:
     start = min((run.at for run in chosen), default=0)
     for run in sorted(chosen, key=lambda run: run.at):
         verdict = run.message or (run.decisions[-1].verdict if run.decisions else "")
-        wrote = f"{_sent(run)} writes" if _sent(run) else "rang"
+        wrote = f"{_sent(run)} writes" if _sent(run) else "failed" if run.failure else "rang"
         seconds, step = (run.at - start) / 1000, run.step.partition("/")[2]
         yield f"{seconds:7.3f} s  {step:<24} {_short(run.ref):<40} {wrote:<10} {verdict}"[:_WIDTH]
 

@@ -1,0 +1,194 @@
+"""Whatever dies, is forgotten or deleted during installs: it converges, makes nothing twice, and rests."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from eventing.workqueue import connect
+from shared import names
+from shared.adapters.kube import ApiError
+from shared.api.manifest import labels_of, name_of, namespace_of, version_of
+from shared.kinds import (
+    CLUSTER_SERVICE_VERSION,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    EVENT,
+    INSTALL_PLAN,
+    JOB,
+    KINDS,
+    OPERATOR_CONDITION,
+    OPERATOR_GROUP,
+    ROLE,
+    ROLE_BINDING,
+    SUBSCRIPTION,
+    Kind,
+    Ref,
+)
+from tests.conformance.lifecycle.conftest import TARGETS
+from tests.conformance.targets import running
+from tests.kit.installation import PATIENCE_SECONDS, SAMPLES, Installation, a_namespace, a_subscription
+from tests.kit.installation import an_operator_group as a_group
+
+VERSIONS = {"tide": "tide.v1.0.0", "beacon": "beacon.v1.1.0", "ledger": "ledger.v2.1.0"}
+REST_SECONDS = 2.5
+KILLS = 8
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def victim(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """An installation that nobody else uses: its processes are killed."""
+    with running(request.param, tmp_path_factory.mktemp("faults"), "--bundles", str(SAMPLES)) as found:
+        yield found
+
+
+@pytest.fixture
+def place(victim: Installation, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace with a group and Subscriptions to the three samples, just made; all of it goes at the end."""
+    name = str(request.node.originalname).removeprefix("test_").replace("_", "-")[:40].strip("-")
+    victim.apply(a_namespace(name), a_group(name))
+    victim.apply(*(a_subscription(package, name) for package in VERSIONS))
+    yield name
+    for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP):
+        for each in victim.cluster.list(kind, name):
+            victim.cluster.delete(Ref.of(each))
+    for version in VERSIONS.values():
+        victim.until_gone(CLUSTER_SERVICE_VERSION.ref(version, name))
+
+
+def everything(victim: Installation) -> dict[Ref, str]:
+    """The resourceVersion of all there is, but for the Events that tell of it."""
+    kinds = [kind for kind in KINDS if kind != EVENT]
+    return {Ref.of(each): version_of(each) for kind in kinds for each in victim.cluster.list(kind)}
+
+
+def rests(victim: Installation) -> None:
+    """Nothing is written any more; an installation that never rests is a hot loop."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    before = everything(victim)
+    while time.monotonic() < deadline:
+        time.sleep(REST_SECONDS)
+        now = everything(victim)
+        if now == before:
+            return
+        changed = sorted(str(ref) for ref, _ in before.items() ^ now.items())
+        before = now
+    raise AssertionError(f"still written: {changed}")
+
+
+def converges(victim: Installation, place: str) -> None:
+    """Every sample works at its newest version, and there is one of everything."""
+    for version in VERSIONS.values():
+        victim.until_phase(version, place)
+    rests(victim)
+    deployments = [name_of(each) for each in victim.cluster.list(DEPLOYMENT, place)]
+    assert sorted(deployments) == [f"{package}-controller" for package in sorted(VERSIONS)]
+    originals = [each for each in victim.cluster.list(CLUSTER_SERVICE_VERSION, place) if is_original(each)]
+    assert sorted(map(name_of, originals)) == sorted(VERSIONS.values())
+    plans = [tuple(each["spec"]["clusterServiceVersionNames"]) for each in victim.cluster.list(INSTALL_PLAN, place)]
+    assert len(plans) == len(set(plans)), plans
+    jobs = victim.cluster.list(JOB, "olm")
+    maps = {(namespace_of(each), name_of(each)) for each in victim.cluster.list(CONFIG_MAP, "olm")}
+    assert all((namespace_of(job), name_of(job)) in maps for job in jobs), "a Job without its ConfigMap"
+    assert victim.olmf("queue", "dead", "-o", "json").stdout.strip() == "[]"
+
+
+def is_original(csv: object) -> bool:
+    return names.COPIED_FROM not in labels_of(csv)  # type: ignore[arg-type]  # a manifest
+
+
+def pids(victim: Installation) -> list[int]:
+    """Our processes, and their children."""
+    ours = [int(process["pid"]) for process in victim.status()["processes"]]
+    children: list[int] = []
+    for pid in ours:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            children += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [*ours, *children]
+
+
+def kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def delete(victim: Installation, kind: Kind, namespace: str) -> None:
+    """Delete all of a kind; what somebody else deleted in between is gone, too."""
+    for each in victim.cluster.list(kind, namespace):
+        try:
+            victim.cluster.delete(Ref.of(each))
+        except ApiError as error:
+            if not error.is_not_found:
+                raise
+
+
+def is_healthy(victim: Installation) -> bool:
+    return all(process["healthy"] for process in victim.status()["processes"])
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_processes_die_at_random_while_operators_are_installed(victim: Installation, place: str) -> None:
+    dice = random.Random(f"{place}-{time.time()}")
+    for _ in range(KILLS):
+        time.sleep(dice.uniform(0.0, 0.5))
+        kill(dice.choice(pids(victim)))
+    until(lambda: is_healthy(victim))
+    converges(victim, place)
+
+
+def test_all_processes_die_at_once(victim: Installation, place: str) -> None:
+    victim.until(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", place), bool)
+    for pid in pids(victim):
+        kill(pid)
+    until(lambda: is_healthy(victim))
+    converges(victim, place)
+
+
+def test_redis_forgets_everything_in_mid_flow(victim: Installation, place: str) -> None:
+    client = connect(victim.status()["redis"])
+    for version in VERSIONS.values():
+        client.flushall()
+        victim.until(CLUSTER_SERVICE_VERSION.ref(version, place), bool)
+    client.flushall()
+    client.close()
+    converges(victim, place)
+
+
+@pytest.mark.parametrize("kind", [DEPLOYMENT, ROLE, ROLE_BINDING, OPERATOR_CONDITION], ids=lambda kind: str(kind.kind))
+def test_what_an_operator_lives_on_is_deleted(victim: Installation, place: str, kind: Kind) -> None:
+    converges(victim, place)
+    gone = [Ref.of(each) for each in victim.cluster.list(kind, place)]
+    assert gone
+    for ref in gone:
+        victim.cluster.delete(ref)
+    for ref in gone:
+        victim.until(ref, bool)
+    converges(victim, place)
+
+
+def test_the_unpacked_bundles_and_their_jobs_are_deleted_at_any_time(victim: Installation, place: str) -> None:
+    deadline = time.monotonic() + 1.0
+    while time.monotonic() < deadline:
+        for kind in (CONFIG_MAP, JOB, ROLE):
+            delete(victim, kind, "olm")
+    converges(victim, place)
+
+
+def test_plans_are_deleted_at_any_time(victim: Installation, place: str) -> None:
+    deadline = time.monotonic() + 1.0
+    while time.monotonic() < deadline:
+        delete(victim, INSTALL_PLAN, place)
+    converges(victim, place)

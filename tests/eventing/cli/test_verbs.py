@@ -1,0 +1,189 @@
+"""Each verb on a running sandbox: what it prints, its exit code, and its sentence when the answer is no."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
+from tests.kit.installation import SAMPLES, Installation, installed, olmf
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    folder = tmp_path_factory.mktemp("verbs")
+    bundles = folder / "bundles"
+    with installed(folder / "state", "--bundles", str(SAMPLES), "--bundles", str(bundles_of_lodge(bundles))) as found:
+        ready = "READY"
+        found.until(
+            CATALOG_SOURCE.ref("local", "olm"),
+            lambda each: (each.get("status") or {}).get("connectionState", {}).get("lastObservedState") == ready,
+        )
+        yield found
+
+
+def bundles_of_lodge(folder: Path) -> Path:
+    """A package like `tide` that can watch its own namespace only."""
+    source = SAMPLES / "tide" / "1.0.0"
+    for path in source.rglob("*.yaml"):
+        place = folder / "lodge" / "1.0.0" / path.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(path.read_text().replace("tide", "lodge"))
+    place = folder / "lodge" / "1.0.0" / "manifests" / "tide.clusterserviceversion.yaml"
+    csv = yaml.safe_load(place.read_text())
+    for link in ("replaces", "skips"):
+        csv["spec"].pop(link, None)
+    for mode in csv["spec"]["installModes"]:
+        mode["supported"] = mode["type"] == "OwnNamespace"
+    place.write_text(yaml.safe_dump(csv))
+    return folder
+
+
+def rows(sandbox: Installation, *words: str) -> Any:
+    return json.loads(sandbox.olmf(*words, "-o", "json").stdout)
+
+
+def refused(done: subprocess.CompletedProcess[str], code: int, sentence: str) -> None:
+    """The exit code, and one sentence on stderr: no traceback."""
+    assert done.returncode == code, done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_names_every_verb_and_imports_little() -> None:
+    script = "import sys; sys.argv = ['olmf', '--help']; from eventing.cli.main import main\ntry: main()\nexcept SystemExit: pass\nprint(sorted({m.partition('.')[0] for m in sys.modules}))"  # noqa: E501  # why: one script
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    for verb in ("up", "down", "status", "demo", "install", "why", "capture", "replay", "events", "queue", "run"):
+        assert f"\n  {verb} " in said
+    loaded = set(json.loads(said.splitlines()[-1].replace("'", '"')))
+    assert not loaded & {"pydantic", "aiohttp", "redis", "rq", "urllib3", "rich", "msgspec", "yaml", "structlog"}
+
+
+def test_status_names_addresses_and_processes(sandbox: Installation) -> None:
+    answer = rows(sandbox, "status")
+    assert {"kubeconfig", "endpoint", "redis", "registry", "state", "processes"} <= answer.keys()
+    assert {process["name"] for process in answer["processes"]} == {
+        "redis", "api", "content", "worker", "endpoint", "scheduler", "watch", "kubelet",
+    }  # fmt: skip
+    assert all(process["healthy"] and process["pid"] for process in answer["processes"])
+
+
+def test_the_catalog_offers_channels_and_their_heads(sandbox: Installation) -> None:
+    offered = {(row["package"], row["channel"], row["version"]) for row in rows(sandbox, "list", "--available")}
+    assert {("tide", "stable (default)", "tide.v1.0.0"), ("beacon", "fast", "beacon.v1.1.0")} <= offered
+
+
+def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
+    said = sandbox.olmf("install", "tide", "-n", "one").stdout
+    assert said.startswith("made Namespace one\nmade OperatorGroup one for all namespaces\n")
+    assert said.splitlines()[-1] == "tide: tide.v1.0.0 Succeeded"
+    sandbox.olmf("hold", "tide", "-n", "one", "--reason", "freeze until Monday")
+    (row,) = rows(sandbox, "list", "-n", "one")
+    assert (row["version"], row["phase"], row["says"]) == ("tide.v1.0.0", "Succeeded", "held: freeze until Monday")
+    assert "released" in sandbox.olmf("hold", "tide", "-n", "one", "--release").stdout
+    assert "already subscribed" in sandbox.olmf("install", "tide", "-n", "one").stdout
+    assert "deleted ClusterServiceVersion tide.v1.0.0" in sandbox.olmf("uninstall", "tide", "-n", "one").stdout
+    assert sandbox.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", "one")) is None
+    refused(sandbox.olmf("uninstall", "tide", "-n", "one", check=False), 1, "nothing subscribes to 'tide' in one")
+
+
+def test_an_operator_that_cannot_watch_all_namespaces_gets_a_group_for_its_own(sandbox: Installation) -> None:
+    said = sandbox.olmf("install", "lodge", "-n", "inn").stdout
+    assert "OperatorGroup inn selects inn only" in said
+    assert said.splitlines()[-1] == "lodge: lodge.v1.0.0 Succeeded"
+    group = sandbox.cluster.get(OPERATOR_GROUP.ref("inn", "inn"))
+    assert group is not None
+    assert group["spec"]["targetNamespaces"] == ["inn"]
+    sandbox.olmf("uninstall", "lodge", "-n", "inn")
+
+
+def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installation) -> None:
+    said = sandbox.olmf("install", "beacon", "-n", "two", "--manual").stdout
+    assert said.splitlines()[-1] == "beacon: waits for approval; `olmf upgrade beacon -n two` approves it"
+    sub = sandbox.cluster.get(SUBSCRIPTION.ref("beacon", "two"))
+    assert sub is not None
+    assert (
+        f"approved {sub['status']['installPlanRef']['name']}"
+        in sandbox.olmf("approve", sub["status"]["installPlanRef"]["name"], "-n", "two").stdout
+    )
+    said = sandbox.olmf("upgrade", "beacon", "-n", "two").stdout
+    assert said.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
+    refused(sandbox.olmf("approve", "nothing", "-n", "two", check=False), 1, "no InstallPlan 'nothing' in two")
+    sandbox.olmf("uninstall", "beacon", "-n", "two")
+
+
+def test_install_says_what_it_waits_for(sandbox: Installation) -> None:
+    done = sandbox.olmf("install", "atlantis", "-n", "three", "--timeout", "3", check=False)
+    refused(done, 1, "no operators found in package atlantis")
+    assert "`olmf why Subscription/atlantis -n three` tells more" in done.stderr
+    said = sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout
+    assert "waits for " in said
+    assert "no operators found in package atlantis" in said
+    assert "next try: " in said
+
+
+def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Path) -> None:
+    sandbox.olmf("install", "tide", "-n", "four")
+    tree = sandbox.olmf("why", "Deployment/tide-controller", "-n", "four").stdout
+    assert "cluster_service_version/install_operator" in tree
+    assert "Subscription four/tide (from outside)" in tree
+    assert rows(sandbox, "why", "csv/tide.v1.0.0", "-n", "four")
+    assert "sent io.olmf.poke" in sandbox.olmf("events", "send", "sub/tide", "-n", "four").stdout
+    assert any("resolve_subscriptions" in row["what"] for row in rows(sandbox, "events", "list"))
+    assert rows(sandbox, "queue", "dead") == []
+    assert sandbox.olmf("queue", "ls").stdout.startswith("STATE")
+    assert sandbox.olmf("queue", "retry").stdout == "released 0\n"
+    file = tmp_path / "capture.tar.gz"
+    sandbox.olmf("capture", "-o", str(file))
+    assert " 0 different" in olmf("replay", str(file)).stdout
+    sandbox.olmf("uninstall", "tide", "-n", "four")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        pytest.param(["why", "nonsense"], 2, "wanted KIND/NAME", id="no kind"),
+        pytest.param(["why", "dragon/x"], 2, "no such kind here", id="an unknown kind"),
+        pytest.param(["list", "-o", "xml"], 2, "wanted table, json or yaml", id="an unknown format"),
+        pytest.param(
+            ["events", "send", "ns/x", "--endpoint", "http://127.0.0.1:9"], 3, "127.0.0.1:9", id="no endpoint"
+        ),
+        pytest.param(["hold", "tide", "--reason", ""], 2, "say why", id="a hold without a reason"),
+        pytest.param(["upgrade", "nothing"], 1, "nothing subscribes to 'nothing'", id="nothing to upgrade"),
+    ],
+)
+def test_a_wrong_question_is_refused(sandbox: Installation, words: list[str], code: int, sentence: str) -> None:
+    refused(sandbox.olmf(*words, check=False), code, sentence)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        pytest.param(["status"], 1, "nothing runs in", id="status"),
+        pytest.param(["down"], 1, "nothing runs in", id="down"),
+        pytest.param(["list"], 3, "nothing runs here", id="list"),
+        pytest.param(["queue", "ls"], 3, "nothing runs here", id="queue"),
+    ],
+)
+def test_where_nothing_runs(tmp_path: Path, words: list[str], code: int, sentence: str) -> None:
+    refused(olmf(*words, "--state", str(tmp_path), check=False), code, sentence)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        pytest.param(["replay", "nowhere.tar"], "nowhere.tar: no such file", id="no file"),
+        pytest.param(["replay", "x", "--perturb", "drop"], "say --world, too", id="perturb without a world"),
+        pytest.param(["replay", "x", "--world", "--step"], "choose decisions", id="a world in steps"),
+        pytest.param(["graph"], "olmf graph --flow", id="graph of nothing"),
+    ],
+)
+def test_offline_verbs_refuse_with_a_sentence(words: list[str], sentence: str) -> None:
+    refused(olmf(*words, check=False), 2, sentence)

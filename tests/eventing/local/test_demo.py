@@ -1,0 +1,58 @@
+"""The demo plays to its end by itself, and Ctrl-C at any moment leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tests.eventing.local.test_up import running, until
+from tests.kit.installation import PATIENCE_SECONDS
+
+
+def a_demo(folder: Path, output: IO[str] | int = subprocess.PIPE) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "eventing.cli.main", "demo"],
+        stdout=output, stderr=subprocess.STDOUT, text=True, env={**os.environ, "TMPDIR": str(folder)},
+    )  # fmt: skip
+
+
+def test_it_plays_to_its_end(tmp_path: Path) -> None:
+    demo = a_demo(tmp_path)
+    said, _ = demo.communicate(timeout=2 * PATIENCE_SECONDS)
+    assert demo.returncode == 0, said
+    for words in ("tide.v0.2.0", "tide.v1.0.0", "RequiresApproval", "approved install-", "beacon.v1.0.0"):
+        assert words in said
+    assert "└─ ● " in said, "the tree of causes"
+    assert "kubectl get catsrc,sub,ip,csv,og" in said
+    assert running(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+MOMENTS = {
+    "the folder was made": lambda folder, _: any(folder.iterdir()),
+    "its supervisor started": lambda folder, _: any(folder.glob("*/state/logs/supervisor.log")),
+    "its programs started": lambda folder, _: any(folder.glob("*/state/olmf.json")),
+    "it began to install": lambda _, log: "2. " in log.read_text(),
+    "a plan waits": lambda _, log: "RequiresApproval" in log.read_text(),
+}
+
+
+@pytest.mark.parametrize("has_come", [pytest.param(has_come, id=moment) for moment, has_come in MOMENTS.items()])
+def test_an_interrupt_leaves_nothing(tmp_path: Path, has_come: Callable[[Path, Path], bool]) -> None:
+    folder, log = tmp_path / "folder", tmp_path / "log"
+    folder.mkdir()
+    with log.open("w") as output:
+        demo = a_demo(folder, output)
+    until(lambda: has_come(folder, log), "the moment never came")
+    demo.send_signal(signal.SIGINT)
+    assert demo.wait(PATIENCE_SECONDS) == 130, log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert running(folder) == []
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,93 @@
+"""`olmf up` as a whole: one at a time, the same again, and nothing left when it is gone, however it went."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from shared.kinds import NAMESPACE
+from tests.kit.installation import PATIENCE_SECONDS, SAMPLES, a_namespace, installed, olmf
+
+
+def until(holds: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def running(folder: Path) -> list[str]:
+    """The processes that have the folder on their command line."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+        except OSError:  # it ended while we looked
+            continue
+        if os.fsencode(folder) in words:
+            found.append(f"{process.name} {words.decode(errors='replace')}")
+    return found
+
+
+def test_a_second_one_is_refused_and_a_later_one_goes_on(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with installed(state, "--bundles", str(SAMPLES)) as first:
+        again = olmf("up", "--detach", "--state", str(state), check=False)
+        assert again.returncode == 1
+        assert "already running" in again.stderr
+        first.apply(a_namespace("kept"))
+        version = first.cluster.get(NAMESPACE.ref("kept"))
+        before = first.status()
+    assert running(state) == []
+    gone = olmf("status", "--state", str(state), check=False)
+    assert (gone.returncode, gone.stdout) == (1, "")
+    with installed(state, "--bundles", str(SAMPLES)) as second:
+        assert second.cluster.get(NAMESPACE.ref("kept")) == version
+        now = second.status()
+        for name in ("kubeconfig", "endpoint", "redis", "registry", "state"):
+            assert now[name] == before[name], name
+        supervisor = json.loads((state / "olmf.json").read_text())["supervisor"]
+        os.kill(supervisor, signal.SIGKILL)
+        until(lambda: not running(state), "the programs outlived their supervisor")
+
+
+def test_ctrl_c_in_the_foreground_ends_everything(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eventing.cli.main", "up", "--state", str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("ready: ")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, said) == (0, "")
+    assert running(tmp_path) == []
+
+
+def test_ctrl_c_while_it_starts_in_the_background_ends_everything(tmp_path: Path) -> None:
+    words = ["up", "--detach", "--state", str(tmp_path)]
+    process = subprocess.Popen([sys.executable, "-m", "eventing.cli.main", *words], stderr=subprocess.DEVNULL)
+    until((tmp_path / "logs" / "supervisor.log").exists, "the supervisor never started")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE_SECONDS) == 130
+    assert [line for line in running(tmp_path) if not line.startswith(f"{process.pid} ")] == []
+
+
+def test_wrong_words_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    for words, sentence in (
+        (["--bundles", "nowhere"], "nowhere: no such folder"),
+        (["--catalog", "./nowhere"], "--catalog ./nowhere: no such folder"),
+        (["--kubeconfig", "nowhere"], "nowhere: no such file"),
+        (["--source", "crystal-ball"], "wanted watch or endpoint"),
+        (["--catalog", "quay.io/a/tide:1", "--catalog", "quay.io/b/tide:2"], "'tide': rename"),
+    ):
+        done = olmf("up", "--detach", "--state", str(tmp_path), *words, check=False)
+        assert done.returncode == 2
+        assert sentence in done.stderr
+    assert running(tmp_path) == []
