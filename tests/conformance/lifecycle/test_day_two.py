@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,13 +163,13 @@ def kubeconfig_of(installation: Installation) -> Path:
 
 def run_kubectl(installation: Installation, *words: str) -> str:
     """What the real kubectl printed."""
-    command = [program("kubectl"), f"--kubeconfig={kubeconfig_of(installation)}", *words]
+    command: list[str | Path] = [program("kubectl"), f"--kubeconfig={kubeconfig_of(installation)}", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return str(done.stdout)
 
 
-def subscribe(installation: Installation, namespace: str, **spec: object) -> None:
+def subscribe(installation: Installation, namespace: str, **spec: Any) -> None:
     """To tide, for its own namespace."""
     group = an_operator_group(namespace, targets=(namespace,))
     installation.apply(group, a_subscription("tide", namespace, **spec))

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from eventing.packages.listing import offered
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest
+from shared.domain import goyaml
 
 ARCHIVE = Path(__file__).parents[4] / "shared" / "data" / "bundles.tar.zst"
 
@@ -35,9 +34,9 @@ def extracted(folder: Path) -> Path:
 def versions(bundles: Path) -> Iterator[Manifest]:
     """Every ClusterServiceVersion of the bundles."""
     for path in sorted(bundles.glob("*/*/manifests/*")):
-        if "ClusterServiceVersion" in (text := path.read_text()):
-            documents = yaml.load_all(text, Loader=yaml.CSafeLoader)  # why: the C form of the safe loader
-            yield from (each for each in documents if each and each.get("kind") == "ClusterServiceVersion")
+        manifest = goyaml.load_value(path.read_bytes())
+        if isinstance(manifest, dict) and manifest.get("kind") == "ClusterServiceVersion":
+            yield manifest
 
 
 def heads(cluster: KubeClient, bundles: Path) -> dict[str, Head]:
