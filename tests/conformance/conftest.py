@@ -67,7 +67,13 @@ def kubectl(api: Path, namespace: str, tmp_path: Path) -> Kubectl:
     binary = program("kubectl")
 
     def run(*words: str, stdin: str = "", fails: bool = False, env: dict[str, str] | None = None) -> str:
-        command: list[str | Path] = [binary, f"--kubeconfig={api}", f"--namespace={namespace}", f"--cache-dir={tmp_path}/cache", *words]
+        command: list[str | Path] = [
+            binary,
+            f"--kubeconfig={api}",
+            f"--namespace={namespace}",
+            f"--cache-dir={tmp_path}/cache",
+            *words,
+        ]
         done = subprocess.run(
             command, input=stdin, capture_output=True, text=True, timeout=60, env={**os.environ, **(env or {})}
         )

@@ -6,7 +6,7 @@ from eventing.workqueue import Client
 
 
 def put_on_disk(client: Client) -> None:
-    """Return when everything written so far is in the append-only file: also where there is no WAITAOF (Redis < 7.2)."""
+    """Return when everything written so far is in the append-only file, also without WAITAOF (Redis < 7.2)."""
     client.config_set("appendfsync", "always")
     client.delete("olmf:test:fsync")
     client.set("olmf:test:fsync", 1)
