@@ -7,10 +7,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,7 +25,7 @@ AT_ONCE = 2
 """Suites that run side by side; each has its own servers and ports."""
 SHOWN_LINES = 60
 WIDEST_CASE = 60
-WIDEST = 180
+WIDEST = 600
 """Characters of a verdict that the table shows."""
 
 
@@ -159,18 +159,16 @@ table is not claimed. The table is written only when all passed; `–` means tha
 
 def text_of(cases: Iterable[Case]) -> str:
     """The report: the same text for the same outcomes."""
-    cases = list(cases)
-    parts = [INTRODUCTION]
-    for (suite, module), group in groupby(cases, key=lambda case: (case.suite, case.module)):
-        parts.append("\n".join(table(f"{suite}: {module}", [case for case in group if not case.verdict])))
-    parts.append("\n".join(packages([case for case in cases if case.verdict])))
-    return "\n".join(filter(None, parts))
+    behaviours: defaultdict[str, list[Case]] = defaultdict(list)
+    verdicts: list[Case] = []
+    for case in cases:
+        (verdicts if case.verdict else behaviours[f"{case.suite}: {case.module}"]).append(case)
+    tables = [table(title, of_module) for title, of_module in behaviours.items() if of_module]
+    return "\n".join([INTRODUCTION, *("\n".join(lines) for lines in (*tables, packages(verdicts)))])
 
 
 def table(title: str, cases: list[Case]) -> Iterator[str]:
     """Behaviours by target; one column where there is no target."""
-    if not cases:
-        return
     targets = (ONCE,) if all(case.target == ONCE for case in cases) else (SANDBOX, REAL)
     passed = {(case.behaviour, case.target) for case in cases if case.outcome == "passed"}
     yield f"## {title}\n"
