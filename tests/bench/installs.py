@@ -38,9 +38,10 @@ def rows() -> Iterable[Row]:
     """Every row of this page."""
     yield Row("`olmf --help`", statistics.median(_help() for _ in range(ROUNDS)), 0.25, "s")
     with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
-        with installed(Path(folder), "--bundles", str(SAMPLES)) as installation:
-            yield Row("`olmf up --detach`, ready", time.perf_counter() - started, 3, "s")
+        yield Row(
+            "`olmf up --detach`, ready", statistics.median(_up(Path(folder), number) for number in range(3)), 3, "s"
+        )
+        with installed(Path(folder) / "state", "--bundles", str(SAMPLES)) as installation:
             took = statistics.median(_one(installation, number) for number in range(ROUNDS))
             yield Row("one sample operator, Subscription to Succeeded, sandbox", took, 1.5, "s")
             yield _beside_a_broken_one(installation, took)
@@ -53,6 +54,12 @@ def _help() -> float:
     started = time.perf_counter()
     subprocess.run([sys.executable, "-m", "eventing.cli.main", "--help"], capture_output=True, check=True)
     return time.perf_counter() - started
+
+
+def _up(folder: Path, number: int) -> float:
+    started = time.perf_counter()
+    with installed(folder / f"up-{number}", "--bundles", str(SAMPLES)):
+        return time.perf_counter() - started
 
 
 def _one(installation: Installation, number: int, beside: tuple[Manifest, ...] = ()) -> float:
