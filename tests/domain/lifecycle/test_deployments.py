@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
-from shared.domain.lifecycle.deployments import changes, covers, desired_deployments, hash_label
+from shared.domain.lifecycle.deployments import annotated, changes, covers, desired_deployments, hash_label
 from shared.domain.lifecycle.hashes import deployment_hash
 from tests.domain.lifecycle.builders import a_component, a_csv
 
@@ -156,3 +156,42 @@ def test_orphans_are_deleted(meta: Manifest, want: list[str]) -> None:
 )
 def test_covers(live: Any, wanted: Any, want: bool) -> None:
     assert covers(live, wanted) is want
+
+
+def with_new_annotation(**more: Any) -> tuple[Manifest, Manifest]:
+    """What is wanted after a new annotation of the version, and what is there."""
+    live = desired(annotations={"a": "1"}, **more)
+    return desired(annotations={"a": "1", "b": "2"}, **more), {
+        **live,
+        "metadata": {**live["metadata"], "resourceVersion": "7"},
+    }
+
+
+def test_a_new_annotation_is_written_in_place() -> None:
+    wanted, live = with_new_annotation()
+    (found,) = annotated([wanted], [live])
+    assert found == {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": "7"}}
+
+
+def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
+    component = a_component()
+    component["spec"]["strategy"] = {"type": "Recreate"}
+    wanted, live = with_new_annotation(strategy={"deployments": [component]})
+    assert annotated([wanted], [live]) == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"metadata": {"name": "other"}}, id="the Deployment is missing"),
+        pytest.param({"spec": {"replicas": 1, "template": {"spec": {}}}}, id="its pods differ"),
+    ],
+)
+def test_what_differs_otherwise_is_not_annotated_in_place(changes: Manifest) -> None:
+    wanted, live = with_new_annotation()
+    assert annotated([wanted], [{**live, **changes}]) == ()
+
+
+def test_what_is_as_wanted_is_not_written() -> None:
+    wanted, _ = with_new_annotation()
+    assert annotated([wanted], [wanted]) == ()

@@ -97,6 +97,10 @@ def labelled(**labels: str) -> Manifest:
             id="csv.md 6.5: Waiting",
         ),
         pytest.param(
+            live(status={"conditions": [AVAILABLE], "replicas": 2, "updatedReplicas": 1}), "rolling",
+            "waiting for deployment one to become ready", id="csv.md 6.5: Waiting, and available meanwhile",
+        ),
+        pytest.param(
             live(spec=annotated({})), "outdated", "no annotations found on deployment",
             id="csv.md 6.5: AnnotationsMissing, none at all",
         ),

@@ -4,7 +4,7 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.lifecycle.health import Problem
-from shared.domain.lifecycle.observation import decide, is_observed, outgrown
+from shared.domain.lifecycle.observation import decide, is_observed, is_outdated, outgrown
 from shared.domain.lifecycle.phases import Status
 from tests.domain.lifecycle.builders import NOW, a_csv, a_status, owned_crd
 
@@ -50,6 +50,26 @@ def test_a_deployment_that_gave_up_fails_the_installation_csv_md_4_9_3(phase: st
 )
 def test_problems(phase: str, problem: Problem, want: tuple[str, str]) -> None:
     assert verdict(a_status(phase), problem) == (*want, f"installing: {problem.message}")
+
+
+def test_an_operator_that_works_keeps_its_phase_while_its_pods_change_places() -> None:
+    before = a_status("Succeeded")
+    found = decide(Status(before, NOW), ROLLING, TIMEOUT)
+    assert found.status.manifest == before
+    assert found.waits_for == ROLLING.message
+
+
+@pytest.mark.parametrize(
+    ("phase", "problem", "want"),
+    [
+        ("Succeeded", OUTDATED, True),
+        ("Installing", OUTDATED, False),
+        ("Succeeded", WAITING, False),
+        ("Succeeded", None, False),
+    ],
+)
+def test_which_operators_work_and_are_outdated(phase: str, problem: Problem | None, want: bool) -> None:
+    assert is_outdated(Status(a_status(phase), NOW), problem) is want
 
 
 def test_the_same_problem_changes_nothing_csv_md_4_9() -> None:
