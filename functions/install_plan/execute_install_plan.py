@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.plan import state
@@ -12,9 +10,6 @@ from shared.domain.plan.execution import Action
 from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
 from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write
-
-_NEXT_PASS = timedelta(milliseconds=150)
-_RETRY = timedelta(seconds=5)
 
 
 def execute_install_plan(
@@ -32,8 +27,8 @@ def execute_install_plan(
     now = clock.now()
     match state.gate(plan, cluster.list(kinds.OPERATOR_GROUP, ref.namespace), now):
         case state.Blocked(message, status):
-            wait = Wait(message, now, now + _RETRY)
-            raise RetryLater(f"{ref}: {message}", after=_RETRY, writes=_said(ref, plan, status), wait=wait)
+            wait = Wait(message, now, now + state.RETRY)
+            raise RetryLater(f"{ref}: {message}", after=state.RETRY, writes=_said(ref, plan, status), wait=wait)
         case state.Waiting(message, status):
             return Outcome(_said(ref, plan, status), verdict=message, wait=Wait(message, now))
         case state.Going(status):
@@ -41,7 +36,7 @@ def execute_install_plan(
     if (refusal := _refusal(attempt)) is not None:
         error, is_forbidden = f"{refusal.ref.kind} {refusal.ref.name}: {refusal.message}", refusal.kind == "forbidden"
         status = state.refused(status, error, now, retry=policy.plan_retry, is_forbidden=is_forbidden)
-        return Outcome(_said(ref, plan, status), again_in=_again(status), verdict=error)
+        return Outcome(_said(ref, plan, status), again_in=state.next_look(status, now), verdict=error)
     progress = advance(plan, cluster, discovery)
     status = state.progressed(status, progress.statuses, now)
     if progress.error:
@@ -50,7 +45,8 @@ def execute_install_plan(
     told = (Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings)
     done = (Emit(names.PLAN_COMPLETED, ref),) if status["phase"] == "Complete" else ()
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
-    return Outcome((*writes, *told, *_said(ref, plan, status)), done, again_in=_again(status), verdict=verdict)
+    everything = (*writes, *told, *_said(ref, plan, status))
+    return Outcome(everything, done, again_in=state.next_look(status, now), verdict=verdict)
 
 
 def _refusal(attempt: Attempt) -> WriteFailure | None:
@@ -65,9 +61,3 @@ def _writes(action: Action) -> tuple[Write, ...]:
 
 def _said(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Write, ...]:
     return () if status == plan["status"] else (SetStatus(ref, status, version_of(plan)),)
-
-
-def _again(status: ReadOnly) -> timedelta | None:
-    if status["phase"] != "Installing":
-        return None
-    return _RETRY if status.get("message") else _NEXT_PASS

@@ -147,6 +147,8 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
         return Action("Created")  # one answer of discovery tells of all definitions of a group
     live = going.live(crds.RULE.kind, resource.name)
     if is_waiting and live is not None:
+        if problem := crds.rejected(live):
+            raise _Failure(problem)
         return crds.establish(live)
     if problem := crds.unsupported(manifest):
         raise _Failure(problem)

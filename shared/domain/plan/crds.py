@@ -37,6 +37,19 @@ def establish(live: ReadOnly) -> Action:
     return Action("Created" if is_served else "WaitingForApi")
 
 
+def rejected(live: ReadOnly) -> str:
+    """Why the server will not serve the definition; empty while it may."""
+    conditions = (live.get("status") or {}).get("conditions") or ()
+    return next(
+        (
+            f"CustomResourceDefinition {name_of(live)} is not served: {one.get('message')} ({one.get('reason')})"
+            for one in conditions
+            if one.get("type") == "NamesAccepted" and one.get("status") == "False"
+        ),
+        "",
+    )
+
+
 def act(manifest: ReadOnly, live: ReadOnly | None, place: Place, csvs: Collection[str]) -> Action:
     """Create the definition, or update it. `csvs` are the (not copied) CSVs of the namespace."""
     wanted = prepared(manifest, RULE, place)

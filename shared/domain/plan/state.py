@@ -14,6 +14,9 @@ from shared.domain.subscription.conditions import stamp
 
 Phase = Literal["", "RequiresApproval", "Installing", "Complete", "Failed"]
 CHECK_FAILED = "InstallCheckFailed"
+NEXT_PASS = timedelta(milliseconds=150)
+RETRY = timedelta(seconds=5)
+_YOUNG = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,10 @@ def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked |
 
 
 def is_finished(plan: ReadOnly) -> bool:
-    """Nothing is to be done: no steps (a plan without status), or a final phase."""
+    """Nothing is to be done: no steps (a plan without status), a final phase, or one that nobody may carry out."""
     status = plan.get("status") or {}
-    return not (status.get("plan") or status.get("bundleLookups")) or status.get("phase") in ("Complete", "Failed")
+    is_empty = not (status.get("plan") or status.get("bundleLookups"))
+    return is_empty or status.get("phase") not in ("RequiresApproval", "Installing")
 
 
 def obstacle(groups: Sequence[ReadOnly]) -> str:
@@ -91,20 +95,32 @@ def approved(status: ReadOnly, now: datetime) -> Manifest:
 
 def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Manifest:
     """The steps are where `statuses` say; when all are finished the plan is."""
-    new = {**status, "plan": [{**step, "status": word} for step, word in zip(status["plan"], statuses, strict=True)]}
+    planned = status.get("plan") or ()
+    new = {**status, "plan": [{**step, "status": word} for step, word in zip(planned, statuses, strict=True)]}
     new.pop("message", None)
     if all(word in FINISHED for word in statuses):
         return _with_condition({**new, "phase": "Complete"}, "True", "", "", now=now)
     return new
 
 
+def next_look(status: ReadOnly, now: datetime) -> timedelta | None:
+    """When a plan under way is looked at again: at once while it is young, for its APIs are about to be served."""
+    if status["phase"] != "Installing":
+        return None
+    is_young = now - _started(status, now) < _YOUNG
+    return NEXT_PASS if is_young and not status.get("message") else RETRY
+
+
 def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is_forbidden: bool) -> Manifest:
     """A step failed: tried again while the window is open (a right may be granted at any time), then final."""
-    started = datetime.fromisoformat(str(status.get("startTime") or stamp(now))).astimezone(UTC)
-    if is_forbidden or now - started < retry:
+    if is_forbidden or now - _started(status, now) < retry:
         return {**status, "message": f"retrying execution due to error: {error}"}
     failed = {**status, "phase": "Failed", "message": error}
     return _with_condition(failed, "False", "InstallComponentFailed", error, now=now)
+
+
+def _started(status: ReadOnly, now: datetime) -> datetime:
+    return datetime.fromisoformat(str(status.get("startTime") or stamp(now))).astimezone(UTC)
 
 
 def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *, now: datetime) -> Manifest:

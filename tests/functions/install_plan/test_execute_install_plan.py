@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import timedelta
 
 import pytest
 
@@ -12,7 +13,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
 from shared.kinds import Kind, Ref
 from shared.ports import Attempt, Policy, WriteFailure
-from tests.functions.subscription.world import World, a_crd, an_operator_group
+from tests.functions.subscription.world import NOW, World, a_crd, an_operator_group
 
 STEP = "install_plan/execute_install_plan"
 PLAN = kinds.INSTALL_PLAN.ref("install-abcde", "ns")
@@ -95,6 +96,8 @@ def test_a_plan_waits_for_approval_and_goes_on_with_it() -> None:
         pytest.param(a_plan(), id="catalog.md 8.9.100: a plan without steps is ignored"),
         pytest.param(a_plan(CSV, phase="Complete"), id="a complete plan stays as it is"),
         pytest.param(a_plan(CSV, phase="Failed"), id="a failed plan stays as it is"),
+        pytest.param(a_plan(CSV, phase=""), id="catalog.md 4.3.5: no phase, unchanged"),
+        pytest.param(a_plan(CSV, phase="Planning", approved=False), id="catalog.md 4.3.5: other phases, unchanged"),
     ],
 )
 def test_a_finished_plan_is_left_alone(plan: Manifest) -> None:
@@ -269,6 +272,41 @@ def test_a_definition_counts_only_when_its_api_is_served() -> None:
     world.put(crd)
     world.settle()
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
+
+
+def test_a_definition_whose_names_are_taken_is_told_and_does_not_loop_hot() -> None:
+    """catalog.md 4.8 NamesAccepted: OLM completes such a plan; here it says what is wrong, and fails."""
+    crd = a_crd("as.example.com")
+    plan = a_plan(crd)
+    plan["status"]["plan"][0]["status"] = "WaitingForApi"
+    taken = {"type": "NamesAccepted", "status": "False", "reason": "KindConflict", "message": '"A" is already in use'}
+    world = carried_out(plan, crd | {"status": {"conditions": [taken]}})
+    error = 'CustomResourceDefinition as.example.com is not served: "A" is already in use (KindConflict)'
+    assert status(world)["message"] == f"retrying execution due to error: {error}"
+    world.later(seconds=61)
+    assert (status(world)["phase"], status(world)["message"]) == ("Failed", error)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "want"),
+    [
+        pytest.param(0, timedelta(milliseconds=150), id="a definition is served within moments"),
+        pytest.param(11, timedelta(seconds=5), id="catalog.md 4.3.6: still Installing, again in 5 s"),
+    ],
+)
+def test_an_api_that_stays_away_is_looked_for_less_often(seconds: int, want: timedelta) -> None:
+    crd = a_crd("as.example.com")
+    plan = a_plan(crd, startTime=(NOW - timedelta(seconds=seconds)).isoformat())
+    plan["status"]["plan"][0]["status"] = "WaitingForApi"
+    world = World(an_operator_group(), crd | {"status": {}}, plan)
+    assert world.run(Job(STEP, PLAN)).again_in == want
+
+
+def test_a_plan_without_steps_that_names_bundles_completes() -> None:
+    """catalog.md 8.10.107: no steps, ok."""
+    plan = a_plan(bundleLookups=[{"path": "registry/a:v1"}])
+    del plan["status"]["plan"]
+    assert status(carried_out(plan))["phase"] == "Complete"
 
 
 def test_a_definition_that_drops_a_stored_version_is_refused() -> None:
