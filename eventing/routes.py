@@ -131,6 +131,8 @@ a_copy = both(lambda event: events.COPIED in event.hints, hint(events.COPIED, "t
 unpacks = hint(events.UNPACK, "true")
 
 CSV = kinds.CLUSTER_SERVICE_VERSION
+BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
+"""Between these phases only the status changes: who wants the spec need not look at every step of the way."""
 OWNED_BY_CSV = (
     kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE,
     kinds.CLUSTER_ROLE_BINDING,
@@ -159,7 +161,7 @@ ROUTES: tuple[Route, ...] = (
     Route(CSV, "cluster_service_version/install_operator", itself, phase("InstallReady")),
     Route(CSV, "cluster_service_version/probe_operator", itself, phase("Installing", "Succeeded", "Failed")),
     Route(CSV, "cluster_service_version/replace_operator", itself, original),
-    Route(CSV, "cluster_service_version/sync_operator_condition", itself, both(present, original)),
+    Route(CSV, "cluster_service_version/sync_operator_condition", itself, phase("", *BEFORE_AND_AFTER_INSTALLING)),
     Route(CSV, "cluster_service_version/copy_csvs", itself, original, "bulk"),
     Route(CSV, "cluster_service_version/copy_csv", itself, a_copy, "bulk"),
     Route(names.COPY_DUE, "cluster_service_version/copy_csvs", itself, always, "bulk"),
@@ -180,6 +182,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.GROUP_CHANGED, "operator_group/select_namespaces", itself, always),
     Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
     Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
+    Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), gone),
     Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     # look-ups: who is concerned?
     Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),

@@ -77,6 +77,16 @@ def test_an_owned_deployment_rings_its_csv() -> None:
     }
 
 
+def test_a_lost_role_of_a_group_rings_the_group() -> None:
+    ref = kinds.CLUSTER_ROLE.ref("olm.og.a.admin-x")
+    lost = Event(
+        id="d", type=f"{names.RESOURCE_EVENT}delete", source="t", ref=ref, hints={"owners": "OperatorGroup/ns/a"}
+    )
+    assert [(job.step, job.ref) for job in jobs_for(lost)] == [
+        ("operator_group/grant_access", kinds.OPERATOR_GROUP.ref("a", "ns"))
+    ]
+
+
 def test_an_owned_object_whose_event_names_no_owner_is_looked_up() -> None:
     assert steps_rung_by(an_event(kinds.DEPLOYMENT.ref("d", "ns"))) == {"platform/ring_dependents"}
 
