@@ -1,4 +1,4 @@
-"""The rights in `k8s/rbac` are enough: worker and watcher run as the ServiceAccounts that it binds, as nobody more."""
+"""The rights in `k8s/rbac` are enough: each group of steps runs as its own ServiceAccount, the watcher as its own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from eventing.manifests.rbac import WATCHER, account_of
+from eventing.manifests.rights import RIGHTS
 from eventing.redis_server import start
 from eventing.sandbox import running_sandbox
 from shared.adapters.kube import KubeClient
@@ -43,20 +45,26 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         stack.callback(redis.stop)
         (port,) = free_ports(1)
         shared = {"OLMF_REDIS_URL": redis.url, "OLMF_CONTENT": str(folder / "content"), "OLMF_GLOBAL_NAMESPACE": "olm"}
-        accounts = {"worker": "olmf-worker", "watch": "olmf-watch"}
-        logs = {name: folder / f"{name}.log" for name in (*accounts, "scheduler", "kubelet", "content")}
-        for name, account in accounts.items():
-            own = {**shared, "OLMF_KUBECONFIG": str(kubeconfig_of(account, admin, folder)), "OLMF_PORT": "0"}
-            stack.enter_context(program(logs[name], own, name))
-        stack.enter_context(program(logs["scheduler"], {**shared, "OLMF_AUDIT_SECONDS": "5"}, "scheduler"))
-        stack.enter_context(program(logs["kubelet"], {**shared, "OLMF_KUBECONFIG": str(admin)}, "kubelet"))
-        stack.enter_context(program(logs["content"], {"OLMF_PORT": str(port)}, "content", "--bundles", str(SAMPLES)))
+        for name, (words, account, own) in programs().items():
+            told = {**shared, **own, "OLMF_KUBECONFIG": str(kubeconfig_of(account, admin, folder)), "OLMF_PORT": "0"}
+            stack.enter_context(program(folder / f"{name}.log", told, words))
+        stack.enter_context(program(folder / "scheduler.log", {**shared, "OLMF_AUDIT_SECONDS": "5"}, "scheduler"))
+        stack.enter_context(program(folder / "kubelet.log", {**shared, "OLMF_KUBECONFIG": str(admin)}, "kubelet"))
+        stack.enter_context(
+            program(folder / "content.log", {"OLMF_PORT": str(port)}, "content", "--bundles", str(SAMPLES))
+        )
         cluster.apply({
             "apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind,
             "metadata": {"name": "local", "namespace": "olm"},
             "spec": {"sourceType": "grpc", "image": f"127.0.0.1:{port}/catalogs/local:latest"},
         })  # fmt: skip
         yield Installation(folder, cluster)
+
+
+def programs() -> dict[str, tuple[str, str, dict[str, str]]]:
+    """Name to program, ServiceAccount and environment: a worker per group, as on Knative, and the watcher."""
+    workers = {f"worker-{group}": ("worker", account_of(group), {"OLMF_STEPS": group}) for group in RIGHTS}
+    return {**workers, "watch": ("watch", WATCHER, {})}
 
 
 def apply_manifests(cluster: KubeClient) -> None:
@@ -117,8 +125,8 @@ def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
     bounded.until_gone(NAMESPACE.ref("tide"))
     refused = [
         line
-        for log in ("worker.log", "watch.log", "scheduler.log")
-        for line in (bounded.state / log).read_text().splitlines()
+        for name in programs()
+        for line in (bounded.state / f"{name}.log").read_text().splitlines()
         if REFUSED in line.lower() and ENDING not in line
     ]
     assert refused == []
