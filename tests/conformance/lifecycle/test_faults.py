@@ -38,8 +38,8 @@ from tests.kit.installation import PATIENCE_SECONDS, SAMPLES, Installation, a_na
 from tests.kit.installation import an_operator_group as a_group
 
 VERSIONS = {"tide": "tide.v1.0.0", "beacon": "beacon.v1.1.0", "ledger": "ledger.v2.1.0"}
-REST_SECONDS = 2.5
-KILLS = 8
+REST_SECONDS = 1.5
+KILLS = 6
 
 
 @pytest.fixture(scope="module", params=TARGETS)
