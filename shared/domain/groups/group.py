@@ -110,9 +110,9 @@ class Group:
         return ",".join(self.targets or ())
 
     def membership(self) -> dict[str, str]:
-        """The annotations of members; without targets as long as nothing was selected."""
+        """The annotations of members; without targets while nothing is selected, as the empty text means everything."""
         named = {names.OPERATOR_NAMESPACE: self.namespace, names.OPERATOR_GROUP: self.name}
-        return named if self.targets is None else {**named, names.TARGET_NAMESPACES: self.annotation}
+        return {**named, names.TARGET_NAMESPACES: self.annotation} if self.targets else named
 
     def watches(self, namespace: str) -> bool:
         """Whether the namespace is a target."""

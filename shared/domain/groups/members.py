@@ -39,7 +39,8 @@ def has_succeeded(csv: ReadOnly) -> bool:
 def must_look(csv: ReadOnly, group: Group, provided: str) -> bool:
     """Whether the version may go on, or must stop, now that its group tells of `provided`."""
     given_up = group.apis - parse_apis(provided)
-    if reason_of(csv) in _WAITING or apis_of(csv) & given_up:
+    has_lost_targets = group.targets == ()
+    if reason_of(csv) in _WAITING or has_lost_targets or apis_of(csv) & given_up:
         return True
     return provided != group.provided and not has_succeeded(csv)
 
@@ -51,7 +52,9 @@ def must_hear(csv: ReadOnly, *, groups: int) -> bool:
 
 
 def has_claims(csv: ReadOnly, group: Group) -> bool:
-    """Whether roles may be due: it is installed, or needs its rights outside its own namespace to become so."""
+    """Whether roles may be due: it stays, and is installed or needs rights outside its own namespace to become so."""
+    if metadata(csv).get("deletionTimestamp"):
+        return False
     if has_succeeded(csv):
         return True
     reaches_out = has_permissions(csv) and group.targets not in (None, (group.namespace,))

@@ -59,6 +59,7 @@ def a_csv(name: str = "op.v1", namespace: str = "ns", **more: Any) -> Object:
             "creationTimestamp": more.pop("created", "2025-01-01T00:00:00Z"),
             "labels": dict(more.pop("labels", {})),
             "annotations": annotations,
+            **({"deletionTimestamp": "2025-01-02T00:00:00Z"} if more.pop("deleted", False) else {}),
         },
         "spec": {
             "displayName": name,

@@ -53,6 +53,16 @@ def test_members_are_annotated(annotations: dict[str, str], changed: dict[str, s
     assert RUNG in outcome.emits
 
 
+def test_a_group_that_selects_nothing_any_more_is_no_group_of_all_namespaces() -> None:
+    """csv.md 3.3, 18.1 row 30: only the name of the group is written, and members hear that they must stop."""
+    group = a_group(targets=["a"], selector={"matchLabels": {"a": "b"}})
+    member = a_csv(member_of=group)
+
+    outcome = run({**group, "status": {"namespaces": []}}, member)
+
+    assert (outcome.writes, outcome.emits[:1]) == ((), (RUNG,))
+
+
 def test_an_annotated_member_costs_no_write() -> None:
     group = a_group(targets=[""], provided=GOOSE)
 
@@ -183,6 +193,7 @@ def test_without_one_group_nobody_is_annotated(
         ),
         pytest.param({"phase": "InstallReady"}, False, id="csv.md 8.9: a member that asks for none"),
         pytest.param({"phase": "Pending", "install": {"permissions": [{}]}}, False, id="csv.md 8.9: not yet"),
+        pytest.param({"deleted": True}, False, id="csv.md 3.1-2: its cluster roles were deleted, and stay so"),
     ],
 )
 def test_roles_are_due_when_members_need_them(csv: dict[str, Any], is_due: bool) -> None:
