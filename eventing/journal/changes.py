@@ -1,4 +1,4 @@
-"""Sums of the changes that events have told of, per kind and namespace: what makes a remembered answer still good."""
+"""Changes that events have told of, and writes of ours: what makes a remembered answer still good."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ SUMS = "olmf:changes"
 """A Redis hash: `<apiVersion>/<kind>/<namespace>` to the sum of the weights of all changes there."""
 NEWEST = "olmf:newest"
 """A Redis hash: the same to the resourceVersion of the last change."""
+WRITES = "olmf:writes"
+"""A Redis hash: the same to the number of writes of ours."""
 _UNKNOWN = 2**31
 
 
@@ -39,8 +41,16 @@ class RedisChanges:
         pipe = self._client.pipeline(transaction=False)
         pipe.execute_command("HGET", SUMS, place)
         pipe.execute_command("HGET", NEWEST, place)
-        total, newest = pipe.execute()
-        return Told(int(total or 0), int(newest or 0))
+        pipe.execute_command("HGET", WRITES, place)
+        total, newest, writes = (int(answer or 0) for answer in pipe.execute())
+        return Told(total, newest, writes)
+
+    def wrote(self, kind: Kind, namespace: str) -> None:
+        """Count a write to an object of the kind in the namespace."""
+        pipe = self._client.pipeline(transaction=False)
+        for where in dict.fromkeys((namespace, "")):
+            pipe.execute_command("HINCRBY", WRITES, _place(kind.ref("", where), where), 1)
+        pipe.execute()
 
 
 def _place(ref: Ref, namespace: str) -> str:

@@ -5,6 +5,10 @@ of (`Changes`). What we read is remembered with the sum of that moment. Our own 
 its resourceVersion, so the sum they will lead to is known before their event arrives; any other sum means that somebody
 else wrote, and the next read asks the API server. Between a foreign change and its event an answer is as old as an
 informer's would be; the event rings the step again, and every write is guarded by the resourceVersion that was read.
+
+Workers do not wait for events of each other's writes: a step that a write rang by what it emitted may run before them,
+and nothing would ring it again. So each write is counted (`Changes.wrote`) before its run can end, and whoever finds a
+count that is not the one of its own writes asks the API server. A refused write makes us forget what it was about.
 """
 
 from __future__ import annotations
@@ -16,8 +20,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from shared.adapters.kube.client import KubeClient, Propagation
+from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
 from shared.adapters.kube.connection import Connection
+from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import METADATA
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, metadata, name_of, namespace_of, version_of
@@ -42,13 +47,19 @@ class Told:
     """Sum of the `weight` of every change."""
     newest: int
     """The greatest resourceVersion; 0 when none is a number."""
+    writes: int = 0
+    """How many writes of any worker were counted, each before its event."""
 
 
 class Changes(Protocol):
-    """Who receives events."""
+    """Who receives events, and is told of our writes."""
 
     def told(self, kind: Kind, namespace: str) -> Told:
         """What was told of the kind in the namespace (empty: in all); zeros when nothing was."""
+        ...
+
+    def wrote(self, kind: Kind, namespace: str) -> None:
+        """Count a write to an object of the kind in the namespace."""
         ...
 
 
@@ -63,12 +74,14 @@ class _Shelf:
 
     objects: dict[Ref, Manifest | None]
     totals: list[int]
+    writes: int
     read_at: float
     is_list: bool
     """All objects of the kind in the namespace (or their names); otherwise one object."""
 
     def add(self, ref: Ref, answer: Manifest) -> None:
-        """A write of ours changed one object of the kind in the namespace."""
+        """A write of ours, which was counted, changed one object of the kind in the namespace."""
+        self.writes += 1
         known = self.objects.get(ref)
         if known is not None and version_of(known) == version_of(answer):
             return  # nothing changed, and so there will be no event
@@ -79,7 +92,7 @@ class _Shelf:
 
 @dataclass(slots=True)
 class _Shelves:
-    """All that is remembered, the least recently used first."""
+    """All that is remembered, what was read first in front."""
 
     _by_key: OrderedDict[tuple[Kind, str, str], _Shelf] = field(default_factory=OrderedDict)
 
@@ -87,10 +100,13 @@ class _Shelves:
         return self._by_key.get(key)
 
     def put(self, key: tuple[Kind, str, str], shelf: _Shelf) -> None:
+        """Remember, and forget what nobody will be given again: bodies may be large."""
         self._by_key[key] = shelf
         self._by_key.move_to_end(key)
-        if len(self._by_key) > MAX_SHELVES:
+        oldest = next(iter(self._by_key.values()))
+        while len(self._by_key) > MAX_SHELVES or shelf.read_at - oldest.read_at > GOOD_SECONDS:
             self._by_key.popitem(last=False)
+            oldest = next(iter(self._by_key.values()))
 
     def drop(self, key: tuple[Kind, str, str]) -> None:
         self._by_key.pop(key, None)
@@ -151,6 +167,7 @@ class CachedClient(KubeClient):
         """DELETE; with `uid`, only that very object."""
         self._forget(ref)
         super().delete(ref, uid=uid, propagation=propagation)
+        self._count(ref)
 
     def _is_absent(self, kind: Kind, ref: Ref, told: Told) -> bool:
         """Whether the names of all say so; they are asked for when one object of the kind was missed already."""
@@ -172,25 +189,46 @@ class CachedClient(KubeClient):
         shelf = self._shelves.get(key)
         if shelf is None:
             return None
-        if told.total not in shelf.totals or self._now() - shelf.read_at > GOOD_SECONDS:
+        is_foreign = told.total not in shelf.totals or told.writes != shelf.writes
+        if is_foreign or self._now() - shelf.read_at > GOOD_SECONDS:
             self._shelves.drop(key)
             return None
         return shelf
 
     def _remember(self, key: tuple[Kind, str, str], told: Told, objects: dict[Ref, Manifest | None]) -> _Shelf:
-        shelf = _Shelf(objects, [told.total], self._now(), is_list=key[2] in ("", _NAMES))
+        shelf = _Shelf(objects, [told.total], told.writes, self._now(), is_list=key[2] in ("", _NAMES))
         self._shelves.put(key, shelf)
         return shelf
 
-    def _written(self, answer: Manifest) -> Manifest:
-        ref = Ref.of(answer)
-        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
-        if kind in self._remembered and kind is not None:
+    def _write(
+        self,
+        method: str,
+        ref: Ref,
+        body: Manifest,
+        *,
+        subresource: str = "",
+        query: Query = None,
+        content_type: str = JSON,
+    ) -> Manifest:
+        try:
+            answer = super()._write(method, ref, body, subresource=subresource, query=query, content_type=content_type)
+        except ApiError:
+            self._forget(ref)  # what we know may be why; and whether a lost answer was a yes, nobody knows
+            raise
+        if (kind := self._count(ref)) is not None:
             if metadata(answer).get("deletionTimestamp"):
                 self._forget(ref)  # it may be gone with this very write
             for _, shelf in self._shelves.touching(kind, ref.namespace):
                 shelf.add(ref, answer)
-        return super()._written(answer)
+        return answer
+
+    def _count(self, ref: Ref) -> Kind | None:
+        """Let other workers know of a write; its kind, if that is remembered."""
+        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
+        if kind not in self._remembered or kind is None:
+            return None
+        self._changes.wrote(kind, ref.namespace)
+        return kind
 
     def _forget(self, ref: Ref) -> None:
         kind = BY_IDENTITY.get((ref.api_version, ref.kind))

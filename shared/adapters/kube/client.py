@@ -6,7 +6,7 @@ import builtins
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from shared.adapters.kube.connection import Connection, connect
 from shared.adapters.kube.discovery import KindIndex
@@ -14,7 +14,7 @@ from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.freshness import Freshness
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.manifest import Manifest, name_of, namespace_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import FIELD_MANAGER
 
@@ -23,7 +23,10 @@ PAGE = 500
 VERSION_SECONDS = 300.0
 """How long the version of the server is taken for granted."""
 
+JSON = "application/json"
+
 Propagation = Literal["Background", "Foreground", "Orphan"]
+Query: TypeAlias = Mapping[str, str] | None
 
 
 class KubeClient:
@@ -117,27 +120,26 @@ class KubeClient:
 
     def create(self, manifest: Manifest) -> Manifest:
         """POST."""
-        path = path_of(self._kind_of(manifest), namespace_of(manifest))
-        return self._written(self.request("POST", path, manifest))
+        return self._write("POST", Ref.of(manifest), manifest)
 
     def apply(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER, force: bool = True) -> Manifest:
         """Server-side apply."""
         query = {"fieldManager": field_manager, "force": "true" if force else "false"}
-        path, content_type = self._path(manifest), "application/apply-patch+yaml"
-        return self._written(self.request("PATCH", path, manifest, query=query, content_type=content_type))
+        return self._write(
+            "PATCH", Ref.of(manifest), manifest, query=query, content_type="application/apply-patch+yaml"
+        )
 
     def replace(self, manifest: Manifest) -> Manifest:
         """PUT."""
-        return self._written(self.request("PUT", self._path(manifest), manifest))
+        return self._write("PUT", Ref.of(manifest), manifest)
 
     def replace_status(self, manifest: Manifest) -> Manifest:
         """PUT of the status subresource."""
-        return self._written(self.request("PUT", self._path(manifest, "status"), manifest))
+        return self._write("PUT", Ref.of(manifest), manifest, subresource="status")
 
     def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
         """JSON merge patch."""
-        path = path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name, subresource)
-        return self._written(self.request("PATCH", path, patch, content_type="application/merge-patch+json"))
+        return self._write("PATCH", ref, patch, subresource=subresource, content_type="application/merge-patch+json")
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
         """DELETE; with `uid`, only that very object. ApiError 404 when it is not there, 409 when it is another one."""
@@ -152,9 +154,9 @@ class KubeClient:
         path: str,
         body: Manifest | None = None,
         *,
-        query: Mapping[str, str] | None = None,
-        content_type: str = "application/json",
-        accept: str = "application/json",
+        query: Query = None,
+        content_type: str = JSON,
+        accept: str = JSON,
     ) -> Manifest:
         """Any request to the API server."""
         return self._transport.request(method, path, body, query=query, content_type=content_type, accept=accept)
@@ -163,19 +165,23 @@ class KubeClient:
         """Close the idle connections."""
         self._transport.close()
 
-    def _written(self, answer: Manifest) -> Manifest:
-        """What a write left behind."""
+    def _write(
+        self,
+        method: str,
+        ref: Ref,
+        body: Manifest,
+        *,
+        subresource: str = "",
+        query: Query = None,
+        content_type: str = JSON,
+    ) -> Manifest:
+        """Send a write about an object; what it left behind."""
+        kind = self._kind(ref.api_version, ref.kind)
+        path = path_of(kind, ref.namespace, "" if method == "POST" else ref.name, subresource)
+        answer = self.request(method, path, body, query=query, content_type=content_type)
         if answer.get("kind") == CUSTOM_RESOURCE_DEFINITION.kind:
             self._kinds.forget()
         return self._freshness.noted(answer)
-
-    def _path(self, manifest: ReadOnly, subresource: str = "") -> str:
-        ref = Ref.of(manifest)
-        return path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name, subresource)
-
-    def _kind_of(self, manifest: ReadOnly) -> Kind:
-        ref = Ref.of(manifest)
-        return self._kind(ref.api_version, ref.kind)
 
     def _kind(self, api_version: str, kind: str) -> Kind:
         found = self.find(api_version, kind)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eventing.sandbox import running_sandbox
-from shared.adapters.kube import CachedClient, KubeClient, Told, connect, weight
+from shared.adapters.kube import ApiError, CachedClient, KubeClient, Told, connect, weight
 from shared.api.manifest import Manifest, version_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
 
@@ -19,10 +19,13 @@ class Bell:
     """Tells of the changes that a test lets it tell of."""
 
     def __init__(self) -> None:
-        self.total = 0
+        self.total = self.writes = 0
 
     def told(self, kind: Kind, namespace: str) -> Told:
-        return Told(self.total, 0)
+        return Told(self.total, 0, self.writes)
+
+    def wrote(self, kind: Kind, namespace: str) -> None:
+        self.writes += 1
 
     def tell(self, manifest: Manifest | None) -> None:
         self.total += weight(version_of(manifest or {}))
@@ -155,6 +158,27 @@ def test_an_answer_is_good_for_seconds_only_even_if_no_event_comes(
     cached.get(REF)
     other.replace(an_account(colour="red"))
     hands.seconds = 10.5
+    assert labels(cached.get(REF)) == {"colour": "red"}
+
+
+def test_a_write_of_another_worker_is_read_before_its_event(
+    cached: CachedClient, kubeconfig: Path, bell: Bell, hands: Hands
+) -> None:
+    worker = CachedClient(connect(str(kubeconfig)), bell, [SERVICE_ACCOUNT], now=hands)
+    cached.create(an_account(colour="blue"))
+    assert labels(worker.get(REF)) == {"colour": "blue"}
+    cached.replace(an_account(colour="red"))
+    assert labels(worker.get(REF)) == {"colour": "red"}
+    cached.delete(REF)
+    assert worker.get(REF) is None
+
+
+def test_a_refused_write_is_decided_again_from_what_there_is(cached: CachedClient, other: KubeClient) -> None:
+    read = other.create(an_account(colour="blue"))
+    assert cached.get(REF) == read
+    other.replace(an_account(colour="red"))
+    with pytest.raises(ApiError, match="Conflict"):
+        cached.replace(read)
     assert labels(cached.get(REF)) == {"colour": "red"}
 
 

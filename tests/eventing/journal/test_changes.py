@@ -7,7 +7,7 @@ from eventing.journal import RedisChanges, RedisJournal
 from eventing.workqueue import connect
 from shared import names
 from shared.adapters.kube import Told
-from shared.kinds import SUBSCRIPTION
+from shared.kinds import NAMESPACE, SUBSCRIPTION
 
 REF = SUBSCRIPTION.ref("etcd", "ns")
 
@@ -34,3 +34,12 @@ def test_an_event_that_names_no_version_spoils_the_sum(redis_url: str) -> None:
         before = changes.told(SUBSCRIPTION, "ns")
         journal.saw([an_event()])
         assert changes.told(SUBSCRIPTION, "ns") != before
+
+
+def test_a_write_is_counted_in_its_namespace_and_over_all(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        changes = RedisChanges(client)
+        changes.wrote(SUBSCRIPTION, "ns")
+        assert [changes.told(SUBSCRIPTION, place).writes for place in ("ns", "", "other")] == [1, 1, 0]
+        changes.wrote(NAMESPACE, "")
+        assert changes.told(NAMESPACE, "").writes == 1
