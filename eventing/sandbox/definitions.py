@@ -95,7 +95,7 @@ def _report(definition: Manifest, *, taken: bool) -> bool:
     conditions = [
         dict(one) for one in status.get("conditions", []) if one["type"] not in ("NamesAccepted", "Established")
     ]
-    fresh = [_condition(before.get(kind), kind, *rest) for kind, *rest in wanted]
+    fresh = [_condition(before.get(said[0]), said) for said in wanted]
     changed = bool(
         status.get("conditions", []) != fresh + conditions or (not taken and status.get("acceptedNames") != names)
     )
@@ -105,7 +105,8 @@ def _report(definition: Manifest, *, taken: bool) -> bool:
     return changed
 
 
-def _condition(before: Manifest | None, kind: str, status: str, reason: str, message: str) -> Manifest:
+def _condition(before: Manifest | None, said: tuple[str, str, str, str]) -> Manifest:
+    kind, status, reason, message = said
     if before and before["status"] == status:
         return before
     return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}

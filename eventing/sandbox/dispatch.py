@@ -22,7 +22,7 @@ from shared.api.manifest import Manifest
 REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
 
 
-def serve(call: Call, world: World, body: bytes, content_type: str, accept: str) -> Answer:
+def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: str) -> Answer:
     """The answer to a call that its user may make."""
     if call.resource.group in REVIEWS:
         return _review(call, world, body, content_type)

@@ -138,7 +138,7 @@ def strategic(target: Any, patch: Any, node: Node) -> Any:
             field = name.partition("/")[2]
             merged[field] = [one for one in merged.get(field) or [] if one not in value]
             continue
-        _merge_field(merged, name, value, node, patch.get(f"$setElementOrder/{name}"))
+        _merge_field(merged, name, node, patch)
     for name, order in patch.items():
         field = name.partition("/")[2]
         if name.startswith("$setElementOrder/") and field not in patch and isinstance(merged.get(field), list):
@@ -146,7 +146,8 @@ def strategic(target: Any, patch: Any, node: Node) -> Any:
     return merged
 
 
-def _merge_field(merged: Node, name: str, value: Any, node: Node, order: list[Any] | None) -> None:
+def _merge_field(merged: Node, name: str, node: Node, patch: Node) -> None:
+    value, order = patch[name], patch.get(f"$setElementOrder/{name}")
     if value is None:
         merged.pop(name, None)
         return

@@ -56,12 +56,13 @@ def name_defects(resource: Resource, name: str) -> Iterator[Cause]:
         pattern, why = (
             (_LABEL, _LABEL_WHY) if resource.kind == "Namespace" else (r"[a-z]([-a-z0-9]*[a-z0-9])?", _1035_WHY)
         )
-        yield from _named(path, name, pattern, why, 63)
+        yield from _named(path, name, (pattern, why), longest=63)
     else:
-        yield from _named(path, name, rf"{_LABEL}(\.{_LABEL})*", _SUBDOMAIN_WHY, 253)
+        yield from _named(path, name, (rf"{_LABEL}(\.{_LABEL})*", _SUBDOMAIN_WHY), longest=253)
 
 
-def _named(path: str, name: str, pattern: str, why: str, longest: int) -> Iterator[Cause]:
+def _named(path: str, name: str, form: tuple[str, str], *, longest: int) -> Iterator[Cause]:
+    pattern, why = form
     if len(name) > longest:
         yield bad_value(path, name, f"must be no more than {longest} bytes")
     if pattern == _LABEL and "." in name:
@@ -161,7 +162,7 @@ def _pod(path: str, spec: ReadOnly, policies: tuple[str, ...]) -> Iterator[Cause
             at = f"{path}.{group}[{index}]"
             if not container.get("image"):
                 yield required(f"{at}.image")
-            yield from _named(f"{at}.name", container.get("name") or "x", _LABEL, _LABEL_WHY, 63)
+            yield from _named(f"{at}.name", container.get("name") or "x", (_LABEL, _LABEL_WHY), longest=63)
             for mount_index, mount in enumerate(container.get("volumeMounts") or []):
                 if mount.get("name") not in volumes:
                     path_of_name = f"{at}.volumeMounts[{mount_index}].name"

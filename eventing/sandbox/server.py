@@ -97,7 +97,7 @@ class Server:
         if call.verb == "watch":
             return await self._watch(request, call, accept)
         body = await read_body(request)
-        answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept)
+        answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
         headers = [("Warning", f'299 - "{escaped(text)}"') for text in call.warnings]
         return web.Response(body=answer.body, status=answer.code, content_type=JSON, headers=headers)
 
