@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from shared import kinds, names
-from shared.api.manifest import ReadOnly, name_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, version_of
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
 from shared.domain.resolver import Chosen, Component, resolve
 from shared.domain.resolver.scene import Scene, look
-from shared.domain.subscription import plans, state
-from shared.domain.subscription.conditions import changed
 from shared.domain.unpack.content import bundle_in
-from shared.domain.unpack.report import CONDITIONS
-from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
-from shared.step import NOTHING, Create, Emit, Outcome, Ref, SetStatus, Write
+from shared.ports import Attempt, Catalogs, Clock, Cluster, ImageSource, Policy
+from shared.step import NOTHING, Create, Emit, Outcome, Ref, SetStatus, Wait, Write
+
+_RETRY = timedelta(seconds=30)
 
 
-def write_install_plan(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
+def write_install_plan(
+    ref: Ref, cluster: Cluster, catalogs: Catalogs, attempt: Attempt, clock: Clock, policy: Policy
+) -> Outcome:
     """Write the InstallPlan of each component whose bundles are unpacked.
 
     Reads:  what `resolve_subscriptions` reads; the unpacked bundles; the InstallPlans of the Namespace.
@@ -33,13 +36,12 @@ def write_install_plan(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     drafts = [draft for one in resolve(scene.inputs).components if (draft := _draft(one, scene, cluster)) is not None]
     if not drafts:
         return NOTHING
-    written = cluster.list(kinds.INSTALL_PLAN, ref.name)
-    generation = compose.next_generation(scene.subscriptions, written)
     outcome = Outcome(verdict=f"planned {', '.join(csv for draft in drafts for csv in draft.csvs)}")
-    for number, draft in enumerate(drafts):
-        plan = compose.unfinished(draft, written)
-        new = replace(draft, generation=plan["spec"]["generation"] if plan else generation + number)
-        outcome = _and(outcome, new, plan, clock)
+    for draft, plan in compose.numbered(drafts, scene.subscriptions, cluster.list(kinds.INSTALL_PLAN, ref.name)):
+        if (refusal := attempt.failure) and refusal.ref == kinds.INSTALL_PLAN.ref(draft.name, ref.name):
+            outcome = _refused(outcome, draft, refusal.message, clock.now())
+        else:
+            outcome = _and(outcome, draft, plan, clock.now())
     return outcome
 
 
@@ -56,20 +58,23 @@ def _draft(component: Component, scene: Scene, cluster: Cluster) -> Draft | None
     return Draft(owners, bundles, component.is_manual, 0) if bundles else None
 
 
-def _and(outcome: Outcome, draft: Draft, plan: ReadOnly | None, clock: Clock) -> Outcome:
+def _refused(outcome: Outcome, draft: Draft, message: str, now: datetime) -> Outcome:
+    """The outcome without this plan, which the server refused: its Subscriptions say so, the others go on."""
+    writes = (*outcome.writes, *_told(compose.refused(draft, message, now)))
+    return replace(outcome, writes=writes, again_in=_RETRY, wait=Wait(f"{', '.join(draft.csvs)}: {message}", now))
+
+
+def _and(outcome: Outcome, draft: Draft, plan: ReadOnly | None, now: datetime) -> Outcome:
     """The outcome with one plan more; a plan that was left without status gets it now."""
-    name = name_of(plan) if plan else draft.name
-    ref = kinds.INSTALL_PLAN.ref(name, draft.namespace)
+    ref = kinds.INSTALL_PLAN.ref(name_of(plan) if plan else draft.name, draft.namespace)
     writes: list[Write] = [] if plan else [Create(compose.manifest(draft))]
     if not plan or not plan.get("status"):
         writes.append(SetStatus(ref, compose.status(draft), version_of(plan or {})))
-    for one in draft.subscriptions:
-        fields = {"installPlanGeneration": draft.generation, **plans.references(name, draft.namespace, plan)}
-        csv = compose.subscribed(draft, one)
-        status = changed(
-            one.get("status") or {}, clock.now(), drop=CONDITIONS, state=state.PENDING, currentCSV=csv, **fields
-        )
-        if csv and status is not None:
-            writes.append(SetStatus(kinds.SUBSCRIPTION.ref(name_of(one), draft.namespace), status, version_of(one)))
+    writes += _told(compose.followed(draft, plan, now))
     waiting = (Emit(names.PLAN_WAITING, ref),) if draft.is_manual else ()
     return replace(outcome, writes=(*outcome.writes, *writes), emits=(*outcome.emits, *waiting))
+
+
+def _told(said: Iterable[tuple[ReadOnly, Manifest]]) -> Iterator[Write]:
+    for one, status in said:
+        yield SetStatus(kinds.SUBSCRIPTION.ref(name_of(one), namespace_of(one)), status, version_of(one))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, uid_of
@@ -16,6 +17,9 @@ from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.properties import annotation
+from shared.domain.subscription import plans, state
+from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, Condition, changed
+from shared.domain.unpack.report import CONDITIONS
 
 _NAME_LENGTH = 8
 
@@ -41,11 +45,16 @@ class Draft:
         return list(dict.fromkeys(chosen.bundle.name for chosen, _ in self.bundles))
 
     @property
+    def known(self) -> int:
+        """The newest generation that its owners know of."""
+        return max((one.get("status") or {}).get("installPlanGeneration") or 0 for one in self.subscriptions)
+
+    @property
     def name(self) -> str:
-        """Derived from the content, so that writing it twice writes it once."""
+        """Derived from the content, so that writing it twice writes it once, whatever plans the neighbours get."""
         owners = sorted(uid_of(one) or name_of(one) for one in self.subscriptions)
         images = [chosen.bundle.image for chosen, _ in self.bundles]
-        content = json.dumps([self.namespace, self.generation, owners, self.csvs, images])
+        content = json.dumps([self.namespace, self.known, owners, self.csvs, images])
         digest = base64.b32encode(hashlib.sha256(content.encode()).digest()).decode().lower()
         return f"install-{digest[:_NAME_LENGTH]}"
 
@@ -88,6 +97,16 @@ def reference(chosen: Chosen) -> Reference:
     return Reference(bundle_hash(chosen.bundle.image), key.namespace, key, chosen.replaces, properties)
 
 
+def numbered(
+    drafts: Iterable[Draft], subscriptions: Iterable[ReadOnly], plans_there: Sequence[ReadOnly]
+) -> Iterator[tuple[Draft, ReadOnly | None]]:
+    """Each draft with its generation, and the plan that an interrupted run left for it."""
+    generation = next_generation(subscriptions, plans_there)
+    for number, draft in enumerate(drafts):
+        plan = unfinished(draft, plans_there)
+        yield replace(draft, generation=plan["spec"]["generation"] if plan else generation + number), plan
+
+
 def next_generation(subscriptions: Iterable[ReadOnly], plans: Iterable[ReadOnly]) -> int:
     """One more than every generation in the namespace."""
     used = [(one.get("status") or {}).get("installPlanGeneration") or 0 for one in subscriptions]
@@ -97,11 +116,10 @@ def next_generation(subscriptions: Iterable[ReadOnly], plans: Iterable[ReadOnly]
 
 def unfinished(draft: Draft, plans: Iterable[ReadOnly]) -> ReadOnly | None:
     """A plan with this very content that an interrupted run left behind: newer than what its owners know of."""
-    known = max((one.get("status") or {}).get("installPlanGeneration") or 0 for one in draft.subscriptions)
     owners = {uid_of(one) for one in draft.subscriptions}
     for plan in plans:
         spec: Mapping[str, object] = plan.get("spec") or {}
-        is_new = int(str(spec.get("generation") or 0)) > known
+        is_new = int(str(spec.get("generation") or 0)) > draft.known
         is_ours = {one.get("uid") for one in metadata(plan).get("ownerReferences") or ()} == owners
         if is_new and is_ours and spec.get("clusterServiceVersionNames") == draft.csvs:
             return plan
@@ -112,6 +130,27 @@ def subscribed(draft: Draft, subscription: ReadOnly) -> str:
     """The version that a Subscription of the plan gets; empty when none of them is for it."""
     mine = (chosen.bundle.name for chosen, _ in draft.bundles if name_of(subscription) in chosen.subscribers)
     return next(mine, "")
+
+
+def followed(draft: Draft, plan: ReadOnly | None, now: datetime) -> Iterator[tuple[ReadOnly, Manifest]]:
+    """The Subscriptions that get something from the plan, each with its new status."""
+    name = name_of(plan) if plan else draft.name
+    fields = {"installPlanGeneration": draft.generation, **plans.references(name, draft.namespace, plan)}
+    for one in draft.subscriptions:
+        csv, status = subscribed(draft, one), one.get("status") or {}
+        new = changed(status, now, drop=CONDITIONS, state=state.PENDING, currentCSV=csv, **fields)
+        if csv and new is not None:
+            yield one, new
+
+
+def refused(draft: Draft, message: str, now: datetime) -> Iterator[tuple[ReadOnly, Manifest]]:
+    """The Subscriptions whose plan the server refused, each with the status that says so anew."""
+    told = f"error ensuring InstallPlan: {message}"
+    failed = Condition(BUNDLE_UNPACK_FAILED, "True", "EnsureInstallPlanFailed", told)
+    for one in draft.subscriptions:
+        new = changed(one.get("status") or {}, now, put=[failed], drop=[BUNDLE_UNPACKING])
+        if new is not None:
+            yield one, new
 
 
 def _owner(subscription: ReadOnly) -> Manifest:

@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 
 from eventing.routes import Job
+from functions.subscription.write_install_plan import write_install_plan
 from shared import kinds, names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of
 from shared.domain.catalog.model import Property
-from shared.kinds import Kind
-from shared.ports import Policy, Unavailable, WriteFailure
+from shared.kinds import Kind, Ref
+from shared.ports import Attempt, Policy, Unavailable, WriteFailure
+from shared.step import Create
 from tests.functions.subscription.world import (
     NOW,
     World,
@@ -535,6 +537,22 @@ def test_a_bundle_that_vanished_before_its_plan_is_unpacked_again() -> None:
         world.finish_jobs()
     world.settle()
     assert status(world)["installedCSV"] == "etcd.v1.0.0"
+
+
+def test_a_plan_that_the_server_refuses_is_told_and_its_neighbours_go_on() -> None:
+    """catalog.md 8.7.76: BundleUnpackFailed with EnsureInstallPlanFailed, tried again."""
+    world = a_world(a_subscription(), a_subscription("vault"))
+    world.finish_jobs()
+    outcome = write_install_plan(kinds.NAMESPACE.ref("ns"), world, world.catalogs, Attempt(), world, world.policy)
+    etcd, _ = (Ref.of(write.manifest) for write in outcome.writes if isinstance(write, Create))
+    world.refused[etcd] = WriteFailure("forbidden", "exceeded quota", 0, etcd)
+    world.settle()
+    told = ("EnsureInstallPlanFailed", "error ensuring InstallPlan: exceeded quota")
+    assert conditions(world) == {"BundleUnpackFailed": told}
+    assert status(world, "vault")["installedCSV"] == "vault.v1.0.0"
+    world.refused.clear()
+    world.later(seconds=31)
+    assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v1.0.0", {})
 
 
 def test_a_deleted_subscription_is_nothing_to_do() -> None:
