@@ -1,7 +1,7 @@
 """See whether the Deployments of a ClusterServiceVersion are the wanted ones and run.
 
 Reads:  the version and its neighbours; its group once it failed; the Subscriptions of its namespace; its Deployments.
-Writes: its status; its Deployments where only annotations differ.
+Writes: its status; its Deployments where only annotations differ, or the name of its OperatorCondition was lost.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.domain.lifecycle import observation, retirement
 from shared.domain.lifecycle.admission import is_unsuited
-from shared.domain.lifecycle.deployments import annotated, desired_deployments
+from shared.domain.lifecycle.deployments import annotated, desired_deployments, told_again
 from shared.domain.lifecycle.health import first_problem
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, status_of
@@ -38,8 +38,9 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
     desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
     labelled = cluster.list(kinds.DEPLOYMENT, ref.namespace, labels=owner_labels(csv))
     problem = first_problem(csv, desired, labelled)
-    if observation.is_outdated(status, problem) and (changed := annotated(desired, labelled)):
-        return Outcome(tuple(map(Replace, changed)), verdict="its annotations go to its pods")
+    is_outdated = observation.is_outdated(status, problem)
+    if changed := annotated(desired, labelled) if is_outdated else told_again(csv, labelled):
+        return Outcome(tuple(map(Replace, changed)), verdict="its pods get what they lack")
     verdict = observation.decide(status, problem, policy.install_timeout)
     if verdict.status.phase == "Succeeded" != status.phase:
         # What it replaces may go now, and what replaces it may come.

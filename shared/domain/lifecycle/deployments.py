@@ -56,12 +56,15 @@ def _spec(csv: ReadOnly, component: Component, config: ReadOnly, extra: ReadOnly
     # Keys of the ClusterServiceVersion win over those of the template, and both over those of the Subscription.
     annotations = {**extra, **annotations_of(template), **annotations_of(csv)}
     pod = overridden(template.get("spec") or {}, config)
-    condition = [{"name": _CONDITION_NAME, "value": name_of(csv)}]
-    pod["containers"] = [
-        {**container, "env": by_name(container.get("env"), condition)} for container in pod["containers"]
-    ]
+    pod["containers"] = _told(csv, pod["containers"])
     meta = {**metadata(template), "annotations": annotations}
     return {**component.spec, "template": {**template, "metadata": meta, "spec": pod}, "revisionHistoryLimit": 1}
+
+
+def _told(csv: ReadOnly, containers: Iterable[ReadOnly]) -> list[ReadOnly]:
+    """The containers, each knowing the name of the OperatorCondition to report to."""
+    condition = [{"name": _CONDITION_NAME, "value": name_of(csv)}]
+    return [{**container, "env": by_name(container.get("env"), condition)} for container in containers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,18 @@ def annotated(desired: Iterable[Manifest], present: Iterable[ReadOnly]) -> tuple
     if not all(_is_rolled(item) and covers(there.get(name_of(item)), _unannotated(item)) for item in differing):
         return ()
     return tuple(_at(item, version_of(there[name_of(item)])) for item in differing)
+
+
+def told_again(csv: ReadOnly, present: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """The Deployments whose containers lost the name of their OperatorCondition, with it (csv.md §11.3)."""
+    found = []
+    for item in present:
+        template = item["spec"]["template"]
+        containers = _told(csv, template["spec"]["containers"])
+        if containers != template["spec"]["containers"] and is_owned_by(item, csv):
+            pod = {**template["spec"], "containers": containers}
+            found.append({**item, "spec": {**item["spec"], "template": {**template, "spec": pod}}})
+    return tuple(found)
 
 
 def _is_rolled(deployment: ReadOnly) -> bool:

@@ -181,6 +181,32 @@ def test_a_hot_fix_frees_a_deployment_that_gave_up_csv_md_19_13() -> None:
     assert phases(world.csv())[-1] == ("InstallReady", "NeedsReinstall")
 
 
+@pytest.mark.parametrize(
+    "env",
+    [
+        pytest.param([{"name": "MINE"}], id="csv.md 11.3-3 and 18 row 145: it was removed"),
+        pytest.param([{"name": "OPERATOR_CONDITION_NAME", "value": "x"}], id="csv.md 11.3-3: a wrong value"),
+    ],
+)
+def test_its_pods_are_told_again_where_to_report(env: list[Manifest]) -> None:
+    world = succeeded()
+    before = world.csv()
+    container = world.objects[DEPLOYED]["spec"]["template"]["spec"]["containers"][0]
+    container["env"] = env
+    world.settle()
+    (written,) = world.objects[DEPLOYED]["spec"]["template"]["spec"]["containers"]
+    kept = [item for item in env if item["name"] == "MINE"]
+    assert written["env"] == [*kept, {"name": "OPERATOR_CONDITION_NAME", "value": "a.v1"}]
+    assert world.csv() == before
+
+
+def test_pods_of_another_version_are_told_nothing_csv_md_18_row_145() -> None:
+    world = succeeded()
+    world.objects[DEPLOYED]["metadata"]["ownerReferences"][0]["uid"] = "another"
+    world.objects[DEPLOYED]["spec"]["template"]["spec"]["containers"][0]["env"] = []
+    assert world.step("probe").writes == ()
+
+
 def test_a_successor_replaces_it_csv_md_4_5_1_and_18_row_50() -> None:
     world = succeeded()
     world.objects[csv_ref("a.v2")] = a_csv("a.v2", replaces="a.v1")
