@@ -14,3 +14,17 @@ class CliError(Exception):
     def __init__(self, message: str, code: int = UNKNOWN) -> None:
         super().__init__(message)
         self.code = code
+
+
+def told(error: Exception) -> CliError | None:
+    """What the world around us refused, as a sentence; None for a bug of ours, which deserves its traceback."""
+    from eventing.workqueue import UNREACHABLE
+    from shared.adapters.kube import ApiError, ConnectionSettingError
+
+    if isinstance(error, ConnectionSettingError):
+        return CliError(" ".join(str(error).split()), USAGE)
+    if isinstance(error, ApiError):
+        return CliError(f"the API server answered: {error}")
+    if isinstance(error, UNREACHABLE):
+        return CliError(f"Redis does not answer: {error}; `olmf status` tells what runs")
+    return None

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from eventing.cli import debug, events, local, manifests, packages, queue, run
-from eventing.cli.failure import CliError
+from eventing.cli.failure import CliError, told
 
 app = typer.Typer(
     name="olmf",
@@ -25,11 +25,14 @@ def main() -> None:
     """Run one verb; errors become one sentence on stderr and the exit code 1, 2 or 3."""
     try:
         app()
-    except CliError as error:
-        sys.stderr.write(f"olmf: {error}\n")
-        sys.exit(error.code)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        failure = error if isinstance(error, CliError) else told(error)
+        if failure is None:
+            raise
+        sys.stderr.write(f"olmf: {failure}\n")
+        sys.exit(failure.code)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +120,7 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     found = await supervisor.start(first)
     kubeconfig = str(plan.kubeconfig or plan.state.kubeconfig)
     supervisor.publish(kubeconfig=kubeconfig, redis=found["redis"], registry=found.get("content", ""))
-    has_nodes = await asyncio.to_thread(_prepare, plan, kubeconfig, found.get("content", ""))
+    has_nodes = await _aside(lambda: _prepare(plan, kubeconfig, found.get("content", "")))
     environ = {
         "OLMF_REDIS_URL": found["redis"],
         "OLMF_KUBECONFIG": kubeconfig,
@@ -133,6 +134,28 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     names += [] if has_nodes else ["kubelet"]
     second = await supervisor.start([Program(name, (name,), {**environ, **_at_a_port(plan, name)}) for name in names])
     supervisor.publish(endpoint=second["endpoint"], ready=True)
+
+
+async def _aside(work: Callable[[], bool]) -> bool:
+    """Do it in a thread that nobody waits for at the end: an API server that does not answer must not hold us."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[bool] = loop.create_future()
+
+    def settle(act: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(lambda: None if future.done() else act())
+
+    def run() -> None:
+        try:
+            answer = work()
+        except Exception as error:  # noqa: BLE001  # why: it is raised where it is awaited
+            failure = error
+            settle(lambda: future.set_exception(failure))
+        else:
+            settle(lambda: future.set_result(answer))
+
+    threading.Thread(target=run, name="prepare", daemon=True).start()
+    return await future
 
 
 def _at_a_port(plan: Plan, program: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,11 +83,14 @@ def condition(manifest: Manifest, kind: str) -> Manifest:
     return next((each for each in conditions if each.get("type") == kind), {})
 
 
-def olmf(*words: str, check: bool = True, timeout: float = 180) -> subprocess.CompletedProcess[str]:
+def olmf(
+    *words: str, check: bool = True, timeout: float = 180, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run the command line of this tree."""
     done = subprocess.run(
         [sys.executable, "-m", "eventing.cli.main", *words],
-        capture_output=True, text=True, timeout=timeout, env={**os.environ, "OLMF_LOG_JSON": "false"}, check=False,
+        capture_output=True, text=True, timeout=timeout, check=False,
+        env={**os.environ, "OLMF_LOG_JSON": "false", **(environ or {})},
     )  # fmt: skip
     if check and done.returncode:
         raise AssertionError(f"olmf {' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")

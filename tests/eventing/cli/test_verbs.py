@@ -187,3 +187,13 @@ def test_where_nothing_runs(tmp_path: Path, words: list[str], code: int, sentenc
 )
 def test_offline_verbs_refuse_with_a_sentence(words: list[str], sentence: str) -> None:
     refused(olmf(*words, check=False), 2, sentence)
+
+
+def test_what_the_world_refuses_is_told_in_a_sentence(tmp_path: Path) -> None:
+    broken = tmp_path / "kubeconfig"
+    broken.write_text("a: [")
+    refused(olmf("list", "--kubeconfig", str(broken), check=False), 2, f"kubeconfig {broken}: ")
+    refused(olmf("up", "--state", str(tmp_path / "s"), "--kubeconfig", str(broken), check=False), 2, str(broken))
+    away = {"REDIS_URL": "redis://127.0.0.1:9/0"}
+    words = ["queue", "ls", "--kubeconfig", str(broken)]
+    refused(olmf(*words, check=False, environ=away), 3, "Redis does not answer")

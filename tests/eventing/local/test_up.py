@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -68,6 +69,30 @@ def test_ctrl_c_in_the_foreground_ends_everything(tmp_path: Path) -> None:
     _, said = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, said) == (0, "")
     assert running(tmp_path) == []
+
+
+def test_ctrl_c_is_heard_while_the_cluster_is_silent(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text(a_kubeconfig(silent.getsockname()[1]))
+        words = ["up", "--state", str(tmp_path / "state"), "--kubeconfig", str(kubeconfig)]
+        process = subprocess.Popen([sys.executable, "-m", "eventing.cli.main", *words], stdin=subprocess.DEVNULL)
+        silent.settimeout(PATIENCE_SECONDS)
+        connection, _ = silent.accept()
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        connection.close()
+    assert running(tmp_path) == []
+
+
+def a_kubeconfig(port: int) -> str:
+    cluster = {"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}
+    context = {"name": "x", "context": {"cluster": "c", "user": "u"}}
+    user = {"name": "u", "user": {"token": "t"}}
+    return json.dumps(
+        {"apiVersion": "v1", "kind": "Config", "clusters": [cluster], "users": [user], "contexts": [context]}
+        | {"current-context": "x"}
+    )
 
 
 def test_ctrl_c_while_it_starts_in_the_background_ends_everything(tmp_path: Path) -> None:
