@@ -66,6 +66,20 @@ PENDING, FAILED = "InstallPlanPending", "InstallPlanFailed"
             (PENDING, "Installing", "a. b."),
             id="catalog.md 8.6.61: messages of several lookups",
         ),
+        pytest.param(
+            a_plan(
+                "Installing",
+                {"status": "False", "message": "no group"},
+                bundleLookups=[{"conditions": [{"type": "BundleLookupPending", "message": "a"}]}],
+            ),
+            (PENDING, "Installing", "no group"),
+            id="catalog.md 8.6.61: the Installed condition takes precedence",
+        ),
+        pytest.param(
+            a_plan("Installing", {"status": "Unknown", "message": "?"}, message="retrying"),
+            (PENDING, "Installing", "retrying"),
+            id="catalog.md 3.6: an unknown Installed condition says nothing; a plan that is retried does",
+        ),
     ],
 )
 def test_the_plan_is_projected(plan: Manifest | None, want: tuple[str, str, str] | None) -> None:
@@ -174,6 +188,13 @@ def test_a_plan_that_is_gone_after_its_work_is_missing() -> None:
 )  # fmt: skip
 def test_standing(standing: Standing, csvs: tuple[str, ...], want: Standing) -> None:
     assert standing.seen(csvs) == want
+
+
+def test_without_plan_nothing_is_said_of_one() -> None:
+    """catalog.md 8.6.56: ref nil, no condition."""
+    after = tracked(a_subscription(), Surroundings([a_source()]), NOW)
+    assert after is not None
+    assert [one["type"] for one in after["conditions"]] == ["CatalogSourcesUnhealthy"]
 
 
 def test_what_waits_says_what_for() -> None:

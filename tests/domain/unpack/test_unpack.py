@@ -10,6 +10,7 @@ import pytest
 from shared import names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of
 from shared.domain.resolver.model import CatalogKey
+from shared.domain.unpack import texts
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.report import report
 from shared.domain.unpack.settings import Settings, settings
@@ -77,6 +78,67 @@ def test_the_job_is_limited_and_labelled() -> None:
         "olmf", "unpack", "--image", PATH, "--namespace", "olm", "--config-map", HASH,
     ]  # fmt: skip
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
+
+
+def test_the_pod_runs_anywhere_with_few_rights() -> None:
+    """catalog.md 5.1: node selector, tolerations, requests, security, whatever `grpcPodConfig` says."""
+    pod = WANTED.job()["spec"]["template"]["spec"]
+    assert (pod["restartPolicy"], pod["serviceAccountName"]) == ("Never", HASH)
+    assert pod["nodeSelector"] == {"kubernetes.io/os": "linux"}
+    assert pod["securityContext"] == {"seccompProfile": {"type": "RuntimeDefault"}}
+    tolerated = [(one["key"], one["operator"], one.get("value") or one.get("effect")) for one in pod["tolerations"]]
+    assert tolerated == [
+        *(("kubernetes.io/arch", "Equal", one) for one in ("amd64", "arm64", "ppc64le", "s390x")),
+        ("node-role.kubernetes.io/master", "Exists", "NoSchedule"),
+        ("node.kubernetes.io/unreachable", "Exists", "NoExecute"),
+        ("node.kubernetes.io/not-ready", "Exists", "NoExecute"),
+    ]
+    assert [one.get("tolerationSeconds") for one in pod["tolerations"][-2:]] == [120, 120]
+    [container] = pod["containers"]
+    assert container["env"] == [{"name": "CONTAINER_IMAGE", "value": PATH}]
+    assert container["resources"] == {"requests": {"cpu": "10m", "memory": "50Mi"}}
+    assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
+    security = container["securityContext"]
+    assert (security["allowPrivilegeEscalation"], security["capabilities"]) == (False, {"drop": ["ALL"]})
+
+
+CAUSES = "Common causes: Missing ICSP (ppc64le/s390x/arm64), auth failure, invalid image."
+RETRY = "Job will retry until timeout (~10 min), then auto-cleanup and retry in ~5 min."
+MANUAL = (
+    "Manual retry: in the CatalogSource namespace, run `kubectl get jobs -l operatorframework.io/bundle-unpack-ref` "
+    "and delete the specific failing job."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "want"),
+    [
+        pytest.param(
+            texts.failed("DeadlineExceeded", "Job was active longer than specified deadline"),
+            "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified deadline. "
+            f"Auto-retry in ~5 min after job cleanup (TTL). {CAUSES} {MANUAL}",
+            id="catalog.md 3.7 F: G1",
+        ),
+        pytest.param(
+            texts.failed("R", "x. Common causes: y"), "Bundle unpacking failed - R: x. Common causes: y",
+            id="catalog.md 3.7 F: G1 is not said twice",
+        ),
+        pytest.param(
+            texts.unpacking("ErrImagePull"), f"Bundle image pull failed. {CAUSES} {RETRY} {MANUAL}",
+            id="catalog.md 3.7 F: G2",
+        ),
+        pytest.param(texts.unpacking("unpack job not completed"), "", id="catalog.md 3.7 F: no message otherwise"),
+        pytest.param(texts.GUIDANCE_PENDING, f". {CAUSES} {RETRY} {MANUAL}", id="catalog.md 3.7 F: G3"),
+    ],
+)  # fmt: skip
+def test_sentences_that_people_know(said: str, want: str) -> None:
+    assert said == want
+
+
+@pytest.mark.parametrize("word", ["ImagePullBackOff", "ErrImagePull", "manifest unknown", "unauthorized"])
+def test_a_pod_that_cannot_pull_is_guided(word: str) -> None:
+    """catalog.md 5.4 row 6: G3 is appended."""
+    assert waiting(Running(a_job()), [a_pod("Waiting", word)]).message.endswith(texts.GUIDANCE_PENDING)
 
 
 def test_without_timeout_the_job_has_no_deadline() -> None:

@@ -209,6 +209,34 @@ def test_a_namespaced_object_is_created_where_the_plan_is(manifest: Manifest, ki
     assert owners == ([("a.v1", uid)] if owned else [])
 
 
+def test_a_csv_that_is_there_is_left_alone() -> None:
+    """catalog.md 4.5: ClusterServiceVersion, AlreadyExists, Present and untouched."""
+    live = {**CSV, "spec": {"version": "1.0.0", "displayName": "edited"}}
+    world = carried_out(a_plan(CSV), live)
+    assert steps(world) == ["Present"]
+    found = world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")]
+    assert found["spec"] == live["spec"]
+
+
+def test_a_subscription_of_a_plan_names_it() -> None:
+    """catalog.md 4.5: Subscription, annotation olm.generated-by, label olm.managed."""
+    wish = an_object("Subscription", kinds.SUBSCRIPTION.api_version, spec={"name": "b", "source": "local"})
+    world = World(an_operator_group(), a_plan(wish))
+    world.run(Job(STEP, PLAN))
+    created = world.objects[kinds.SUBSCRIPTION.ref("thing", "ns")]
+    assert annotations_of(created)["olm.generated-by"] == PLAN.name
+    assert labels_of(created)["olm.managed"] == "true"
+
+
+@pytest.mark.parametrize("kind", ["ClusterRole", "ClusterRoleBinding"])
+def test_a_cluster_role_that_is_there_is_brought_up_to_date(kind: str) -> None:
+    """catalog.md 4.5: ClusterRole, AlreadyExists, label olm.owner, Present."""
+    role = an_object(kind, "rbac.authorization.k8s.io/v1")
+    world = carried_out(a_plan(role), role)
+    assert steps(world) == ["Present"]
+    assert labels_of(world.objects[Ref("rbac.authorization.k8s.io/v1", kind, "thing")])["olm.owner"] == "a.v1"
+
+
 def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
     """catalog.md 8.10.114: cluster objects carry owner labels."""
     priority = Kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", is_namespaced=False)
@@ -317,6 +345,18 @@ def test_a_definition_that_drops_a_stored_version_is_refused() -> None:
         'risk of data loss updating "as.example.com": new CRD removes version v1 that is listed as a stored version on '
         "the existing CRD"
     )
+
+
+@pytest.mark.parametrize(
+    ("live", "new"),
+    [
+        pytest.param(("v1", "v2"), ("v1",), id="catalog.md 8.11.129: a version that is not stored is dropped"),
+        pytest.param(("v1",), ("v1", "v2"), id="catalog.md 8.11.136: the stored version is kept"),
+    ],
+)
+def test_a_definition_may_change_where_nothing_is_stored(live: tuple[str, ...], new: tuple[str, ...]) -> None:
+    world = carried_out(a_plan(a_crd("as.example.com", *new)), a_crd("as.example.com", *live))
+    assert (status(world)["phase"], steps(world)) == ("Complete", ["Present"])
 
 
 def test_a_definition_is_updated_and_remembers_each_csv_that_brought_it() -> None:

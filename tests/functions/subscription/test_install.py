@@ -555,6 +555,130 @@ def test_a_plan_that_the_server_refuses_is_told_and_its_neighbours_go_on() -> No
     assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v1.0.0", {})
 
 
+def unpacked(world: World) -> None:
+    """Everything under way goes as far as it can."""
+    for _ in range(3):
+        world.settle()
+        world.finish_jobs()
+    world.settle()
+
+
+def test_a_group_may_leave_the_global_catalogs_out() -> None:
+    """catalog.md 2.12 and 8.7.86: excluded by the annotation; its change is a trigger by itself."""
+    world = a_world(groups=0)
+    group = an_operator_group()
+    excluded = {
+        **metadata(group),
+        "annotations": {"olm.operatorframework.io/exclude-global-namespace-resolution": "true"},
+    }
+    world.put({**group, "metadata": excluded})
+    world.put(a_subscription())
+    world.settle()
+    assert conditions(world)["ResolutionFailed"][1] == (
+        "constraints not satisfiable: no operators found from catalog local in namespace olm referenced by "
+        "subscription etcd, subscription etcd exists"
+    )
+    world.put(group)
+    unpacked(world)
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+
+
+def test_a_plan_names_its_owners_and_bundles() -> None:
+    """catalog.md 4.2 and 1.6: non-blocking owners; lookups are kept without conditions; steps name their catalog."""
+    [plan] = the(installed(a_subscription()), kinds.INSTALL_PLAN)
+    [owner] = metadata(plan)["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("Subscription", "etcd")
+    assert (owner["controller"], owner["blockOwnerDeletion"]) == (False, False)
+    assert name_of(plan).startswith("install-")
+    [lookup] = plan["status"]["bundleLookups"]
+    assert (lookup["path"], lookup["identifier"]) == ("registry/etcd:v1.0.0", "etcd.v1.0.0")
+    assert lookup["catalogSourceRef"] == {"namespace": "olm", "name": "local"}
+    assert "conditions" not in lookup
+    sources = {(one["resource"]["sourceName"], one["resource"]["sourceNamespace"]) for one in plan["status"]["plan"]}
+    assert sources == {("local", "olm")}
+
+
+def test_generations_count_on_from_the_plans_there() -> None:
+    """catalog.md 8.7.71: an existing plan of generation 1, the new one and the Subscription have 2."""
+    spec = {"clusterServiceVersionNames": ["old.v1"], "approval": "Automatic", "approved": True, "generation": 1}
+    meta = {"name": "install-old", "namespace": "ns"}
+    old = {"apiVersion": kinds.INSTALL_PLAN.api_version, "kind": "InstallPlan", "metadata": meta, "spec": spec}
+    world = installed(old, a_subscription())
+    assert [plan["spec"]["generation"] for plan in the(world, kinds.INSTALL_PLAN)] == [1, 2]
+    assert status(world)["installPlanGeneration"] == 2
+
+
+def test_no_second_plan_is_made_while_one_waits_for_approval() -> None:
+    """catalog.md 4.9 and 3.7 D: a newer head published meanwhile does not matter."""
+    world = installed(a_subscription(installPlanApproval="Manual"))
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    unpacked(world)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    assert plan["spec"]["clusterServiceVersionNames"] == ["etcd.v1.0.0"]
+
+
+@pytest.mark.parametrize(
+    ("approval", "want"),
+    [
+        pytest.param("Manual", "RequiresApproval", id="catalog.md 3.1: Manual"),
+        pytest.param("manual", "Complete", id="catalog.md 3.1: only the exact value means manual"),
+        pytest.param("", "Complete", id="catalog.md 3.1: empty means automatic"),
+    ],
+)
+def test_approval(approval: str, want: str) -> None:
+    [plan] = the(installed(a_subscription(installPlanApproval=approval)), kinds.INSTALL_PLAN)
+    assert plan["status"]["phase"] == want
+
+
+def test_a_plan_that_failed_after_its_csv_leaves_the_subscription_at_that_csv() -> None:
+    """catalog.md 4.10 and 8.11.135: AtLatestKnown with InstallPlanFailed=True."""
+    world = a_world()
+    account = kinds.SERVICE_ACCOUNT.ref("etcd-operator", "ns")
+    world.refused[account] = WriteFailure("invalid", "no", 0, account)
+    world.put(a_subscription())
+    unpacked(world)
+    world.later(seconds=61)
+    assert conditions(world)["InstallPlanFailed"] == ("InstallComponentFailed", "ServiceAccount etcd-operator: no")
+    assert (status(world)["state"], status(world)["installedCSV"]) == ("AtLatestKnown", "etcd.v1.0.0")
+
+
+def test_a_deleted_catalog_leaves_the_operator_alone_and_comes_back() -> None:
+    """catalog.md 2.11, 8.1.16 and 8.1.30: what is installed stays; a catalog made anew serves its new content."""
+    world = installed(a_subscription())
+    world.remove(kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.settle()
+    assert conditions(world)["CatalogSourcesUnhealthy"][0] == "NoCatalogSourcesFound"
+    assert status(world)["state"] == "AtLatestKnown"
+    assert kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns") in world.objects
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.put(a_catalog_source())
+    unpacked(world)
+    assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v2.0.0", {})
+
+
+def test_another_image_in_the_spec_is_read_at_once() -> None:
+    """catalog.md 8.1.9 and 8.1.25: the Subscription sees the other content and upgrades."""
+    world = installed(a_subscription())
+    world.catalogs.publish("registry/other:v1", a_package("etcd", "1.0.0", "2.0.0"))
+    source = world.objects[kinds.CATALOG_SOURCE.ref("local", "olm")]
+    world.put({**source, "spec": {**source["spec"], "image": "registry/other:v1"}})
+    unpacked(world)
+    assert status(world)["installedCSV"] == "etcd.v2.0.0"
+
+
+def test_a_second_catalog_is_listed_and_changes_nothing_else() -> None:
+    """catalog.md 8.5.53: a global catalog was added, still False."""
+    world = installed(a_subscription())
+    world.catalogs.publish("registry/more:v1", a_package("vault", "1.0.0"))
+    world.put(a_catalog_source("more"))
+    unpacked(world)
+    listed = [(one["catalogSourceRef"]["name"], one["healthy"]) for one in status(world)["catalogHealth"]]
+    assert listed == [("local", True), ("more", True)]
+    assert conditions(world) == {}
+    assert len(the(world, kinds.INSTALL_PLAN)) == 1
+
+
 def test_a_deleted_subscription_is_nothing_to_do() -> None:
     world = World()
     assert world.run(Job("subscription/track_subscription", kinds.SUBSCRIPTION.ref("gone", "ns"))).writes == ()
