@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -57,14 +58,32 @@ class Past:
         """What was there when the journal begins, then what came from outside, in the order in which it was seen."""
         added = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add")}
         born = {change[0] for change in added if change}
+        made = {write.uid for run in self.book.runs.values() for write in writes_of(run) if write.op == "Create"}
         for uid, versions in self._versions.items():
             first = min(versions)
-            if uid not in born and self.book.writer_of(f"{uid}.{first}.add") is None:
+            if uid not in born | made and self.book.writer_of(f"{uid}.{first}.add") is None:
                 ref = Ref.of(versions[first])
                 yield Change(Event(f"{uid}.{first}.add", _ADD, "capture", ref), after=versions[first])
+        unseen = deque(self._unseen(made))
         for saw in sorted(self.book.events.values(), key=lambda saw: saw.at):
+            change = change_of(saw.id)
+            while unseen and change and change[1].isdigit() and unseen[0][0] < int(change[1]):
+                yield unseen.popleft()[1]
             if self.book.writer_of(saw.id) is None:
                 yield self._change(saw)
+
+    def _unseen(self, made: set[str]) -> list[tuple[int, Change]]:
+        """What others did to objects that we made, of kinds that nobody watches: known because a step read it."""
+        watched = {(kind.api_version, kind.kind) for kind in WATCHED}
+        found = [
+            (version, Change(Event(f"{uid}.{version}.update", _UPDATE, "capture", Ref.of(manifest)), after=manifest))
+            for uid in made & self._versions.keys()
+            for version, manifest in self._versions[uid].items()
+            if (manifest["apiVersion"], manifest["kind"]) not in watched
+            and self.book.writer_of(f"{uid}.{version}.add") is None
+            and self.book.writer_of(f"{uid}.{version}.update") is None
+        ]
+        return sorted(found, key=lambda each: each[0])
 
     def final(self, ref: Ref) -> Manifest | None:
         """The object as the capture knows it last; None when it was gone."""
@@ -95,6 +114,7 @@ class Past:
         )
 
 
+_UPDATE = "dev.knative.apiserver.resource.update"
 _ADD = "dev.knative.apiserver.resource.add"
 
 
