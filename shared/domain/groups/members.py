@@ -9,6 +9,7 @@ from shared.domain.groups.group import Group, parse_apis
 from shared.domain.groups.install_modes import duplicates, modes_of, supports
 from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON, apis_of
 from shared.domain.lifecycle.phases import GROUP_REASONS, phase_of, reason_of
+from shared.names import TARGET_NAMESPACES
 
 _WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON}
 
@@ -39,7 +40,7 @@ def has_succeeded(csv: ReadOnly) -> bool:
 def must_look(csv: ReadOnly, group: Group, provided: str) -> bool:
     """Whether the version may go on, or must stop, now that its group tells of `provided`."""
     given_up = group.apis - parse_apis(provided)
-    has_lost_targets = group.targets == ()
+    has_lost_targets = not group.targets and TARGET_NAMESPACES in annotations_of(csv)
     if reason_of(csv) in _WAITING or has_lost_targets or apis_of(csv) & given_up:
         return True
     return provided != group.provided and not has_succeeded(csv)

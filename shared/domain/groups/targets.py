@@ -71,7 +71,7 @@ def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool
     wanted = {
         key: value for key, value in present.items() if key not in {"namespaces", "conditions", "serviceAccountRef"}
     }
-    if targets is not None and (targets or present.get("namespaces")):
+    if targets:
         wanted["namespaces"] = list(targets)
         if set(targets) == set(present.get("namespaces") or ()):
             wanted["namespaces"] = present["namespaces"]

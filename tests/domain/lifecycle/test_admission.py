@@ -138,7 +138,7 @@ def test_a_selector_that_matches_nothing_fails_the_version_csv_md_18_row_30() ->
 
 
 def test_a_selector_that_matches_nothing_any_more_never_means_everything_csv_md_3_3() -> None:
-    found = barred(a_csv(), a_group(targets=(), selector={"matchLabels": {"a": "b"}}))
+    found = barred(a_csv(), selecting(timedelta(hours=1)))
     assert found
     assert (found.status.phase, found.status.reason, found.patch) == ("Failed", "NoTargetNamespaces", {})
 
