@@ -46,6 +46,11 @@ class Performed:
     is_partial: bool = False
     """A slice was sent; the step must run again for the rest."""
 
+    @property
+    def is_complete(self) -> bool:
+        """Every write was tried, and none refused but Records."""
+        return self.failure is None and not self.is_lost and not self.is_partial
+
 
 class Effects:
     """Performs the writes of decisions."""

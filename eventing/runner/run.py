@@ -26,7 +26,7 @@ from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from shared.adapters.kube import ApiError
 from shared.kinds import Ref
 from shared.ports import Attempt, Clock, Policy, WriteFailure
-from shared.step import Apply, Create, Record
+from shared.step import Apply, Create, Emit, Record
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client, which a replay does without
     from eventing.workqueue import Claim
@@ -49,7 +49,7 @@ class _Progress:
     traceparent: str
     decisions: list[Decision] = field(default_factory=list)
     fresh: dict[str, msgspec.Raw] = field(default_factory=dict)
-    jobs: tuple[Job, ...] = ()
+    emits: list[Emit] = field(default_factory=list)
     wrote: list[str] = field(default_factory=list)
     writes: int = 0
     again_in: timedelta | None = None
@@ -103,7 +103,7 @@ class Runner:
             decided = self._decide(step, claim.ref, attempt, tape)
             performed = self._effects.perform(decided.writes, tape.reads, held)
             progress.decisions.append(self._recorder.decision(tape, decided, performed))
-            self._note_writes(progress, decided, performed)
+            self._note(progress, decided, performed)
             refusal = performed.failure
             if refusal is None or performed.is_lost or rerun == RERUNS:
                 break
@@ -143,13 +143,12 @@ class Runner:
             progress.failure, progress.message, progress.again_in = "retry", decided.verdict, decided.again_in
         else:
             progress.again_in = decided.again_in
-            progress.jobs = self._rung(progress, decided)
 
-    def _rung(self, progress: _Progress, decided: Decided) -> tuple[Job, ...]:
+    def _rung(self, progress: _Progress) -> tuple[Job, ...]:
         trace = progress.traceparent
         events = (
             Event(f"{progress.run_id}.{index}", emit.type, "olmf", emit.ref, traceparent=trace)
-            for index, emit in enumerate(decided.emits)
+            for index, emit in enumerate(progress.emits)
         )
         return tuple(dict.fromkeys(job for event in events for job in jobs_for(event, self._routes)))
 
@@ -161,7 +160,13 @@ class Runner:
         progress.failure = "bug"
         progress.traceback = "".join(traceback.format_exception(error))
 
-    def _note_writes(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
+    def _note(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
+        """Note what was written and what it rings, also where a later write was refused.
+
+        The next decision sees what this one wrote, finds nothing changed, and so would not ring for it.
+        """
+        if performed.is_complete or any(written.did == "sent" for written in performed.written):
+            progress.emits += decided.emits
         for write, written in zip(decided.writes, performed.written, strict=False):
             if written.did == "sent":
                 progress.writes += 1
@@ -169,6 +174,7 @@ class Runner:
                 progress.wrote += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
 
     def _finish(self, claim: Claim, progress: _Progress, took_ms: float) -> RunResult:
+        jobs = self._rung(progress)
         run = Run(
             id=progress.run_id,
             step=claim.step,
@@ -184,13 +190,13 @@ class Runner:
             message=progress.message,
             traceback=progress.traceback,
             again_in=None if progress.again_in is None else progress.again_in.total_seconds(),
-            jobs=[[job.step, str(job.ref)] for job in progress.jobs],
+            jobs=[[job.step, str(job.ref)] for job in jobs],
             trace=progress.traceparent,
         )
         record = self._recorder.record(run, progress.fresh)
         self._log(run, progress)
         return RunResult(
-            progress.run_id, record, progress.jobs, progress.again_in, progress.failure, progress.message,
+            progress.run_id, record, jobs, progress.again_in, progress.failure, progress.message,
             tuple(progress.wrote),
         )  # fmt: skip
 

@@ -124,6 +124,26 @@ def test_one_wide_line_tells_of_a_run() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("status", "want"),
+    [
+        pytest.param(503, ("retry", (Job("demo/do_nothing", ONE),)), id="the run is tried again later"),
+        pytest.param(409, ("", (Job("demo/do_nothing", ONE),)), id="the step decides again, and finds nothing changed"),
+    ],
+)
+def test_what_was_written_rings_though_a_later_write_is_refused(status: int, want: tuple[str, tuple[Job, ...]]) -> None:
+    api = FakeApi([a_map(), a_map("two")])
+    api.refuse("merge", "two", ApiError(status, "Refused", "not now"))
+    result = run(api, a_claim("mark_two"))
+    assert (result.failure, result.jobs) == want
+
+
+def test_what_was_not_written_rings_nobody() -> None:
+    api = FakeApi([a_map()])
+    api.refuse("merge", "one", ApiError(503, "Unavailable", "not now"))
+    assert run(api, a_claim("mark_map")).jobs == ()
+
+
 def test_a_conflict_runs_the_step_again_at_once() -> None:
     api = FakeApi([a_map()])
     api.refuse("merge", "one", ApiError(409, "Conflict", "changed"))
@@ -188,10 +208,10 @@ def test_the_events_that_a_write_will_ring_are_named() -> None:
     assert result.wrote == (change_id("uid-101", "102", "update"),)
 
 
-def test_a_slice_runs_again_at_once_and_rings_only_at_the_end() -> None:
+def test_a_slice_runs_again_at_once_and_each_rings_for_what_it_wrote() -> None:
     api = FakeApi()
     first, second = (run(api, a_claim("make_many")) for _ in range(2))
-    assert (first.again_in, first.jobs) == (timedelta(0), ())
+    assert (first.again_in, len(first.jobs)) == (timedelta(0), 1)
     assert (second.again_in, len(second.jobs), len(api.objects)) == (None, 1, 70)
 
 
