@@ -38,9 +38,14 @@ class Suite:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+FAULTS = ("tests/conformance/lifecycle/test_faults.py", "tests/conformance/lifecycle/test_bad_input.py")
 SUITES = (
     Suite("The Kubernetes API", ("tests/conformance/api",)),
-    Suite("From a Subscription to an operator, and back", ("tests/conformance/lifecycle",)),
+    Suite(
+        "From a Subscription to an operator, and back",
+        ("tests/conformance/lifecycle", *(f"--ignore={path}" for path in FAULTS)),
+    ),
+    Suite("Bad input and faults", FAULTS),
     Suite("Real packages", ("tests/conformance/packages",)),
     Suite("Processes that are killed", ("tests/eventing/test_worker_crashes.py",), {"OLMF_CRASHES": "200"}),
 )
