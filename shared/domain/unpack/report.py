@@ -103,17 +103,17 @@ def has_unpack_condition(subscription: ReadOnly) -> bool:
 
 
 def report(verdicts: Sequence[Verdict]) -> Report:
-    """A failure beats what is still running; only when all are there the component goes on."""
+    """An error beats a failure, a failure what is still running; only when all are there the component goes on."""
+    prevented = [one.message for one in verdicts if isinstance(one, Prevented)]
     failures = [one for one in verdicts if isinstance(one, Broken)]
+    again_in = min((one.again_in for one in failures), default=None)
+    if prevented:
+        return Report(
+            Condition(BUNDLE_UNPACK_FAILED, "True", "ErrorPreventedUnpacking", prevented[0]), again_in=again_in
+        )
     if failures:
         message = texts.failed(failures[0].reason, failures[0].message)
-        return Report(
-            Condition(BUNDLE_UNPACK_FAILED, "True", "BundleUnpackFailed", message),
-            again_in=min(one.again_in for one in failures),
-        )
-    prevented = [one.message for one in verdicts if isinstance(one, Prevented)]
-    if prevented:
-        return Report(Condition(BUNDLE_UNPACK_FAILED, "True", "ErrorPreventedUnpacking", prevented[0]))
+        return Report(Condition(BUNDLE_UNPACK_FAILED, "True", "BundleUnpackFailed", message), again_in=again_in)
     if all(isinstance(one, Unpacked) for one in verdicts):
         return Report(is_unpacked=bool(verdicts))
     told = [texts.unpacking(one.message) for one in verdicts if isinstance(one, Running)]

@@ -267,6 +267,16 @@ def test_several_bundles_make_one_condition(verdicts: list[Verdict], want: tuple
     assert (told.condition.type if told.condition else "", told.is_unpacked) == want
 
 
+def test_what_prevents_unpacking_is_told_before_what_failed_and_the_failed_is_tried_again() -> None:
+    """catalog.md 3.7 F: an error beats a failure."""
+    told = report([Broken("R", "m", timedelta(1)), Prevented("bundle CSV a.v1 missing APIVersion")])
+    assert told.condition is not None
+    assert (told.condition.reason, told.condition.message) == (
+        "ErrorPreventedUnpacking", "bundle CSV a.v1 missing APIVersion",
+    )  # fmt: skip
+    assert told.again_in == timedelta(1)
+
+
 def a_group(**annotations: str) -> Manifest:
     keyed = {f"operatorframework.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
     return {"metadata": {"name": "g", "annotations": keyed}}

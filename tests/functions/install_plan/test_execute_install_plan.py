@@ -143,6 +143,16 @@ def test_an_obstacle_in_the_namespace_stops_every_plan(groups: list[Manifest], m
     assert (status(world)["phase"], installed_condition(world)) == ("Complete", ("True", "", "")), "8.9.102"
 
 
+def test_an_unapproved_plan_says_the_obstacle_too_and_forgets_it() -> None:
+    """catalog.md 4.3.2 and 4.3.3: phase unchanged; then Installed=False, reason Unknown, no message."""
+    world = carried_out(a_plan(CSV, approved=False, phase="RequiresApproval"), groups=0)
+    assert status(world)["phase"] == "RequiresApproval"
+    assert installed_condition(world)[1] == "InstallCheckFailed"
+    world.put(an_operator_group())
+    world.later(seconds=6)
+    assert (status(world)["phase"], installed_condition(world)) == ("RequiresApproval", ("False", "Unknown", ""))
+
+
 def test_a_refused_write_is_retried_and_then_final() -> None:
     """catalog.md 8.9.98 and 8.9.104: inside the window Installing with a message, then Failed."""
     world = World(an_operator_group(), a_plan(CSV), policy=Policy())

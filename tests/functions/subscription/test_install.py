@@ -234,7 +234,7 @@ def test_deleting_an_unapproved_plan_makes_a_new_one() -> None:
 
 
 def test_a_failing_unpack_is_told_and_tried_again() -> None:
-    """catalog.md 8.7.74 and 8.13.158: BundleUnpackFailed with reason and message; currentCSV stays."""
+    """catalog.md 3.7 H, 5.6, 8.7.74 and 8.13.158: BundleUnpackFailed with reason and message; currentCSV stays."""
     world = a_world()
     bundle = world.bundles.images.pop("registry/etcd:v1.0.0")
     world.put(a_subscription())
@@ -253,7 +253,7 @@ def test_a_failing_unpack_is_told_and_tried_again() -> None:
     world.finish_jobs()
     world.settle()
     assert status(world)["installedCSV"] == "etcd.v1.0.0"
-    assert conditions(world) == {}, "catalog.md 8.13.159: no unpack conditions after success"
+    assert conditions(world) == {}, "catalog.md 3.7 H and 8.13.159: no unpack conditions after success"
 
 
 def test_a_failure_stays_in_its_component() -> None:
@@ -599,7 +599,7 @@ def test_a_plan_names_its_owners_and_bundles() -> None:
 
 
 def test_generations_count_on_from_the_plans_there() -> None:
-    """catalog.md 8.7.71: an existing plan of generation 1, the new one and the Subscription have 2."""
+    """catalog.md 3.7 G and 8.7.71: an existing plan of generation 1, the new one and the Subscription have 2."""
     spec = {"clusterServiceVersionNames": ["old.v1"], "approval": "Automatic", "approved": True, "generation": 1}
     meta = {"name": "install-old", "namespace": "ns"}
     old = {"apiVersion": kinds.INSTALL_PLAN.api_version, "kind": "InstallPlan", "metadata": meta, "spec": spec}
