@@ -17,7 +17,7 @@ SECTIONS = (
     "5.1", "5.2", "5.3", "5.4", "5.5", "5.6",
     "8.1", "8.3", "8.5", "8.6", "8.7", "8.8", "8.9", "8.10", "8.11", "8.12", "8.13",
 )  # fmt: skip
-"""Not here: pods and connections (2.4-2.9), image templates (2.10), PackageManifests (2.13), scoped plans (4.4, 4.7)."""
+"""Not here: pods, connections (2.4-2.9), image templates (2.10), PackageManifests (2.13), scoped plans (4.4, 4.7)."""
 _ROWS = re.compile(r'catalog\.md (\d[^:"]*)|test_catalog_md_(\d+)_(\d+)_')
 _SECTION = re.compile(r"\d+\.\d+(?: [A-H]\b)?")
 
