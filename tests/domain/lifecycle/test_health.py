@@ -31,6 +31,10 @@ NOT_AVAILABLE = 'deployment "foo" not available: '
             'deployment "foo" is up-to-date and available', id="csv.md 18 row 211: another reason",
         ),
         pytest.param(
+            a_deployment(1, 1, AVAILABLE, replicas=2, updatedReplicas=2, availableReplicas=1, unavailableReplicas=1),
+            True, False, 'deployment "foo" is up-to-date and available', id="csv.md 6.4-5 and 18 row 77: one pod down",
+        ),
+        pytest.param(
             a_deployment(1, 0, OVERDUE), False, False,
             'waiting for spec update of deployment "foo" to be observed...', id="csv.md 18 row 212: not observed",
         ),

@@ -40,6 +40,12 @@ def test_nothing_to_do(csv: Manifest) -> None:
     assert World([csv, a_group()]).step("check") == NOTHING
 
 
+def test_of_two_groups_none_is_picked_csv_md_3_3_and_18_row_24() -> None:
+    world = World([a_csv(status=a_status("Succeeded")), a_group(), a_group("second")])
+    world.run("check")
+    assert phases(world.csv())[-1] == ("Failed", "TooManyOperatorGroups")
+
+
 @pytest.mark.parametrize("phase", ["InstallReady", "Installing", "Succeeded", "Replacing", "Deleting"])
 def test_the_group_is_checked_in_every_phase_csv_md_3_2_and_18_row_24(phase: str) -> None:
     world = World([a_csv(status=a_status(phase))])
@@ -52,6 +58,16 @@ def test_a_new_version_joins_its_group_first_and_alone_csv_md_3_1_and_18_row_1()
     outcome = World([csv, a_group()]).step("check")
     patch = {"metadata": {"annotations": MEMBERSHIP, "finalizers": ["operators.coreos.com/csv-cleanup"]}}
     assert outcome.writes == (Merge(REF, patch, "1"),)
+
+
+def test_annotations_that_somebody_changed_are_put_right_and_the_phase_stays_csv_md_18_row_22() -> None:
+    world = World(
+        [a_csv(annotations={**MEMBERSHIP, "olm.operatorGroup": "x"}, status=a_status("Succeeded")), a_group()]
+    )
+    world.run("check")
+    assert metadata(world.csv())["annotations"] == MEMBERSHIP
+    world.run("check")
+    assert phases(world.csv()) == [("Succeeded", "")]
 
 
 def test_then_it_is_ready_in_one_write_csv_md_4_1_and_4_2() -> None:
