@@ -598,6 +598,20 @@ def test_a_plan_names_its_owners_and_bundles() -> None:
     assert sources == {("local", "olm")}
 
 
+def test_in_namespace_scope_all_subscriptions_own_a_plan_and_only_some_follow_it() -> None:
+    """catalog.md 4.2 and 3.7 G: owned by all of the namespace; currentCSV of those that it is for."""
+    world = installed(a_subscription(), policy=Policy(plan_scope="namespace"))
+    world.put(a_subscription("vault"))
+    unpacked(world)
+    _, second = the(world, kinds.INSTALL_PLAN)
+    assert [owner["name"] for owner in metadata(second)["ownerReferences"]] == ["etcd", "vault"]
+    assert status(world)["installPlanGeneration"] == 1
+    assert (status(world, "vault")["installPlanGeneration"], status(world, "vault")["installedCSV"]) == (
+        2,
+        "vault.v1.0.0",
+    )
+
+
 def test_generations_count_on_from_the_plans_there() -> None:
     """catalog.md 3.7 G and 8.7.71: an existing plan of generation 1, the new one and the Subscription have 2."""
     spec = {"clusterServiceVersionNames": ["old.v1"], "approval": "Automatic", "approved": True, "generation": 1}
