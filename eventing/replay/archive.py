@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import secrets
 import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -43,12 +44,13 @@ def capture(
 ) -> int:
     """Write the runs and events of a span of time, and the present objects, to a tar; the number of runs.
 
-    Secret data is not in the journal; of the objects it is replaced here. A name that ends in `gz` is compressed.
+    Secret data is not in the journal; of the objects it is replaced here, by hashes under a key
+    that nobody keeps: they cannot be guessed. A name that ends in `gz` is compressed.
     """
     runs = [run for run in book.runs.values() if since_ms <= run.at and (until_ms is None or run.at <= until_ms)]
     events = [saw for saw in book.events.values() if since_ms <= saw.at and (until_ms is None or saw.at <= until_ms)]
     needed = {digest for run in runs for digest in digests_of(run)}
-    redact = Bodies(Redactor(VERSION.to_bytes()), lambda: 0).raw
+    redact = Bodies(Redactor(secrets.token_bytes(32)), lambda: 0).raw
     members = {
         _INDEX: [json.dumps({"version": VERSION, "runs": len(runs), "events": len(events)}).encode()],
         _EVENTS: map(msgspec.json.encode, events),

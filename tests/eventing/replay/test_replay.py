@@ -252,6 +252,8 @@ def test_objects_are_captured_without_secret_data(tmp_path: Path) -> None:
     held = open_capture(path).objects
     assert [manifest["kind"] for manifest in held] == ["Secret", "ConfigMap"]
     assert "aHVudGVyMg" not in repr(held)
+    capture(Book(), path, [secret, a_map()])
+    assert open_capture(path).objects[0] != held[0], "whoever knows the key can try passwords"
 
 
 def test_a_run_whose_body_was_trimmed_is_skipped(tmp_path: Path) -> None:
