@@ -40,7 +40,7 @@ def _is_alive(pid: int) -> bool:
 def mount_secrets(cluster: Cluster, task: Task, root: Path) -> None:
     """Write the Secrets that exist; a missing one is an empty folder, as an optional volume is."""
     for name, mount in task.secrets.items():
-        folder = root / mount.lstrip("/")
+        folder = root / os.path.normpath(f"/{mount}").lstrip("/")  # why: `..` ends at the root, as in a container
         folder.mkdir(parents=True)
         secret = cluster.get(SECRET.ref(name, task.ref.namespace)) or {}
         for key, value in (secret.get("data") or {}).items():

@@ -24,6 +24,14 @@ def test_secrets_are_files_below_the_root_and_a_missing_one_is_an_empty_folder(t
     assert list((tmp_path / "var/run/olmf/pull/absent").iterdir()) == []
 
 
+def test_a_mount_path_does_not_lead_out_of_the_root(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    mounts = {"pull": "/../outside"}
+    task = Task(kinds.JOB.ref("j", "olm"), "u", (), {}, mounts, retries=0, deadline=None, ordained="")
+    mount_secrets(FakeCluster([]), task, root)
+    assert [path.relative_to(tmp_path) for path in tmp_path.rglob("outside")] == [Path("root/outside")]
+
+
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
