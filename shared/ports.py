@@ -157,8 +157,6 @@ class Policy:
     """How long a failing InstallPlan is retried before it is `Failed`."""
     install_timeout: timedelta = timedelta(minutes=5)
     """How long a Deployment may take to become available."""
-    poll_interval: timedelta = timedelta(minutes=15)
-    """How often a catalog image given by tag is looked up when the CatalogSource does not say."""
     protected_copy_namespaces: tuple[str, ...] = ()
     """Namespaces that receive copied CSVs even where copying is disabled."""
 

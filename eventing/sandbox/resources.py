@@ -103,11 +103,6 @@ class Registry:
         """The resource served at a path."""
         return self._served.get((group, version), {}).get(plural)
 
-    def of_kind(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind."""
-        group, _, version = api_version.rpartition("/")
-        return next((one for one in self.in_version(group, version) if one.kind == kind), None)
-
     def in_version(self, group: str, version: str) -> Sequence[Resource]:
         """The resources of a group version, by name."""
         found = self._served.get((group, version), {})

@@ -6,7 +6,7 @@ import gzip
 import posixpath
 import tarfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import BinaryIO, Final, Generic, TypeVar, cast
@@ -171,10 +171,3 @@ def _zstd(layer: BinaryIO) -> BinaryIO:
         raise OciError("Malformed", "a layer is compressed with zstd, which needs Python 3.14: "
                        "push the image with gzip layers") from error  # fmt: skip
     return cast("BinaryIO", zstd.ZstdFile(layer))
-
-
-def lay(layers: Iterable[BinaryIO], tree: Tree[T]) -> dict[str, T]:
-    """The files of an image whose layers come from the bottom up."""
-    for layer in layers:
-        tree.add(layer)
-    return tree.complete()
