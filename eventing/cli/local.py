@@ -104,7 +104,7 @@ def _say_where(directory: StateDirectory) -> None:
         f"  endpoint    {addresses.endpoint}\n"
         f"  redis       {addresses.redis}\n"
         + (f"  registry    {addresses.registry}\n" if addresses.registry else "")
-        + f"try: kubectl --kubeconfig {addresses.kubeconfig} get catsrc,sub,ip,csv,og -A\n"
+        + f"try: kubectl --kubeconfig {addresses.kubeconfig} get catsrc,sub,installplans,csv,og -A\n"
     )
     sys.stdout.flush()
 
