@@ -18,10 +18,11 @@ from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.properties import annotation
 from shared.domain.subscription import plans, state
-from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, Condition, changed
+from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, Condition, changed, find
 from shared.domain.unpack.report import CONDITIONS
 
 _NAME_LENGTH = 8
+_REFUSED = "EnsureInstallPlanFailed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +101,16 @@ def reference(chosen: Chosen) -> Reference:
 def numbered(
     drafts: Iterable[Draft], subscriptions: Iterable[ReadOnly], plans_there: Sequence[ReadOnly]
 ) -> Iterator[tuple[Draft, ReadOnly | None]]:
-    """Each draft with its generation, and the plan that an interrupted run left for it."""
+    """Each draft with its generation, and the plan that an interrupted run left for it; once refused, it comes last."""
     generation = next_generation(subscriptions, plans_there)
-    for number, draft in enumerate(drafts):
+    for number, draft in enumerate(sorted(drafts, key=_was_refused)):
         plan = unfinished(draft, plans_there)
         yield replace(draft, generation=plan["spec"]["generation"] if plan else generation + number), plan
+
+
+def _was_refused(draft: Draft) -> bool:
+    told = (find(one.get("status") or {}, BUNDLE_UNPACK_FAILED) or {} for one in draft.subscriptions)
+    return any(one.get("reason") == _REFUSED for one in told)
 
 
 def next_generation(subscriptions: Iterable[ReadOnly], plans: Iterable[ReadOnly]) -> int:
@@ -146,7 +152,7 @@ def followed(draft: Draft, plan: ReadOnly | None, now: datetime) -> Iterator[tup
 def refused(draft: Draft, message: str, now: datetime) -> Iterator[tuple[ReadOnly, Manifest]]:
     """The Subscriptions whose plan the server refused, each with the status that says so anew."""
     told = f"error ensuring InstallPlan: {message}"
-    failed = Condition(BUNDLE_UNPACK_FAILED, "True", "EnsureInstallPlanFailed", told)
+    failed = Condition(BUNDLE_UNPACK_FAILED, "True", _REFUSED, told)
     for one in draft.subscriptions:
         new = changed(one.get("status") or {}, now, put=[failed], drop=[BUNDLE_UNPACKING])
         if new is not None:

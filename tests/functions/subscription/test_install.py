@@ -555,6 +555,19 @@ def test_a_plan_that_the_server_refuses_is_told_and_its_neighbours_go_on() -> No
     assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v1.0.0", {})
 
 
+def test_each_of_several_refused_plans_is_told() -> None:
+    world = a_world(a_subscription(), a_subscription("vault"))
+    world.finish_jobs()
+    outcome = write_install_plan(kinds.NAMESPACE.ref("ns"), world, world.catalogs, Attempt(), world, world.policy)
+    for plan in [Ref.of(write.manifest) for write in outcome.writes if isinstance(write, Create)]:
+        world.refused[plan] = WriteFailure("forbidden", "exceeded quota", 0, plan)
+    world.settle()
+    world.later(seconds=31)
+    assert [conditions(world, name)["BundleUnpackFailed"][0] for name in ("etcd", "vault")] == [
+        "EnsureInstallPlanFailed", "EnsureInstallPlanFailed",
+    ]  # fmt: skip
+
+
 def unpacked(world: World) -> None:
     """Everything under way goes as far as it can."""
     for _ in range(3):
