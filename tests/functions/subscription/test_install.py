@@ -625,6 +625,41 @@ def test_in_namespace_scope_all_subscriptions_own_a_plan_and_only_some_follow_it
     )
 
 
+def test_a_subscription_follows_the_status_of_its_plan() -> None:
+    """catalog.md 8.6.63: written by hand, phase after phase, then deleted; without phase nobody carries it out."""
+    world = installed(a_subscription(installPlanApproval="Manual"))
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    ref, steps = Ref.of(plan), plan["status"]["plan"]
+    condition = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed"}
+    for said, want in (
+        ({"phase": ""}, {"InstallPlanPending": ("InstallPlanNotYetReconciled", "")}),
+        ({"phase": "RequiresApproval"}, {"InstallPlanPending": ("RequiresApproval", "")}),
+        ({"phase": "Failed"}, {"InstallPlanFailed": ("InstallPlanFailed", "")}),
+        ({"phase": "Failed", "conditions": [condition]}, {"InstallPlanFailed": ("InstallComponentFailed", "")}),
+    ):
+        world.put({**world.objects[ref], "status": {"catalogSources": ["local"], "plan": steps, **said}})
+        world.settle()
+        assert conditions(world) == want
+    world.remove(ref)
+    world.settle()
+    assert conditions(world) == {"InstallPlanPending": ("RequiresApproval", "")}, "a new plan, at once"
+
+
+def test_a_catalog_that_was_mended_is_healthy_again() -> None:
+    """catalog.md 8.5.49 and 2.3: unhealthy while its spec is invalid; the reason goes with its cause."""
+    world = installed(a_subscription())
+    ref = kinds.CATALOG_SOURCE.ref("local", "olm")
+    good = world.objects[ref]["spec"]
+    world.put({**world.objects[ref], "spec": {**good, "sourceType": "nope"}})
+    world.settle()
+    assert conditions(world)["CatalogSourcesUnhealthy"] == (
+        "UnhealthyCatalogSourceFound", "targeted catalogsource olm/local unhealthy",
+    )  # fmt: skip
+    world.put({**world.objects[ref], "spec": good})
+    world.settle()
+    assert (conditions(world), world.objects[ref]["status"].get("reason")) == ({}, None)
+
+
 def test_generations_count_on_from_the_plans_there() -> None:
     """catalog.md 3.7 G and 8.7.71: an existing plan of generation 1, the new one and the Subscription have 2."""
     spec = {"clusterServiceVersionNames": ["old.v1"], "approval": "Automatic", "approved": True, "generation": 1}
