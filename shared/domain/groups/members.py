@@ -40,8 +40,9 @@ def has_succeeded(csv: ReadOnly) -> bool:
 def must_look(csv: ReadOnly, group: Group, provided: str) -> bool:
     """Whether the version may go on, or must stop, now that its group tells of `provided`."""
     given_up = group.apis - parse_apis(provided)
+    was_edited = has_succeeded(csv) and bool(apis_of(csv) - group.apis)
     has_lost_targets = not group.targets and TARGET_NAMESPACES in annotations_of(csv)
-    if reason_of(csv) in _WAITING or has_lost_targets or apis_of(csv) & given_up:
+    if reason_of(csv) in _WAITING or was_edited or has_lost_targets or apis_of(csv) & given_up:
         return True
     return provided != group.provided and not has_succeeded(csv)
 

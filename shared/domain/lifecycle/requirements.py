@@ -109,9 +109,18 @@ def wants_version(csv: ReadOnly) -> bool:
 
 def is_judged(csv: ReadOnly) -> bool:
     """Whether `requirementStatus` speaks of everything that the spec requires now."""
-    known = {(item.get("kind"), item.get("name")) for item in (csv.get("status") or {}).get("requirementStatus") or ()}
-    found = evaluate(csv, Facts())
-    return isinstance(found, Requirements) and {(item["kind"], item["name"]) for item in found.statuses} <= known
+    known, strategy = (csv.get("status") or {}).get("requirementStatus") or (), strategy_of(csv)
+    found, minimum = evaluate(csv, Facts()), _spec(csv).get("minKubeVersion") or ""
+    if isinstance(found, Undecidable) or isinstance(strategy, UnknownStrategy):
+        return False
+    rules = {(name, item["message"]) for name, items in _dependents(csv, Facts(), strategy) for item in items}
+    return (
+        {(item["kind"], item["name"]) for item in found.statuses}
+        <= {(item.get("kind"), item.get("name")) for item in known}
+        and rules
+        <= {(item.get("name"), each.get("message")) for item in known for each in item.get("dependents") or ()}
+        and (not minimum or any(f"minKubeVersion ({minimum})" in str(item.get("message")) for item in known))
+    )
 
 
 def evaluate(csv: ReadOnly, facts: Facts) -> Requirements | Undecidable:

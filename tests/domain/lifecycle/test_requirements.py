@@ -319,6 +319,30 @@ def test_is_judged(status: list[Manifest], want: bool) -> None:
     assert is_judged(csv) is want
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [
+        pytest.param({"minKubeVersion": "1.2.0"}, id="csv.md 4.5-5 and 5.1: another version of Kubernetes"),
+        pytest.param(
+            {"strategy": {"permissions": [a_permission("sa", {**RULE, "verbs": ["get", "list"]})]}},
+            id="csv.md 4.5-5 and 5.6: another rule",
+        ),
+        pytest.param(
+            {"strategy": {"permissions": [a_permission()], "clusterPermissions": [a_permission()]}},
+            id="csv.md 4.5-5 and 5.6: the same rule everywhere",
+        ),
+        pytest.param({"strategy_name": "helm"}, id="csv.md 4.5-5: another strategy"),
+    ],
+)
+def test_an_edit_that_asks_for_more_is_judged_again(edited: Manifest) -> None:
+    spec: dict[str, Any] = {"minKubeVersion": "1.1.0", "strategy": {"permissions": [a_permission()]}}
+    found = evaluate(a_csv(**spec), facts(an_account(), server_version="v1.35.4"))
+    assert isinstance(found, Requirements)
+    status = {"requirementStatus": list(found.statuses)}
+    assert is_judged(a_csv(**spec, status=status))
+    assert not is_judged(a_csv(**{**spec, **edited}, status=status))
+
+
 def test_a_definition_without_group_is_malformed_csv_md_3_2_1() -> None:
     assert malformed_definition(a_csv(customresourcedefinitions=owned_crd("things"))) == "things"
     assert malformed_definition(a_csv(customresourcedefinitions=owned_crd())) == ""

@@ -87,6 +87,16 @@ def test_an_api_is_announced_and_the_member_rung() -> None:
     assert outcome.emits == (RUNG,)
 
 
+def test_an_installed_version_that_was_edited_to_own_another_version_of_its_api_is_rung() -> None:
+    """csv.md 4.5-5, 5.2-3: whether that version is served is looked at."""
+    group = a_group(targets=[""], provided=GOOSE)
+
+    outcome = run(group, a_csv(member_of=group, owns=["geese.birds.com/v2/Goose"]))
+
+    assert outcome.writes == (provides("Goose.v2.birds.com"),)
+    assert RUNG in outcome.emits
+
+
 def test_a_member_that_cannot_watch_the_targets_announces_nothing() -> None:
     """csv.md 3.2: install modes are checked before provided APIs; csv.md 18.5 row 118."""
     group = a_group(targets=[""])
