@@ -170,6 +170,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/replace_operator", itself, always),
     Route(names.CONFIG_CHANGED, "cluster_service_version/probe_operator", itself, always),
     *(Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), always) for kind in OWNED_BY_CSV),
+    *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), gone) for kind in OWNED_BY_CSV[1:]),
     *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in OWNED_BY_CSV[1:]),
     Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), always),
     Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, always),
