@@ -15,7 +15,7 @@ import pytest
 from eventing.workqueue import connect
 from shared import names
 from shared.adapters.kube import ApiError
-from shared.api.manifest import labels_of, name_of, namespace_of, version_of
+from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, version_of
 from shared.kinds import (
     CLUSTER_SERVICE_VERSION,
     CONFIG_MAP,
@@ -27,6 +27,7 @@ from shared.kinds import (
     OPERATOR_CONDITION,
     OPERATOR_GROUP,
     ROLE,
+    ROLE_BINDING,
     SERVICE_ACCOUNT,
     SUBSCRIPTION,
     Kind,
@@ -167,34 +168,22 @@ def test_redis_forgets_everything_in_mid_flow(victim: Installation, place: str) 
     converges(victim, place)
 
 
-@pytest.mark.parametrize("kind", [DEPLOYMENT, OPERATOR_CONDITION], ids=lambda kind: str(kind.kind))
-def test_what_a_step_keeps_comes_back(victim: Installation, place: str, kind: Kind) -> None:
+def is_of_a_version(manifest: Manifest) -> bool:
+    owners = manifest["metadata"].get("ownerReferences") or ()
+    return any(owner["kind"] == CLUSTER_SERVICE_VERSION.kind for owner in owners)
+
+
+@pytest.mark.parametrize(
+    "kind", [DEPLOYMENT, OPERATOR_CONDITION, SERVICE_ACCOUNT, ROLE, ROLE_BINDING], ids=lambda kind: str(kind.kind)
+)
+def test_what_is_deleted_comes_back(victim: Installation, place: str, kind: Kind) -> None:
     converges(victim, place)
-    gone = [Ref.of(each) for each in victim.cluster.list(kind, place)]
+    gone = [Ref.of(each) for each in victim.cluster.list(kind, place) if is_of_a_version(each)]
     assert gone
     for ref in gone:
         victim.cluster.delete(ref)
     for ref in gone:
         victim.until(ref, bool)
-    converges(victim, place)
-
-
-def test_what_a_finished_plan_made_is_missed_by_name(victim: Installation, place: str) -> None:
-    """As in OLM, a finished plan is not carried out again: the status says what it misses, until that is back."""
-    converges(victim, place)
-    accounts = [SERVICE_ACCOUNT.ref(f"{package}-controller", place) for package in VERSIONS]
-    before = [victim.cluster.get(ref) for ref in accounts]
-    for ref in accounts:
-        victim.cluster.delete(ref)
-    for version, ref in zip(VERSIONS.values(), accounts, strict=True):
-        csv = victim.until_phase(version, place, "Pending")
-        missing = [each["name"] for each in csv["status"]["requirementStatus"] if each["status"] == "NotPresent"]
-        assert missing == [ref.name]
-    rests(victim)
-    for account in before:
-        assert account is not None
-        kept = {key: account["metadata"][key] for key in ("name", "namespace", "labels") if key in account["metadata"]}
-        victim.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": kept})
     converges(victim, place)
 
 
