@@ -146,5 +146,5 @@ def _explain(stage: Stage) -> None:
         "\nGo on by yourself:\n"
         "  olmf up --detach --bundles k8s/samples/bundles\n"
         "  export KUBECONFIG=~/.local/state/olmf/kubeconfig\n"
-        "  kubectl get catsrc,sub,ip,csv,og -A    # then olmf install beacon -n lights; olmf down\n"
+        "  kubectl get catsrc,sub,installplans,csv,og -A    # then olmf install beacon -n lights; olmf down\n"
     )

@@ -30,7 +30,7 @@ def test_it_plays_to_its_end(tmp_path: Path) -> None:
     for words in ("tide.v0.2.0", "tide.v1.0.0", "RequiresApproval", "approved install-", "beacon.v1.0.0"):
         assert words in said
     assert "└─ ● " in said, "the tree of causes"
-    assert "kubectl get catsrc,sub,ip,csv,og" in said
+    assert "kubectl get catsrc,sub,installplans,csv,og" in said
     assert running(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
