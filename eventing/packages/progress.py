@@ -8,6 +8,7 @@ from shared import names
 from shared.api.manifest import ReadOnly, annotations_of
 
 TROUBLES = (
+    "InstalledCSVMissing",
     "ResolutionFailed",
     "BundleUnpackFailed",
     "InstallPlanFailed",
@@ -30,10 +31,12 @@ class Standing:
     says: str = ""
     """What it waits for, or what went wrong."""
 
-    @property
-    def is_done(self) -> bool:
-        """It is installed and works."""
-        return self.phase == "Succeeded"
+    held: str = ""
+    """The version that a hold keeps, and why."""
+    is_done: bool = False
+    """The wanted version is installed and works, and nothing newer was found impossible."""
+    is_stuck: bool = False
+    """It does not go on before somebody changes what is wanted or offered."""
 
 
 def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
@@ -42,16 +45,28 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
     current = str(status.get("currentCSV") or "")
     conditions = {each["type"]: each for each in status.get("conditions") or () if each.get("status") == "True"}
     trouble = next((conditions[kind] for kind in TROUBLES if kind in conditions), None)
-    held = annotations_of(subscription).get(names.HOLD, "")
-    says = "; ".join(filter(None, (held and f"held: {held}", _sentence(trouble or {}))))
+    hold, installed = annotations_of(subscription).get(names.HOLD, ""), str(status.get("installedCSV") or "")
+    facts = (csv or {}).get("status") or {}
     if csv is None:
         phase = str(trouble["type"]) if trouble else str(status.get("state") or "Resolving")
-        return Standing(current, phase, says)
-    facts = csv.get("status") or {}
-    phase = str(facts.get("phase") or "Pending")
-    if phase != "Succeeded":
-        return Standing(current, phase, _unmet(facts) or str(facts.get("message") or ""))
-    return Standing(current, phase, says)
+    else:
+        phase = str(facts.get("phase") or "Pending")
+    works = phase == "Succeeded"
+    is_waiting_csv = csv is not None and not works
+    news = (_unmet(facts) or str(facts.get("message") or "")) if is_waiting_csv else _sentence(trouble or {})
+    return Standing(
+        current,
+        phase,
+        says="; ".join(filter(None, (hold and f"held: {hold}", news))),
+        held=f"{installed}: {hold}" if hold and installed else "",
+        is_done=works and installed == current and "ResolutionFailed" not in conditions,
+        is_stuck=_is_stuck(trouble or {}),
+    )
+
+
+def _is_stuck(trouble: ReadOnly) -> bool:
+    # why: a resolution fails for other reasons, too, that pass by themselves
+    return trouble.get("type") == "InstalledCSVMissing" or trouble.get("reason") == "ConstraintsNotSatisfiable"
 
 
 def _sentence(condition: ReadOnly) -> str:

@@ -46,8 +46,9 @@ class Request:
 
 def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
     """Make Namespace, OperatorGroup (for all namespaces) and Subscription where they are missing; says what it made."""
-    if subscription_of(cluster, request.namespace, request.package):
+    if present := subscription_of(cluster, request.namespace, request.package):
         yield f"{request.package} is already subscribed in {request.namespace}"
+        yield from _ignored(request, present["spec"])
         return
     source_namespace, source = _source(cluster, request)
     if cluster.get(NAMESPACE.ref(request.namespace)) is None:
@@ -68,6 +69,25 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
     }
     cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
     yield f"made Subscription {request.package} to {source_namespace}/{source}"
+
+
+def _ignored(request: Request, spec: ReadOnly) -> Iterator[str]:
+    """What was asked for beyond the package, and is not what the Subscription says."""
+    place, _, source = request.source.rpartition("/")
+    asked = {
+        "--channel": (request.channel, spec.get("channel") or "the default"),
+        "--source": (
+            f"{place or request.namespace}/{source}" if source else "",
+            f"{spec.get('sourceNamespace')}/{spec.get('source')}",
+        ),
+        "--starting-csv": (request.starting_csv, spec.get("startingCSV") or "none"),
+    }
+    for option, (wanted, present) in asked.items():
+        if wanted and wanted != present:
+            yield f"ignored {option} {wanted}: the Subscription says {present}"
+    if request.channel and request.channel != spec.get("channel"):
+        words = f"{request.package} -n {request.namespace} --channel {request.channel}"
+        yield f"`olmf upgrade {words}` switches the channel"
 
 
 def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
@@ -141,8 +161,11 @@ def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> 
     subscription = _wanted_subscription(cluster, namespace, package)
     patch = {"metadata": {"annotations": {names.HOLD: reason or None}}}
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
-    installed = (subscription.get("status") or {}).get("installedCSV") or "nothing"
-    return f"{package} is held at {installed}: {reason}" if reason else f"{package} is released"
+    if not reason:
+        return f"{package} is released"
+    installed = (subscription.get("status") or {}).get("installedCSV")
+    where = f"at {installed}" if installed else "before anything is installed"
+    return f"{package} is held {where}: {reason}"
 
 
 def subscription_of(cluster: KubeClient, namespace: str, package: str) -> ReadOnly | None:

@@ -88,7 +88,9 @@ def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
     (row,) = rows(sandbox, "list", "-n", "one")
     assert (row["version"], row["phase"], row["says"]) == ("tide.v1.0.0", "Succeeded", "held: freeze until Monday")
     assert "released" in sandbox.olmf("hold", "tide", "-n", "one", "--release").stdout
-    assert "already subscribed" in sandbox.olmf("install", "tide", "-n", "one").stdout
+    again = sandbox.olmf("install", "tide", "-n", "one", "--channel", "beta").stdout
+    assert "already subscribed" in again
+    assert "ignored --channel beta: the Subscription says the default" in again
     assert "deleted ClusterServiceVersion tide.v1.0.0" in sandbox.olmf("uninstall", "tide", "-n", "one").stdout
     assert sandbox.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", "one")) is None
     refused(sandbox.olmf("uninstall", "tide", "-n", "one", check=False), 1, "nothing subscribes to 'tide' in one")
@@ -119,9 +121,21 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     sandbox.olmf("uninstall", "beacon", "-n", "two")
 
 
+def test_upgrade_does_not_take_what_stands_for_what_was_asked(sandbox: Installation) -> None:
+    sandbox.olmf("install", "tide", "-n", "five")
+    sandbox.olmf("hold", "tide", "-n", "five", "--reason", "freeze")
+    refused(sandbox.olmf("upgrade", "tide", "-n", "five", check=False), 1, "held at tide.v1.0.0: freeze")
+    sandbox.olmf("hold", "tide", "-n", "five", "--release")
+    done = sandbox.olmf("upgrade", "tide", "-n", "five", "--channel", "nochan", check=False)
+    refused(done, 1, "nochan")
+    assert "its channels: stable" in done.stderr
+    sandbox.olmf("uninstall", "tide", "-n", "five")
+
+
 def test_install_says_what_it_waits_for(sandbox: Installation) -> None:
-    done = sandbox.olmf("install", "atlantis", "-n", "three", "--timeout", "3", check=False)
+    done = sandbox.olmf("install", "atlantis", "-n", "three", "--timeout", "100", check=False)
     refused(done, 1, "no operators found in package atlantis")
+    assert "is not ready after" not in done.stderr
     assert "`olmf why Subscription/atlantis -n three` tells more" in done.stderr
     said = sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout
     assert "waits for " in said

@@ -24,7 +24,8 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
         pytest.param(a_subscription(), None, Standing("", "Resolving"), id="nothing known yet"),
         pytest.param(
             a_subscription(("ResolutionFailed", "ConstraintsNotSatisfiable", "no such package")), None,
-            Standing("", "ResolutionFailed", "ConstraintsNotSatisfiable: no such package"), id="not resolvable",
+            Standing("", "ResolutionFailed", "ConstraintsNotSatisfiable: no such package", is_stuck=True),
+            id="not resolvable",
         ),
         pytest.param(
             a_subscription(("InstallPlanPending", "RequiresApproval", ""), state="UpgradePending", currentCSV="a.v1"),
@@ -40,8 +41,31 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
             Standing("a.v1", "Pending", "CRD x: NotPresent"), id="an unmet requirement is named",
         ),
         pytest.param(
-            a_subscription(currentCSV="a.v1", hold="audit"), a_csv("Succeeded"),
-            Standing("a.v1", "Succeeded", "held: audit"), id="held",
+            a_subscription(currentCSV="a.v1", installedCSV="a.v1", hold="audit"), a_csv("Succeeded"),
+            Standing("a.v1", "Succeeded", "held: audit", held="a.v1: audit", is_done=True), id="held",
+        ),
+        pytest.param(
+            a_subscription(currentCSV="a.v1", hold="audit"), a_csv("Installing", "waiting"),
+            Standing("a.v1", "Installing", "held: audit; waiting"), id="held before anything is installed",
+        ),
+        pytest.param(
+            a_subscription(currentCSV="a.v2", installedCSV="a.v1"), a_csv("Succeeded"),
+            Standing("a.v2", "Succeeded"), id="a version that the Subscription has not seen yet is not done",
+        ),
+        pytest.param(
+            a_subscription(
+                ("ResolutionFailed", "ErrorPreventedResolution", "later"), currentCSV="a.v1", installedCSV="a.v1"
+            ),
+            a_csv("Succeeded"), Standing("a.v1", "Succeeded", "ErrorPreventedResolution: later"),
+            id="what works is not done while its next version cannot be decided",
+        ),
+        pytest.param(
+            a_subscription(
+                ("InstalledCSVMissing", "ClusterServiceVersionDeleted", "gone"), currentCSV="a.v1", installedCSV="a.v1"
+            ),
+            None,
+            Standing("a.v1", "InstalledCSVMissing", "ClusterServiceVersionDeleted: gone", is_stuck=True),
+            id="a version that somebody deleted",
         ),
     ],
 )  # fmt: skip

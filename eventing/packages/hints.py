@@ -1,0 +1,41 @@
+"""What a person may have meant by a package or a channel that a catalog does not have."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from eventing.packages.listing import offered
+from eventing.packages.requests import subscription_of
+from shared.kinds import CATALOG_SOURCE
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+    from shared.ports import Catalogs
+
+_DEFAULT = " (default)"
+
+
+def is_catalog_ready(cluster: KubeClient, namespace: str, package: str) -> bool:
+    """The catalog of the Subscription was read, so what it does not offer is not there."""
+    subscription = subscription_of(cluster, namespace, package)
+    if subscription is None:
+        return False
+    spec = subscription["spec"]
+    source = cluster.get(CATALOG_SOURCE.ref(str(spec.get("source")), str(spec.get("sourceNamespace")))) or {}
+    return ((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState") == "READY"
+
+
+def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs | None = None) -> str:
+    """The channels of the package, or packages called alike; empty when the catalog has what is asked for."""
+    subscription = subscription_of(cluster, namespace, package)
+    if subscription is None:
+        return ""
+    spec = subscription["spec"]
+    name, catalog = str(spec.get("name")), f"{spec.get('sourceNamespace')}/{spec.get('source')}"
+    rows = [row for row in offered(cluster, catalogs) if row["catalog"] == catalog]
+    channels = [str(row["channel"]).removesuffix(_DEFAULT) for row in rows if row["package"] == name]
+    if channels:
+        return "" if spec.get("channel", channels[0]) in channels else f"its channels: {', '.join(sorted(channels))}"
+    alike = get_close_matches(name, sorted({str(row["package"]) for row in rows}))
+    return f"called alike: {', '.join(alike)}" if alike else "`olmf list --available` shows what there is"
