@@ -34,13 +34,14 @@ def execute_install_plan(
         case state.Going(status):
             pass
     if (refusal := _refusal(attempt)) is not None:
-        error, is_forbidden = f"{refusal.ref.kind} {refusal.ref.name}: {refusal.message}", refusal.kind == "forbidden"
-        status = state.refused(status, error, now, retry=policy.plan_retry, is_forbidden=is_forbidden)
+        error, is_curable = f"{refusal.ref.kind} {refusal.ref.name}: {refusal.message}", refusal.kind == "forbidden"
+        status = state.refused(status, error, now, retry=policy.plan_retry, is_curable=is_curable)
         return Outcome(_said(ref, plan, status), again_in=state.next_look(status, now), verdict=error)
     progress = advance(plan, cluster, discovery)
     status = state.progressed(status, progress.statuses, now)
     if progress.error:
-        status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_forbidden=False)
+        is_curable = progress.is_curable
+        status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_curable=is_curable)
     writes = (write for action in progress.actions for write in _writes(action))
     told = (Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings)
     done = (Emit(names.PLAN_COMPLETED, ref),) if status["phase"] == "Complete" else ()

@@ -8,7 +8,8 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.catalog.model import Package
 from shared.domain.resolver import CatalogKey
-from shared.domain.resolver.scene import catalog_of, is_copy
+from shared.domain.resolver.copies import is_copy
+from shared.domain.resolver.scene import catalog_of
 from shared.domain.subscription import health, track
 from shared.domain.subscription.state import plan_of
 from shared.domain.subscription.track import Surroundings

@@ -11,7 +11,7 @@ import functions
 from eventing import events
 from eventing.events import Event
 from eventing.flow_chart import mermaid
-from eventing.routes import ROUTES, STEPS, WATCHED, jobs_for
+from eventing.routes import ROUTES, STEPS, WATCHED, Job, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 
@@ -68,6 +68,11 @@ def test_a_missing_hint_wakes_every_step_of_the_phase_machine() -> None:
 def test_a_copy_wakes_no_step_of_the_original() -> None:
     rung = steps_rung_by(an_event(CSV.ref("a", "ns"), phase="Succeeded", copied="true"))
     assert rung == {"cluster_service_version/copy_csv"}
+
+
+def test_a_copy_that_went_lets_its_namespace_be_resolved_again() -> None:
+    went = Event("d", names.DELETED, "t", CSV.ref("a", "ns"), hints={"copied": "true"})
+    assert Job("subscription/resolve_subscriptions", kinds.NAMESPACE.ref("ns"), "bulk") in jobs_for(went)
 
 
 def test_an_owned_deployment_rings_its_csv() -> None:

@@ -16,7 +16,7 @@ from shared.domain.plan import crds, execution, references, steps, validation
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import Resource
-from shared.domain.resolver.scene import is_copy
+from shared.domain.resolver.copies import home_of, is_copy, occupied, way_out
 from shared.domain.unpack.content import bundle_in
 from shared.kinds import Kind, Ref
 
@@ -45,6 +45,10 @@ class _Failure(Exception):
     """A step cannot be carried out, for the reason given."""
 
 
+class _Occupied(_Failure):
+    """Something has the name of what is to be created, and may go at any time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far the pass came."""
@@ -54,6 +58,8 @@ class Progress:
     statuses: tuple[str, ...]
     """Of all steps, once the actions are done."""
     error: str = ""
+    is_curable: bool = False
+    """The error may go at any time, by something done elsewhere."""
     warnings: tuple[str, ...] = ()
     """What people should know about although it stopped nothing."""
 
@@ -100,7 +106,7 @@ def advance(plan: ReadOnly, world: World, served: Served) -> Progress:
     """What the next pass over a plan does."""
     planned = (plan.get("status") or {}).get("plan") or ()
     statuses = [str(step.get("status") or "Unknown") for step in planned]
-    going, error = _Pass(plan, world, served), ""
+    going, error, is_curable = _Pass(plan, world, served), "", False
     actions: list[Action] = []
     for index, step in enumerate(planned):
         if statuses[index] in FINISHED:
@@ -109,11 +115,11 @@ def advance(plan: ReadOnly, world: World, served: Served) -> Progress:
             action = _act(going, step)
         except _Failure as failure:
             statuses[index] = "UnsupportedResource" if str(failure) == INVALID_PLAN else statuses[index]
-            error = str(failure)
+            error, is_curable = str(failure), isinstance(failure, _Occupied)
             break
         actions.append(action)
         statuses[index] = action.status
-    return Progress(tuple(actions), tuple(statuses), error, tuple(going.warnings))
+    return Progress(tuple(actions), tuple(statuses), error, is_curable, tuple(going.warnings))
 
 
 def _act(going: _Pass, step: ReadOnly) -> Action:
@@ -137,7 +143,10 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
     if rule is None:
         raise _Failure(INVALID_PLAN)
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)
-    return execution.act(wanted, going.live(rule.kind, resource.name), rule)
+    live = going.live(rule.kind, resource.name)
+    if live is not None and rule.kind == kinds.CLUSTER_SERVICE_VERSION and is_copy(live):
+        raise _Occupied(f"{occupied(resource.name, home_of(live))}. {way_out(home_of(live))}")
+    return execution.act(wanted, live, rule)
 
 
 def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Action:

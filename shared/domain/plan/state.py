@@ -111,9 +111,9 @@ def next_look(status: ReadOnly, now: datetime) -> timedelta | None:
     return NEXT_PASS if is_young and not status.get("message") else RETRY
 
 
-def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is_forbidden: bool) -> Manifest:
-    """A step failed: tried again while the window is open (a right may be granted at any time), then final."""
-    if is_forbidden or now - _started(status, now) < retry:
+def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is_curable: bool) -> Manifest:
+    """A step failed: tried again while the window is open, then final; one that others can cure is never given up."""
+    if is_curable or now - _started(status, now) < retry:
         return {**status, "message": f"retrying execution due to error: {error}"}
     failed = {**status, "phase": "Failed", "message": error}
     return _with_condition(failed, "False", "InstallComponentFailed", error, now=now)

@@ -77,6 +77,8 @@ class Inputs:
     """What prevents any decision in the namespace, e.g. two OperatorGroups."""
     is_whole: bool = False
     """OLM's scope: the namespace is one component, and one refusal refuses all."""
+    copies: Mapping[str, str] = field(default_factory=dict)
+    """Copied ClusterServiceVersions in the namespace, and where their originals are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from shared.domain.catalog.model import Package
+from shared.domain.resolver.copies import occupied, way_out
 from shared.domain.resolver.model import Chosen, Component, Inputs, Installed, Refusal, Resolution, Subscriber
 from shared.domain.resolver.pool import Candidate, ChannelError, pool
 from shared.domain.resolver.requirements import Provided, provided, required
@@ -76,6 +77,8 @@ def _from_package(subscriber: Subscriber, package: Package, inputs: Inputs) -> _
     if isinstance(candidates, str):
         return _unsatisfiable(candidates, subscriber)
     best = next((one for one in candidates if not one.is_deprecated), None)
+    if best is not None and best.bundle.name in inputs.copies:
+        return _already_served(best.bundle.name, inputs.copies[best.bundle.name], subscriber)
     if best is not None:
         return _Takes(_chosen(best, subscriber, inputs, current))
     if current is not None:
@@ -83,6 +86,12 @@ def _from_package(subscriber: Subscriber, package: Package, inputs: Inputs) -> _
     return _unsatisfiable(
         f"every bundle of package {package.name} that subscription {subscriber.name} may use is deprecated", subscriber
     )
+
+
+def _already_served(csv: str, home: str, subscriber: Subscriber) -> Refusal:
+    """A copy cannot become the operator, and two objects of one name cannot be: somebody has to choose."""
+    refusal = _unsatisfiable(occupied(csv, home), subscriber)
+    return replace(refusal, message=f"{refusal.message}. {way_out(home)}")
 
 
 def _chosen(best: Candidate, subscriber: Subscriber, inputs: Inputs, current: Installed | None) -> Chosen:

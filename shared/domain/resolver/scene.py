@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.catalog.model import Package
 from shared.domain.groups.targets import refusal
+from shared.domain.resolver.copies import home_of, is_copy
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.properties import of_csv
 from shared.domain.subscription import state
@@ -77,7 +78,9 @@ def look(
     subscriptions = objects.list(kinds.SUBSCRIPTION, namespace)
     if all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
         return Scene(subscriptions, (), Inputs(namespace))
-    csvs = [csv for csv in objects.list(kinds.CLUSTER_SERVICE_VERSION, namespace) if not is_copy(csv)]
+    found_csvs = objects.list(kinds.CLUSTER_SERVICE_VERSION, namespace)
+    csvs = [csv for csv in found_csvs if not is_copy(csv)]
+    copies = {name_of(csv): home_of(csv) for csv in found_csvs if is_copy(csv)}
     groups = objects.list(kinds.OPERATOR_GROUP, namespace)
     subscribers = tuple(_subscriber(one, {name_of(csv) for csv in csvs}) for one in subscriptions)
     places = {namespace} if _excludes_global(groups) else {namespace, scope.global_namespace}
@@ -90,15 +93,9 @@ def look(
         installed = _installed(csvs, subscriptions)
     except ValueError as error:
         installed, problem = (), f"error using catalogsource {namespace}/@existing: {error}"
-    inputs = Inputs(namespace, subscribers, installed, catalogs, packages, problem, scope.plan_scope == "namespace")
+    is_whole = scope.plan_scope == "namespace"
+    inputs = Inputs(namespace, subscribers, installed, catalogs, packages, problem, is_whole, copies)
     return Scene(subscriptions, groups, inputs, any(isinstance(one, str) for one in packages.values()))
-
-
-def is_copy(csv: ReadOnly) -> bool:
-    """The CSV was copied here from another namespace (resolver.md §2.5)."""
-    operator_namespace = annotations_of(csv).get(names.OPERATOR_NAMESPACE, namespace_of(csv))
-    is_told_so = (csv.get("status") or {}).get("reason") == "Copied"
-    return is_told_so or names.COPIED_FROM in labels_of(csv) or operator_namespace != namespace_of(csv)
 
 
 def catalog_of(source: ReadOnly) -> Catalog:

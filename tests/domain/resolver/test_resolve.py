@@ -163,6 +163,21 @@ def test_an_api_has_one_provider() -> None:
     )
 
 
+def test_an_update_whose_name_a_copy_has_is_refused_in_its_component_only() -> None:
+    newer = a_package("a", version="2.0.0", replaces="a.v1.0.0")
+    offered = {(KEY, package.name): package for package in (newer, a_package("b"))}
+    subscribers = (a_subscriber("a", installed_csv="a.v1.0.0"), B)
+    copies = {"a.v2.0.0": "elsewhere"}
+    resolution = resolve(Inputs("ns", subscribers, (an_installed("a"),), {KEY: CATALOG}, offered, copies=copies))
+    assert chosen(resolution) == ["b.v1.0.0"]
+    assert "a.v2.0.0 is installed for this namespace already, from namespace elsewhere" in refusal(resolution, "a")
+
+
+def test_a_copy_of_another_version_stands_in_nobodys_way() -> None:
+    packages = {(KEY, "a"): a_package("a")}
+    assert chosen(resolve(Inputs("ns", (A,), (), {KEY: CATALOG}, packages, copies={"a.v0": "x"}))) == ["a.v1.0.0"]
+
+
 def test_a_second_subscription_for_an_installed_package_is_refused() -> None:
     """resolver.md 10.3: the installed copy and the catalog's copy are the same package."""
     first = a_subscriber("a", "first", installed_csv="a.v1.0.0")

@@ -185,6 +185,32 @@ def test_a_forbidden_write_is_retried_for_ever_and_succeeds_once_allowed() -> No
     assert "message" not in status(world)
 
 
+@pytest.mark.parametrize(
+    ("more", "home"),
+    [
+        pytest.param(
+            {"labels": {names.COPIED_FROM: "operators"}}, "namespace operators", id="its label names the home"
+        ),
+        pytest.param({"annotations": {names.OPERATOR_NAMESPACE: "operators"}}, "namespace operators", id="annotated"),
+        pytest.param({}, "another namespace", id="only its status says that it is a copy"),
+    ],
+)
+def test_a_copied_csv_is_never_present_and_the_plan_waits_until_it_goes(more: Manifest, home: str) -> None:
+    copy = {**CSV, "metadata": {**CSV["metadata"], **more}, "status": {"reason": "Copied"}}
+    world = carried_out(a_plan(CSV), copy)
+    for _ in range(20):
+        world.later(seconds=30)
+    assert (status(world)["phase"], steps(world)) == ("Installing", ["Unknown"])
+    assert status(world)["message"] == (
+        f"retrying execution due to error: a.v1 is installed for this namespace already, from {home}, and its copy "
+        "here has the same name. Use that one and delete the Subscription, or leave this namespace out of the "
+        f"OperatorGroup of {home}; the install goes on by itself once the copy is gone."
+    )
+    world.remove(Ref.of(copy))
+    world.later(seconds=5)
+    assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
+
+
 def test_a_conflict_only_means_to_look_again() -> None:
     world = World(an_operator_group(), a_plan(CSV))
     conflict = WriteFailure("conflict", "changed", 0, PLAN)

@@ -360,6 +360,46 @@ def test_an_existing_csv_of_that_name_is_adopted() -> None:
     assert metadata(world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")])["uid"] == uid
 
 
+def a_copy(home: str = "operators") -> Manifest:
+    """The etcd 1.0.0 that serves the namespace from another one."""
+    csv = a_bundle("etcd", "1.0.0")[0]
+    meta = {**metadata(csv), "namespace": "ns", "labels": {names.COPIED_FROM: home}}
+    return {**csv, "metadata": meta, "status": {"phase": "Succeeded", "reason": "Copied"}}
+
+
+def test_a_copied_csv_of_that_name_refuses_the_subscription_and_its_end_installs_it() -> None:
+    world = installed(a_copy(), a_subscription(), a_subscription("vault"))
+    reason, message = conditions(world)["ResolutionFailed"]
+    assert reason == "ConstraintsNotSatisfiable"
+    assert message == (
+        "constraints not satisfiable: etcd.v1.0.0 is installed for this namespace already, from namespace operators, "
+        "and its copy here has the same name, subscription etcd exists. Use that one and delete the Subscription, or "
+        "leave this namespace out of the OperatorGroup of namespace operators; the install goes on by itself once the "
+        "copy is gone."
+    )
+    assert status(world, "vault")["installedCSV"] == "vault.v1.0.0", "its neighbour goes on"
+    assert [plan["spec"]["clusterServiceVersionNames"] for plan in the(world, kinds.INSTALL_PLAN)] == [["vault.v1.0.0"]]
+    world.remove(Ref.of(a_copy()))
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    assert (status(world)["state"], status(world)["installedCSV"]) == ("AtLatestKnown", "etcd.v1.0.0")
+    assert "ResolutionFailed" not in conditions(world)
+    assert names.COPIED_FROM not in labels_of(world.objects[Ref.of(a_copy())])
+
+
+def test_a_copy_that_comes_before_its_plan_is_carried_out_is_told_on_the_subscription() -> None:
+    world = installed(a_subscription(installPlanApproval="Manual"))
+    world.put(a_copy())
+    approve(world)
+    world.later(minutes=10)
+    reason, message = conditions(world)["InstallPlanPending"]
+    assert (reason, "from namespace operators" in message) == ("Installing", True)
+    world.remove(Ref.of(a_copy()))
+    world.later(seconds=5)
+    assert status(world)["state"] == "AtLatestKnown"
+
+
 def test_an_interrupted_run_leaves_no_second_plan() -> None:
     world = a_world(a_subscription())
     world.finish_jobs()

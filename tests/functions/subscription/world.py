@@ -19,6 +19,7 @@ from eventing.routes import Job, jobs_for
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, uid_of, version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.lifecycle.phases import is_copied
 from shared.errors import RetryLater
 from shared.kinds import Kind, Ref
 from shared.ports import (
@@ -165,7 +166,8 @@ class World(FakeCluster):
         owners = ",".join(
             f"{one['kind']}/{one['name']}" for one in metadata(self.objects.get(ref, {})).get("ownerReferences") or ()
         )
-        for job in jobs_for(Event("id", kind, "test", ref, {"copied": "false", "unpack": "true", "owners": owners})):
+        copied = "true" if is_copied(self.objects.get(ref, {"metadata": {}})) else "false"
+        for job in jobs_for(Event("id", kind, "test", ref, {"copied": copied, "unpack": "true", "owners": owners})):
             if job.group in GROUPS:
                 self.jobs[job] = None
 
