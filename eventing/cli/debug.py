@@ -59,6 +59,8 @@ def capture(
     from eventing.replay import capture as write
     from eventing.routes import WATCHED
 
+    if not out.parent.is_dir():
+        raise CliError(f"-o {out}: no such folder {out.parent}", USAGE)
     target = choose(state, kubeconfig)
     cluster = target.cluster()
     objects = (manifest for kind in WATCHED for manifest in cluster.list(kind))
@@ -96,6 +98,10 @@ def replay(
 
 def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
     from eventing.replay import replay as decide
+    from eventing.routes import STEPS
+
+    if only and not any(only in (step, step.partition("/")[2]) for step in STEPS):
+        raise CliError(f"--only {only}: no such step; wanted one of {', '.join(sorted(STEPS))}", USAGE)
 
     def on_each(each: Replayed) -> bool:
         if is_stepping or each.result == "different":

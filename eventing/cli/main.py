@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -17,6 +18,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    *,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and end.")] = False,
+) -> None:
+    """Operator Lifecycle Manager as small functions: install operators, and explain every decision."""
+    if version:
+        from importlib.metadata import version as version_of
+
+        sys.stdout.write(f"olmf {version_of('olm-functions')}\n")
+        raise typer.Exit
+
+
 for module in (local, packages, debug, events, queue, manifests, run):
     module.register(app)
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from eventing.cli.failure import USAGE, CliError
 
+LONGEST_CELL = 120
+"""Characters of a cell in a table; JSON and YAML have all."""
+
 
 def show(rows: Sequence[dict[str, object]], output: str, *, columns: Sequence[str]) -> None:
     """Write rows to stdout; the columns are the keys that a table shows, in order."""
@@ -32,9 +35,14 @@ def document(value: object, output: str) -> None:
 def table(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> None:
     """Write aligned columns with a heading, as kubectl does."""
     lines = [[column.upper() for column in columns]]
-    lines += [[str(row.get(column, "")) for column in columns] for row in rows]
+    lines += [[_cell(row.get(column, "")) for column in columns] for row in rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     for line in lines:
         sys.stdout.write(
             "   ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
         )
+
+
+def _cell(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
 TimeoutOption = Annotated[int, typer.Option(help="Seconds to wait; 0 returns at once.")]
 
+INSTALLED = ("namespace", "package", "channel", "version", "phase", "approval", "says")
+OFFERED = ("package", "channel", "version", "catalog")
+NOTHING_INSTALLED = "nothing installed yet"
+NOTHING_OFFERED = "nothing offered: no catalog was read yet, or they are empty; `kubectl get catsrc -A` tells"
+
 
 def register(app: typer.Typer) -> None:
     """Add the verbs of the package manager."""
@@ -152,11 +157,8 @@ def list_packages(
     from eventing.packages import installed, offered
 
     with _cluster(state, kubeconfig) as cluster:
-        if available:
-            show(offered(cluster), output, columns=("package", "channel", "version", "catalog"))
-        else:
-            show(
-                installed(cluster, namespace),
-                output,
-                columns=("namespace", "package", "channel", "version", "phase", "approval", "says"),
-            )
+        rows = offered(cluster) if available else installed(cluster, namespace)
+    if not rows and output == "table":
+        sys.stdout.write(f"{NOTHING_OFFERED if available else NOTHING_INSTALLED}\n")
+        return
+    show(rows, output, columns=OFFERED if available else INSTALLED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from eventing.cli.output import show
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 from tests.kit.installation import SAMPLES, Installation, installed, olmf
 
@@ -78,6 +80,10 @@ def test_status_names_addresses_and_processes(sandbox: Installation) -> None:
 def test_the_catalog_offers_channels_and_their_heads(sandbox: Installation) -> None:
     offered = {(row["package"], row["channel"], row["version"]) for row in rows(sandbox, "list", "--available")}
     assert {("tide", "stable (default)", "tide.v1.0.0"), ("beacon", "fast", "beacon.v1.1.0")} <= offered
+
+
+def test_an_empty_list_says_so(sandbox: Installation) -> None:
+    assert sandbox.olmf("list", "-n", "nowhere").stdout == "nothing installed yet\n"
 
 
 def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
@@ -196,11 +202,25 @@ def test_where_nothing_runs(tmp_path: Path, words: list[str], code: int, sentenc
         pytest.param(["replay", "nowhere.tar"], "nowhere.tar: no such file", id="no file"),
         pytest.param(["replay", "x", "--perturb", "drop"], "say --world, too", id="perturb without a world"),
         pytest.param(["replay", "x", "--world", "--step"], "choose decisions", id="a world in steps"),
+        pytest.param(["replay", "x", "--only", "nostep"], "subscription/resolve_subscriptions", id="no such step"),
+        pytest.param(["capture", "-o", "/nodir/x.tar"], "no such folder /nodir", id="nowhere to write"),
         pytest.param(["graph"], "olmf graph --flow", id="graph of nothing"),
     ],
 )
 def test_offline_verbs_refuse_with_a_sentence(words: list[str], sentence: str) -> None:
     refused(olmf(*words, check=False), 2, sentence)
+
+
+def test_the_version_is_told() -> None:
+    assert re.fullmatch(r"olmf \d+\.\d+\.\d+\n", olmf("--version").stdout)
+
+
+def test_a_table_cuts_long_cells_and_json_does_not(capsys: pytest.CaptureFixture[str]) -> None:
+    row: dict[str, object] = {"says": "much " * 100}
+    show([row], "table", columns=["says"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) == 120
+    show([row], "json", columns=["says"])
+    assert json.loads(capsys.readouterr().out) == [row]
 
 
 def test_what_the_world_refuses_is_told_in_a_sentence(tmp_path: Path) -> None:
