@@ -13,7 +13,9 @@ from eventing.cli.output import document
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
 
 if TYPE_CHECKING:
+    from eventing.cli.target import Target
     from eventing.replay import Replayed
+    from shared.kinds import Ref
 
 
 def register(app: typer.Typer) -> None:
@@ -36,14 +38,29 @@ def why(
     from eventing.workqueue import listed
 
     ref = ref_of(target, namespace)
-    with choose(state, kubeconfig).redis() as client:
+    place = choose(state, kubeconfig)
+    with place.redis() as client:
         answer = ask(RedisJournal(client).book(), ref, listed(client))
+    if not answer.is_known and place.cluster().get(ref) is None:
+        raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
     if output == "table":
-        sys.stdout.write(text_of(answer) + "\n")
+        sys.stdout.write(text_of(answer) + "\n" + _approval(place, ref))
     else:
         document(answer.json(), output)
     if not answer.writes and not answer.last:
         raise typer.Exit(NEGATIVE)
+
+
+def _approval(place: Target, ref: Ref) -> str:
+    """How to approve what a Subscription waits for; empty for anything else."""
+    from eventing.packages import plan_to_approve
+    from shared.kinds import SUBSCRIPTION
+
+    if ref != SUBSCRIPTION.ref(ref.name, ref.namespace):
+        return ""
+    cluster = place.cluster()
+    plan = plan_to_approve(cluster, cluster.get(ref) or {})
+    return f"\nwaits for approval of {plan}: olmf approve {plan} -n {ref.namespace}\n" if plan else ""
 
 
 def capture(

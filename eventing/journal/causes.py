@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ import msgspec
 
 from eventing.journal.book import Book
 from eventing.journal.records import Run, Saw, Write
-from shared.kinds import NAMESPACE, Ref
+from shared.kinds import NAMESPACE, SUBSCRIPTION, Ref
 
 _MAX_CAUSES = 5
 _MAX_DEPTH = 40
@@ -69,7 +70,9 @@ class Why:
     writes: tuple[Node, ...] = ()
     """What we wrote to it, the newest first, each with its causes."""
     last: tuple[Stuck, ...] = ()
-    """The last verdict of each step that looked at it."""
+    """The last verdict of each step that looked at it, or at its namespace."""
+    is_known: bool = True
+    """The journal holds an event of it, a run on it or a write to it."""
 
     def json(self) -> Any:
         """As JSON values."""
@@ -84,7 +87,8 @@ def why(book: Book, ref: Ref, jobs: Iterable[Waiting] = (), *, writes: int = 3) 
     found = list(reversed(book.writes_to(ref)))[:writes]
     tree = _Tree(book)
     nodes = tuple(tree.write(run, write) for run, write in found)
-    return Why(str(ref), nodes, tuple(_verdicts(book, ref, tuple(jobs))))
+    is_known = bool(found or book.runs_for(ref) or any(saw.ref == str(ref) for saw in book.events.values()))
+    return Why(str(ref), nodes, tuple(_verdicts(book, ref, tuple(jobs))), is_known)
 
 
 class _Tree:
@@ -137,6 +141,7 @@ def _told_by(event: Saw | None, writer: tuple[Run, Write] | None) -> str:
 def _verdicts(book: Book, ref: Ref, jobs: tuple[Waiting, ...]) -> Iterator[Stuck]:
     """The last run of each step on the object, then of the steps that look at its whole namespace."""
     keys = [ref, NAMESPACE.ref(ref.namespace)] if ref.namespace else [ref]
+    others = _other_subscriptions(book, ref)
     for key in keys:
         last = {run.step: run for run in book.runs_for(key)}
         for step, run in last.items():
@@ -144,11 +149,24 @@ def _verdicts(book: Book, ref: Ref, jobs: tuple[Waiting, ...]) -> Iterator[Stuck
             if not verdict and not run.failure:
                 continue
             wait = (run.decisions[-1].wait or {}) if run.decisions else {}
+            if key != ref and _is_about(others, wait.get("what", "")) and not _is_about([ref.name], wait["what"]):
+                wait = {}
             due = next((job.due for job in jobs if (job.step, job.ref) == (step, key)), None)
             yield Stuck(
                 step, verdict, _time(run.at), wait.get("what", ""), wait.get("since", ""), due or _next_try(run, wait),
                 run.id,
             )  # fmt: skip
+
+
+def _other_subscriptions(book: Book, ref: Ref) -> list[str]:
+    """Their names: a step that looks at a whole namespace tells what the first of them waits for."""
+    told = {saw.ref for saw in book.events.values()} | {run.ref for run in book.runs.values()}
+    prefix = str(SUBSCRIPTION.ref("", ref.namespace))
+    return [name for text in told if text.startswith(prefix) and (name := text.removeprefix(prefix)) != ref.name]
+
+
+def _is_about(names: Iterable[str], text: str) -> bool:
+    return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) for name in names)
 
 
 def _next_try(run: Run, wait: dict[str, Any]) -> datetime | None:

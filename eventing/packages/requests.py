@@ -144,9 +144,13 @@ def approve_plan(cluster: KubeClient, namespace: str, plan: str) -> str:
 
 def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
     """Name of the plan that the Subscription of a package points to, if it waits for approval, else empty."""
-    subscription = _wanted_subscription(cluster, namespace, package)
+    return plan_to_approve(cluster, _wanted_subscription(cluster, namespace, package))
+
+
+def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
+    """Name of the plan that a Subscription points to, if it waits for approval, else empty."""
     name = str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
-    plan = cluster.get(INSTALL_PLAN.ref(name, namespace)) if name else None
+    plan = cluster.get(INSTALL_PLAN.ref(name, namespace_of(subscription))) if name else None
     return name if plan and not plan["spec"].get("approved") else ""
 
 

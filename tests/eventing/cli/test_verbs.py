@@ -117,6 +117,9 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert said.splitlines()[-1] == "beacon: waits for approval; `olmf upgrade beacon -n two` approves it"
     sub = sandbox.cluster.get(SUBSCRIPTION.ref("beacon", "two"))
     assert sub is not None
+    plan = sub["status"]["installPlanRef"]["name"]
+    why = sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
+    assert f"waits for approval of {plan}: olmf approve {plan} -n two" in why
     assert (
         f"approved {sub['status']['installPlanRef']['name']}"
         in sandbox.olmf("approve", sub["status"]["installPlanRef"]["name"], "-n", "two").stdout
@@ -170,6 +173,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
     ("words", "code", "sentence"),
     [
         pytest.param(["why", "nonsense"], 2, "wanted KIND/NAME", id="no kind"),
+        pytest.param(["why", "sub/ghost", "-n", "olm"], 1, "ghost does not exist", id="an object that is not there"),
         pytest.param(["why", "dragon/x"], 2, "no such kind here", id="an unknown kind"),
         pytest.param(["list", "-o", "xml"], 2, "wanted table, json or yaml", id="an unknown format"),
         pytest.param(

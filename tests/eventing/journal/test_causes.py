@@ -139,3 +139,18 @@ def test_nothing_known_is_said_so() -> None:
 def test_the_answer_is_json() -> None:
     answer = why(Book.of(INSTALL), DEPLOY).json()
     assert answer["writes"][0]["causes"][0]["id"] == "run-3"
+
+
+def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
+    wait = {**WAIT, "what": "atlas: no operators found in package atlas"}
+    other = SUBSCRIPTION.ref("atlas", "olm")
+    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="done", wait=wait)
+    book = Book.of([saw(SUB, "sub", "1"), saw(other, "other", "2"), run])
+    assert [stuck.waits_for for stuck in why(book, SUB).last] == [""]
+    assert [stuck.waits_for for stuck in why(book, other).last] == [wait["what"]]
+
+
+def test_a_verdict_on_the_namespace_is_no_knowledge_of_the_object() -> None:
+    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="done")
+    assert not why(Book.of([run]), SUB).is_known
+    assert why(Book.of([run, saw(SUB, "sub", "1")]), SUB).is_known
