@@ -57,10 +57,25 @@ def up(
         raise CliError(f"--source {source}: wanted watch or endpoint", USAGE)
     if fault := plan.fault():
         raise CliError(fault, USAGE)
+    plan = _with_what_was_served(plan)
     if detach:
         _detach(plan)
     else:
         _stay(plan)
+
+
+def _with_what_was_served(plan: Plan) -> Plan:
+    """The plan, with the folders of the last time when it names none: the catalogs made of them are still there."""
+    from dataclasses import replace
+
+    from eventing.local.served import Served, is_without_bundles, recall
+
+    if not plan.bundles and not plan.catalogs and (served := recall(plan.state, plan.kubeconfig)) != Served():
+        sys.stderr.write(f"# serving again: {served}\n")
+        plan = replace(plan, bundles=served.bundles, catalogs=tuple(map(str, served.catalogs)))
+    for folder in filter(is_without_bundles, plan.bundles):
+        sys.stderr.write(f"warning: --bundles {folder}: no bundle there (wanted PACKAGE/VERSION/manifests)\n")
+    return plan
 
 
 def _detach(plan: Plan) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from eventing.local.folders import ring_on_change
+from eventing.local.served import Served, remember
 from eventing.local.state import StateDirectory
 from eventing.local.supervisor import Program, Supervisor
 from eventing.registry.shelf import name_of
@@ -76,6 +77,7 @@ async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
     """
     plan.state.make()
     with plan.state.claimed():
+        remember(plan.state, Served(plan.bundles, tuple(_folders(plan.catalogs).values())), plan.kubeconfig)
         await _run(plan, on_ready)
 
 

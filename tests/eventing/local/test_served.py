@@ -1,0 +1,45 @@
+"""What `olmf up` serves again when nobody names folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eventing.local.served import Served, is_without_bundles, recall, remember
+from eventing.local.state import StateDirectory
+from tests.kit.installation import SAMPLES, olmf
+
+
+def test_the_same_folders_are_served_again_as_long_as_they_are_there(tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path)
+    bundles, catalog, gone = tmp_path / "bundles", tmp_path / "catalog", tmp_path / "gone"
+    bundles.mkdir()
+    catalog.mkdir()
+    assert recall(state, None) == Served()
+    remember(state, Served((bundles, gone), (catalog,)), None)
+    remember(state, Served(), None)
+    assert recall(state, None) == Served((bundles,), (catalog,))
+
+
+def test_another_cluster_is_not_served_what_this_one_was(tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path)
+    remember(state, Served((tmp_path,)), None)
+    assert recall(state, tmp_path / "kubeconfig") == Served()
+
+
+def test_a_folder_without_bundles_is_noticed(tmp_path: Path) -> None:
+    assert is_without_bundles(tmp_path)
+    assert not is_without_bundles(SAMPLES)
+
+
+def test_up_says_what_it_serves_again_and_what_is_empty(tmp_path: Path) -> None:
+    state, bundles = tmp_path / "state", tmp_path / "bundles"
+    bundles.mkdir()
+    try:
+        first = olmf("up", "--detach", "--state", str(state), "--bundles", str(bundles))
+        olmf("down", "--state", str(state))
+        again = olmf("up", "--detach", "--state", str(state))
+    finally:
+        olmf("down", "--state", str(state), check=False)
+    assert f"warning: --bundles {bundles}: no bundle there" in first.stderr
+    assert f"# serving again: {bundles}\n" in again.stderr
+    assert "  registry    " in again.stdout
