@@ -36,6 +36,8 @@ def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs |
     rows = [row for row in offered(cluster, catalogs) if row["catalog"] == catalog]
     channels = [str(row["channel"]).removesuffix(_DEFAULT) for row in rows if row["package"] == name]
     if channels:
-        return "" if spec.get("channel", channels[0]) in channels else f"its channels: {', '.join(sorted(channels))}"
+        return (
+            "" if (spec.get("channel") or channels[0]) in channels else f"its channels: {', '.join(sorted(channels))}"
+        )
     alike = get_close_matches(name, sorted({str(row["package"]) for row in rows}))
     return f"called alike: {', '.join(alike)}" if alike else "`olmf list --available` shows what there is"

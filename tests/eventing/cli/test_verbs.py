@@ -146,6 +146,7 @@ def test_install_says_what_it_waits_for(sandbox: Installation) -> None:
     refused(done, 1, "no operators found in package atlantis")
     assert "is not ready after" not in done.stderr
     assert "`olmf why Subscription/atlantis -n three` tells more" in done.stderr
+    refused(sandbox.olmf("install", "tidee", "-n", "eight", check=False), 1, "called alike: tide; ")
     said = sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout
     assert "waits for " in said
     assert "no operators found in package atlantis" in said
