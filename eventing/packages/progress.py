@@ -60,7 +60,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
         says="; ".join(filter(None, (hold and f"held: {hold}", news))),
         held=f"{installed}: {hold}" if hold and installed else "",
         is_done=works and installed == current and "ResolutionFailed" not in conditions,
-        is_stuck=_is_stuck(trouble or {}),
+        is_stuck=not is_waiting_csv and _is_stuck(trouble or {}),
     )
 
 

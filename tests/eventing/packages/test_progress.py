@@ -60,6 +60,11 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
             id="what works is not done while its next version cannot be decided",
         ),
         pytest.param(
+            a_subscription(("ResolutionFailed", "ConstraintsNotSatisfiable", "no v2"), currentCSV="a.v1"),
+            a_csv("Installing", "waiting"), Standing("a.v1", "Installing", "waiting"),
+            id="what is being installed is not stuck, whatever comes after it",
+        ),
+        pytest.param(
             a_subscription(
                 ("InstalledCSVMissing", "ClusterServiceVersionDeleted", "gone"), currentCSV="a.v1", installedCSV="a.v1"
             ),
