@@ -99,7 +99,9 @@ def _stay(plan: Plan) -> None:
     from eventing.local.supervisor import StartError
     from eventing.local.tie import tie_to_supervisor
     from shared.adapters.kube import ApiError
+    from shared.telemetry import configure_logging
 
+    configure_logging(as_json=False)
     tie_to_supervisor()
     try:
         asyncio.run(run(plan, lambda _: _say_where(plan.state)))

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import random
 import socket
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -14,6 +15,10 @@ from pathlib import Path
 
 class AlreadyRunningError(RuntimeError):
     """Another supervisor works in the state directory."""
+
+
+PORTS = range(20_000, 32_000)
+"""Where programs of ours listen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +114,16 @@ class StateDirectory:
 
 
 def free_port(wanted: int = 0) -> int:
-    """A free port of loopback: the wanted one if possible."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OSError:
-            return free_port()
-        return int(probe.getsockname()[1])
+    """A free port of loopback: the wanted one if possible, else any outside the range of outgoing connections.
+
+    A port that the kernel chooses may be that of somebody's connection by the time a program listens on it.
+    """
+    while True:
+        port, wanted = wanted or random.choice(PORTS), 0  # noqa: S311  # nothing secret about a port
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def write_json(path: Path, value: object) -> None:
