@@ -74,7 +74,8 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
     ),
     "cluster_service_version": (
         *_read(kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION),
-        *_read(kinds.SERVICE_ACCOUNT, kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
+        *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
+        Right(kinds.SERVICE_ACCOUNT, (*READ, "create")),
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *RBAC),
         *(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE)),
         *_status(CSV, kinds.OPERATOR_CONDITION),
