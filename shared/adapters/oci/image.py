@@ -8,8 +8,8 @@ from typing import BinaryIO, Final, Generic, TypeVar
 
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.layers import Tree
-from shared.adapters.oci.reference import Reference
-from shared.adapters.oci.registry import Descriptor, Registry
+from shared.adapters.oci.origin import N, Name, Origin
+from shared.adapters.oci.verify import Descriptor
 from shared.api.manifest import Manifest, ReadOnly
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ _PLATFORM: Final = ("linux", "amd64")
 class Image(Generic[T]):
     """What was pulled."""
 
-    reference: Reference
+    reference: Name
     """By digest."""
     labels: Mapping[str, str]
     files: Mapping[str, T]
@@ -32,35 +32,35 @@ def in_memory(stream: BinaryIO) -> bytes:
 
 
 def pull(
-    registry: Registry,
-    reference: Reference,
+    origin: Origin[N],
+    reference: N,
     choose: Callable[[Mapping[str, str]], tuple[str, ...]],
     keep: Callable[[BinaryIO], T],
 ) -> Image[T]:
     """The files of an image below the directories that `choose` picks from its labels. OciError when there are none."""
-    digest, manifest = registry.manifest(reference)
+    digest, manifest = origin.manifest(reference)
     found = reference.at(digest)
     try:
-        manifest = _for_platform(registry, found, manifest)
-        labels = _labels(registry, found, manifest)
-        tree = Tree(choose(labels), keep, registry.limits)
-        for layer in _layers(registry, found, manifest):
-            with registry.blob(found, layer) as content:
+        manifest = _for_platform(origin, found, manifest)
+        labels = _labels(origin, found, manifest)
+        tree = Tree(choose(labels), keep, origin.limits)
+        for layer in _layers(origin, found, manifest):
+            with origin.blob(found, layer) as content:
                 tree.add(content)
         return Image(found, labels, tree.complete())
     except OciError as error:
-        is_named = f"{found.registry}/{found.repository}" in error.message
+        is_named = found.place in error.message
         raise error if is_named else replace(error, message=f"{found}: {error.message}") from error
 
 
-def _layers(registry: Registry, reference: Reference, manifest: Manifest) -> list[Descriptor]:
+def _layers(origin: Origin[N], reference: N, manifest: Manifest) -> list[Descriptor]:
     listed = manifest.get("layers")
-    if not isinstance(listed, list) or len(listed) > registry.limits.layers:
+    if not isinstance(listed, list) or len(listed) > origin.limits.layers:
         raise OciError("Malformed", "its manifest has no list of layers, or too many; push the image again")
     return [Descriptor.of(layer, reference) for layer in listed]
 
 
-def _for_platform(registry: Registry, reference: Reference, manifest: Manifest) -> Manifest:
+def _for_platform(origin: Origin[N], reference: N, manifest: Manifest) -> Manifest:
     """The manifest itself, or the one that an index holds for our platform."""
     if "manifests" not in manifest:
         if manifest.get("schemaVersion") != 2 or "config" not in manifest:
@@ -71,10 +71,10 @@ def _for_platform(registry: Registry, reference: Reference, manifest: Manifest) 
     entry = min(entries, key=_distance, default=None)
     if entry is None or _distance(entry) == _NEVER:
         raise OciError("Malformed", "its index names no image for linux/amd64; push one")
-    _, chosen = registry.manifest(reference.at(Descriptor.of(entry, reference).digest))
+    _, chosen = origin.manifest(reference.at(Descriptor.of(entry, reference).digest))
     if "manifests" in chosen:
         raise OciError("Malformed", "its index holds another index; push one that names images")
-    return _for_platform(registry, reference, chosen)
+    return _for_platform(origin, reference, chosen)
 
 
 _NEVER: Final = 3
@@ -93,8 +93,8 @@ def _distance(entry: ReadOnly) -> int:
     return 2 if not platform else _NEVER
 
 
-def _labels(registry: Registry, reference: Reference, manifest: Manifest) -> dict[str, str]:
-    document = registry.document(reference, Descriptor.of(manifest["config"], reference))
+def _labels(origin: Origin[N], reference: N, manifest: Manifest) -> dict[str, str]:
+    document = origin.document(reference, Descriptor.of(manifest["config"], reference))
     config = document.get("config")
     labels = config.get("Labels") if isinstance(config, dict) else None
     return {str(key): str(value) for key, value in labels.items()} if isinstance(labels, dict) else {}

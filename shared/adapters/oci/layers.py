@@ -6,7 +6,7 @@ import gzip
 import posixpath
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import BinaryIO, Final, Generic, TypeVar, cast
@@ -17,14 +17,14 @@ from shared.adapters.oci.limits import Limits
 T = TypeVar("T")
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
-_GZIP: Final = b"\x1f\x8b"
+GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _ATTRIBUTE_BYTES: Final = 1024 * 1024
 _LINKS: Final = 40
 """How many links in a row are followed."""
 
 
-class _Member(tarfile.TarInfo):
+class Member(tarfile.TarInfo):
     """An entry whose long names and attributes are bounded: the library reads them into memory in one piece."""
 
     def _proc_gnulong(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
@@ -64,16 +64,19 @@ class Tree(Generic[T]):
     limits: Limits
     files: dict[str, T] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
+    _folders: set[str] = field(default_factory=set)
     _bytes: int = 0
+    _entries: int = 0
 
     def add(self, layer: BinaryIO) -> None:
         """Lay one verified layer over what is there."""
         hidden, added = [], set()
         try:
             stream = cast("BinaryIO", _unpacked(layer, self.limits))  # reading is all that the library needs
-            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Member) as archive:
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=Member) as archive:
                 for member in archive:
-                    path = _safe(member.name)
+                    self._count()
+                    path = self._real(_safe(member.name, self.limits))
                     directory, name = posixpath.split(path)
                     if name.startswith(_WHITEOUT):
                         hidden.append((directory, name))
@@ -81,6 +84,10 @@ class Tree(Generic[T]):
                         added.add(path)
                         self._store(archive, member, path)
         except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno is not None:  # the machine, not the archive
+                raise OciError(
+                    "Unreachable", f"its files cannot be kept here: {error}; make room, or set TMPDIR"
+                ) from error
             raise OciError("Malformed", f"a layer is not a readable archive: {error}; build the image again") from error
         for directory, name in hidden:
             self._hide(directory, name, added)
@@ -96,16 +103,43 @@ class Tree(Generic[T]):
         return any(not directory or path.startswith(f"{directory}/") for directory in self.directories)
 
     def _store(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
-        self._links.pop(path, None)
+        self._make_room(path, is_directory=member.isdir())
         if member.isfile():
             self._account(member.size)
             content = archive.extractfile(member)
             self.files[path] = self.keep(cast("BinaryIO", content))
+        elif member.islnk() and (target := self._real(_safe(member.linkname, self.limits))) in self.files:
+            self._account(0)
+            self.files[path] = self.files[target]  # now: a later layer may replace one of the two
         elif member.issym() or member.islnk():
-            self.files.pop(path, None)
-            self._links[path] = _link_target(member, path)
+            self._links[path] = _link_target(member, path, self.limits)
         elif not member.isdir():
             raise OciError("Malformed", f"{path!r} is a device or a pipe, which has no place in an image of files")
+
+    def _make_room(self, path: str, *, is_directory: bool) -> None:
+        """A file takes the place of a folder and the other way round; what a lower layer has there is gone."""
+        for above in _above(path):
+            self.files.pop(above, None)
+            self._folders.add(above)
+        self.files.pop(path, None)
+        self._links.pop(path, None)
+        if path in self._folders and not is_directory:
+            self._folders.discard(path)
+            self._drop(path, set())
+
+    def _real(self, path: str) -> str:
+        """Where an entry lands when folders above it are links."""
+        for _ in range(_LINKS):
+            link = next((above for above in _above(path) if above in self._links), None) if self._links else None
+            if link is None:
+                return path
+            path = posixpath.normpath(f"{self._links[link]}{path[len(link) :]}")
+        raise _astray(path, self.directories)
+
+    def _count(self) -> None:
+        self._entries += 1
+        if self._entries > self.limits.entries:
+            raise OciError("TooLarge", f"the image has more than {self.limits.entries} entries; make it smaller")
 
     def _account(self, size: int) -> None:
         self._bytes += size
@@ -116,8 +150,11 @@ class Tree(Generic[T]):
     def _hide(self, directory: str, name: str, added: set[str]) -> None:
         """Drop what lower layers put at a path, or below it; what this layer adds stays."""
         below = directory if name == _OPAQUE else posixpath.join(directory, name.removeprefix(_WHITEOUT))
+        self._drop(below, added)
+
+    def _drop(self, below: str, spared: set[str]) -> None:
         for known in (self.files, self._links):
-            for path in [path for path in known if path not in added and (path == below or _is_below(path, below))]:
+            for path in [path for path in known if path not in spared and (path == below or _is_below(path, below))]:
                 del known[path]
 
     def _target(self, path: str) -> str:
@@ -127,25 +164,39 @@ class Tree(Generic[T]):
                 if not self._is_wanted(path):
                     break
                 return path
-            path = self._links[path]
-        raise OciError("Malformed", f"the link {path!r} leads out of {', '.join(self.directories)} or in a circle; "
-                       "put a copy of the file there")  # fmt: skip
+            path = self._real(self._links[path])
+        raise _astray(path, self.directories)
+
+
+def _astray(path: str, directories: tuple[str, ...]) -> OciError:
+    where = ", ".join(directories) or "the image"
+    return OciError("Malformed", f"the link {path!r} leads out of {where} or in a circle; put a copy of the file there")
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders above a path, from the outermost."""
+    end = path.find("/")
+    while end >= 0:
+        yield path[:end]
+        end = path.find("/", end + 1)
 
 
 def _is_below(path: str, directory: str) -> bool:
     return not directory or path.startswith(f"{directory}/")
 
 
-def _safe(name: str) -> str:
+def _safe(name: str, limits: Limits) -> str:
     """The path of an entry, relative to the root of the image."""
+    if len(name.encode(errors="surrogateescape")) > limits.path_bytes:
+        raise OciError("TooLarge", f"the archive holds a path of more than {limits.path_bytes} bytes: {name[:60]!r}…")
     if name.startswith("/") or ".." in name.split("/") or "\0" in name:
         raise OciError("Malformed", f"the archive holds the path {name!r}, which points outside; build the image again")
     return posixpath.normpath(name).removeprefix("./")
 
 
-def _link_target(member: tarfile.TarInfo, path: str) -> str:
+def _link_target(member: tarfile.TarInfo, path: str, limits: Limits) -> str:
     if member.islnk():
-        return _safe(member.linkname)
+        return _safe(member.linkname, limits)
     joined = posixpath.normpath(posixpath.join("/", posixpath.dirname(path), member.linkname))
     climbs = posixpath.normpath(posixpath.join(posixpath.dirname(path), member.linkname)).startswith("..")
     if climbs:
@@ -157,7 +208,7 @@ def _unpacked(layer: BinaryIO, limits: Limits) -> _Bounded:
     """The archive in a layer, whatever its compression; its first bytes say which, media types sometimes lie."""
     magic = layer.read(4)
     layer.seek(0)
-    if magic.startswith(_GZIP):
+    if magic.startswith(GZIP):
         return _Bounded(cast("BinaryIO", gzip.GzipFile(fileobj=layer, mode="rb")), limits.unpacked_bytes)
     if magic == _ZSTD:
         return _Bounded(_zstd(layer), limits.unpacked_bytes)

@@ -23,3 +23,7 @@ class Limits:
     """Files that are kept."""
     layers: int = 256
     """Layers of one image."""
+    entries: int = 1_000_000
+    """Entries of all layers, those included that are not kept."""
+    path_bytes: int = 4096
+    """Of the path of one entry."""

@@ -33,6 +33,11 @@ class Reference:
         return f"{self.registry}/{self.repository}{tag}" + (f"@{self.digest}" if self.digest else "")
 
     @property
+    def place(self) -> str:
+        """The name without tag and digest."""
+        return f"{self.registry}/{self.repository}"
+
+    @property
     def wanted(self) -> str:
         """What the registry is asked for."""
         return self.digest or self.tag

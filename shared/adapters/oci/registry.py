@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import BinaryIO, Final, TypeVar
 
-import orjson
 import urllib3
 from urllib3.exceptions import HTTPError
 
+from shared.adapters.oci import verify
 from shared.adapters.oci.authorization import Authorizer, refused
 from shared.adapters.oci.credentials import ANONYMOUS, Credentials
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.reference import Reference, is_digest
 from shared.adapters.oci.transport import Transport, unreachable
+from shared.adapters.oci.verify import Descriptor
 from shared.api.manifest import Manifest
 
 INDEXES: Final = (
@@ -30,24 +29,7 @@ MANIFESTS: Final = (
     "application/vnd.docker.distribution.manifest.v2+json",
 )
 _ACCEPT: Final = {"Accept": ", ".join((*MANIFESTS, *INDEXES))}
-_CHUNK_BYTES: Final = 256 * 1024
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Descriptor:
-    """A blob as a manifest names it."""
-
-    digest: str
-    size: int
-
-    @classmethod
-    def of(cls, value: object, reference: Reference) -> Descriptor:
-        """The descriptor in a manifest; OciError when it is none."""
-        match value:
-            case {"digest": str(digest), "size": int(size)} if size >= 0 and is_digest(digest):
-                return cls(digest, size)
-        raise OciError("Malformed", f"{reference}: its manifest names a blob without digest and size: {value!r}")
 
 
 class Registry:
@@ -74,27 +56,27 @@ class Registry:
 
         def read() -> bytes:
             with self._open("GET", reference, f"manifests/{reference.wanted}", _ACCEPT) as response:
-                return b"".join(_bounded(response, self.limits.manifest_bytes, reference))
+                return _whole_body(response, self.limits.manifest_bytes, reference)
 
         content = self._whole(read, reference)
-        digest = "sha256:" + hashlib.sha256(content).hexdigest()
+        digest = verify.digest_of(content)
         if reference.digest:
-            _compare(_digest_of(reference.digest, content), reference.digest, reference)
+            verify.compare(verify.digest_of(content, reference.digest.partition(":")[0]), reference.digest, reference)
             digest = reference.digest
-        return digest, _json(content, reference)
+        return digest, verify.document(content, reference)
 
     def document(self, reference: Reference, descriptor: Descriptor) -> Manifest:
         """A small blob of JSON, such as the configuration of an image."""
         if descriptor.size > self.limits.manifest_bytes:
-            raise _too_large(reference, descriptor.size, self.limits.manifest_bytes)
+            raise verify.too_large(reference, descriptor.size, self.limits.manifest_bytes)
         with self.blob(reference, descriptor) as content:
-            return _json(content.read(), reference)
+            return verify.document(content.read(), reference)
 
     @contextmanager
     def blob(self, reference: Reference, descriptor: Descriptor) -> Iterator[BinaryIO]:
         """A verified blob, rewound; it lives in memory or, when large, in a temporary file."""
         if descriptor.size > self.limits.layer_bytes:
-            raise _too_large(reference, descriptor.size, self.limits.layer_bytes)
+            raise verify.too_large(reference, descriptor.size, self.limits.layer_bytes)
         with tempfile.SpooledTemporaryFile(max_size=self.limits.memory_bytes) as spool:
             self._whole(lambda: self._download(reference, descriptor, spool), reference)
             spool.seek(0)
@@ -105,12 +87,9 @@ class Registry:
     ) -> None:
         spool.seek(0)
         spool.truncate()
-        seen = hashlib.new(descriptor.digest.partition(":")[0])
         with self._open("GET", reference, f"blobs/{descriptor.digest}", {}) as response:
-            for chunk in _bounded(response, descriptor.size, reference):
-                seen.update(chunk)
-                spool.write(chunk)
-        _compare(f"{seen.name}:{seen.hexdigest()}", descriptor.digest, reference)
+            chunks = response.stream(verify.CHUNK_BYTES, decode_content=False)
+            verify.check(chunks, descriptor, reference, write=spool.write)
 
     def _whole(self, read: Callable[[], _T], reference: Reference) -> _T:
         """Read a body, again from its start where the connection broke in the middle."""
@@ -169,37 +148,11 @@ _FORBIDDEN: Final = 403
 _NOT_FOUND: Final = 404
 
 
-def _bounded(response: urllib3.BaseHTTPResponse, limit: int, reference: Reference) -> Iterator[bytes]:
-    """The body in chunks; more than `limit` bytes are refused without reading them."""
-    total = 0
-    for chunk in response.stream(_CHUNK_BYTES, decode_content=False):
-        total += len(chunk)
-        if total > limit:
-            response.close()
-            raise _too_large(reference, total, limit)
-        yield chunk
-
-
-def _too_large(reference: Reference, size: int, limit: int) -> OciError:
-    return OciError("TooLarge", f"{reference}: at least {size} bytes where {limit} are allowed; make the image smaller")
-
-
-def _digest_of(stated: str, content: bytes) -> str:
-    algorithm = stated.partition(":")[0]
-    return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
-
-
-def _compare(seen: str, wanted: str, reference: Reference) -> None:
-    if seen != wanted:
-        what = f"{reference}: the registry sent {seen} where {wanted} was wanted: damaged, or tampered with"
-        raise OciError("DigestMismatch", f"{what}; push the image again, or ask who runs the registry")
-
-
-def _json(content: bytes, reference: Reference) -> Manifest:
-    try:
-        document = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        raise OciError("Malformed", f"{reference}: its manifest is not JSON: {error}; push the image again") from error
-    if not isinstance(document, dict):
-        raise OciError("Malformed", f"{reference}: its manifest is not an object; push the image again")
-    return document
+def _whole_body(response: urllib3.BaseHTTPResponse, limit: int, reference: Reference) -> bytes:
+    """The body; more than `limit` bytes are refused without reading them."""
+    content = bytearray()
+    for chunk in response.stream(verify.CHUNK_BYTES, decode_content=False):
+        content += chunk
+        if len(content) > limit:
+            raise verify.too_large(reference, len(content), limit)
+    return bytes(content)

@@ -1,0 +1,127 @@
+"""The files of an image in a folder of their own, wherever the image is.
+
+A reference is `registry/name:tag`, `registry/name@sha256:…`, `oci:DIR[:tag]` or `docker-archive:FILE[:tag]`. Every byte
+is verified before it is used, sizes and counts are bounded, links are replaced by copies, and nothing lands outside.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, Final, TypeVar
+
+from shared.adapters.oci import Image, Limits, OciError, Reference, Registry, Transport, logins, pull
+from shared.adapters.oci import docker_archive as archive
+from shared.adapters.oci import layout as oci_layout
+from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
+from shared.adapters.oci.layout import Layout, LayoutName
+from shared.domain.bundle.annotations import CONFIGS, PACKAGE
+
+__all__ = ["OciError", "Unpacked", "folder_of", "is_image", "unpacked"]
+
+DATABASE: Final = "operators.operatorframework.io.index.database.v1"
+_CHUNK_BYTES: Final = 1024 * 1024
+_DIRECTORY_MODE: Final = 0o700
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """The files of an image, until the end of the block."""
+
+    reference: str
+    """The image by digest."""
+    path: Path
+    """What the image holds at `/`."""
+    labels: Mapping[str, str]
+
+    @property
+    def catalog(self) -> Path | None:
+        """The folder of the catalog that the image is, or None when it is none."""
+        below = self.labels.get(CONFIGS, "").strip("/")
+        return self.path / below if CONFIGS in self.labels else None
+
+    @property
+    def is_bundle(self) -> bool:
+        """Its label says that it is a bundle; then `path` holds `manifests/` and `metadata/`."""
+        return CONFIGS not in self.labels and PACKAGE in self.labels
+
+    @property
+    def is_database(self) -> bool:
+        """It is a catalog in the form of a database, which is no longer read."""
+        return CONFIGS not in self.labels and PACKAGE not in self.labels and DATABASE in self.labels
+
+
+def is_image(text: str) -> bool:
+    """Whether a PATH of the command line can only be an image: it exists neither as folder nor as file."""
+    if text.startswith((oci_layout.PREFIX, archive.PREFIX)):
+        return True
+    return text != "-" and not Path(text).exists()
+
+
+@contextmanager
+def folder_of(reference: str, registry: Registry | None = None, *, limits: Limits | None = None) -> Iterator[Path]:
+    """The folder with what an image is about: the catalog of a catalog image, else all files; OciError if none.
+
+    `registry` brings credentials and settings; without it, those of the person who runs us are used.
+    """
+    with unpacked(reference, registry, limits=limits) as found:
+        yield found.catalog or found.path
+
+
+@contextmanager
+def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits | None = None) -> Iterator[Unpacked]:
+    """The files of an image and its labels; of a catalog image only the catalog, else all files. OciError if none."""
+    with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
+        aside, root = Path(folder, "aside"), Path(folder, "root")
+        aside.mkdir()
+        image = _pull(reference, registry, limits, partial(_aside, aside, count()))
+        _lay_out(image.files, root)
+        found = Unpacked(str(image.reference), root, image.labels)
+        if found.catalog is not None and not found.catalog.is_dir():
+            raise OciError("Malformed", f"{reference}: the label {CONFIGS} says that the catalog is in "
+                           f"{image.labels[CONFIGS]!r}, where no file is; build the image again")  # fmt: skip
+        yield found
+
+
+def _pull(text: str, registry: Registry | None, limits: Limits | None, keep: Callable[[BinaryIO], _T]) -> Image[_T]:
+    if text.startswith(oci_layout.PREFIX):
+        return pull(Layout(limits), LayoutName.parse(text), _wanted, keep)
+    if text.startswith(archive.PREFIX):
+        name = ArchiveName.parse(text)
+        with DockerArchive.open(name, limits) as opened:
+            return pull(opened, name, _wanted, keep)
+    chosen = registry or Registry(Transport(), logins.of_machine(os.environ, Path.home()), limits)
+    return pull(chosen, Reference.parse(text), _wanted, keep)
+
+
+def _wanted(labels: Mapping[str, str]) -> tuple[str, ...]:
+    return (labels[CONFIGS].strip("/"),) if CONFIGS in labels else ("",)
+
+
+def _aside(folder: Path, numbers: Iterator[int], stream: BinaryIO) -> Path:
+    """Keep a file under a number until the whole image is known to be sound."""
+    path = folder / str(next(numbers))
+    with path.open("wb") as copy:
+        while chunk := stream.read(_CHUNK_BYTES):
+            copy.write(chunk)
+    return path
+
+
+def _lay_out(files: Mapping[str, Path], root: Path) -> None:
+    """Give the files their names; all of them were checked to stay below the root."""
+    root.mkdir()
+    for name in sorted(files):
+        path = root / name
+        try:
+            path.parent.mkdir(_DIRECTORY_MODE, parents=True, exist_ok=True)
+            os.link(files[name], path)
+        except OSError as error:
+            raise OciError("Malformed", f"the image holds {name!r}, which this machine cannot hold: "
+                           f"{error.strerror}; build the image again") from error  # fmt: skip

@@ -1,0 +1,146 @@
+"""Images in one file, as `docker save` and `podman save` write it: `docker-archive:FILE[:name:tag]`."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Final, cast
+
+import orjson
+
+from shared.adapters.oci import verify
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.layers import GZIP, Member
+from shared.adapters.oci.limits import Limits
+from shared.adapters.oci.reference import is_digest
+from shared.adapters.oci.verify import Descriptor
+from shared.api.manifest import Manifest
+
+PREFIX: Final = "docker-archive:"
+_HEX: Final = re.compile(r"(?:.*/)?([0-9a-f]{64})(?:\.json)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveName:
+    """Which image of which file; without tag the only one."""
+
+    file: Path
+    tag: str = ""
+    """As its maker wrote it: `quay.io/acme/tea:1`."""
+    digest: str = ""
+    """Of its configuration, which Docker calls the id of the image."""
+
+    def __str__(self) -> str:
+        tag = f":{self.tag}" if self.tag else ""
+        return self.place + tag + (f"@{self.digest}" if self.digest else "")
+
+    @property
+    def place(self) -> str:
+        """The name without tag and digest."""
+        return f"{PREFIX}{self.file}"
+
+    def at(self, digest: str) -> ArchiveName:
+        """The same image by digest only."""
+        return replace(self, tag="", digest=digest)
+
+    @classmethod
+    def parse(cls, text: str) -> ArchiveName:
+        """The name that a text states. OciError otherwise."""
+        file, _, tag = text.removeprefix(PREFIX).partition(":")
+        if not file:
+            raise OciError(
+                "Malformed", f"{text!r} names no image: wanted docker-archive:FILE or docker-archive:FILE:tag"
+            )
+        return cls(Path(file), tag)
+
+
+class DockerArchive:
+    """Reads one archive; layers are verified against the digests that the configuration of the image states."""
+
+    def __init__(self, archive: tarfile.TarFile, limits: Limits) -> None:
+        self.limits = limits
+        self._archive = archive
+        self._paths: dict[str, str] = {}
+
+    @classmethod
+    @contextmanager
+    def open(cls, name: ArchiveName, limits: Limits | None = None) -> Iterator[DockerArchive]:
+        """Open a file. OciError when it is no archive."""
+        try:
+            with tarfile.open(name.file, tarinfo=Member) as archive:
+                yield cls(archive, limits or Limits())
+        except (OSError, tarfile.TarError, EOFError) as error:
+            what = f"{name}: the file cannot be read as an archive: {str(error).splitlines()[0]}"
+            todo = "wanted what `docker save` or `skopeo copy … docker-archive:FILE` writes"
+            raise OciError("Malformed", f"{what}; {todo}") from error
+
+    def manifest(self, name: ArchiveName) -> tuple[str, Manifest]:
+        """The digest of the configuration, and a manifest as a registry would hold it."""
+        entry = _entry(name, self._small(name, "manifest.json"))
+        config = self._small(name, str(entry.get("Config")))
+        digest = verify.digest_of(config)
+        if stated := _HEX.fullmatch(str(entry["Config"])):
+            verify.compare(digest, f"sha256:{stated[1]}", name)
+        diff_ids = (verify.document(config, name).get("rootfs") or {}).get("diff_ids")
+        paths = entry.get("Layers")
+        if not isinstance(paths, list) or not isinstance(diff_ids, list) or len(paths) != len(diff_ids):
+            raise OciError("Malformed", f"{name}: it lists other layers than its configuration; save the image again")
+        if not all(isinstance(diff_id, str) and is_digest(diff_id) for diff_id in diff_ids):
+            raise OciError("Malformed", f"{name}: its configuration states no digests of layers; save the image again")
+        self._paths = {**dict(zip(diff_ids, map(str, paths), strict=True)), digest: str(entry["Config"])}
+        layers = [{"digest": diff_id, "size": self.limits.unpacked_bytes} for diff_id in diff_ids]
+        return digest, {
+            "schemaVersion": 2,
+            "config": {"digest": digest, "size": len(config)},
+            "layers": layers,
+        }
+
+    def document(self, name: ArchiveName, descriptor: Descriptor) -> Manifest:
+        """The configuration of the image."""
+        return verify.document(self._small(name, self._paths[descriptor.digest]), name)
+
+    @contextmanager
+    def blob(self, name: ArchiveName, descriptor: Descriptor) -> Iterator[BinaryIO]:
+        """A verified layer, unpacked and rewound."""
+        with self._member(name, self._paths[descriptor.digest]) as member:
+            is_packed = member.read(2) == GZIP
+            member.seek(0)
+            stream = cast("BinaryIO", gzip.GzipFile(fileobj=member) if is_packed else member)
+            verify.check(iter(lambda: stream.read(verify.CHUNK_BYTES), b""), descriptor, name)
+            stream.seek(0)
+            yield stream
+
+    def _small(self, name: ArchiveName, path: str) -> bytes:
+        with self._member(name, path) as member:
+            content = member.read(self.limits.manifest_bytes + 1)
+        if len(content) > self.limits.manifest_bytes:
+            raise verify.too_large(name, len(content), self.limits.manifest_bytes)
+        return content
+
+    def _member(self, name: ArchiveName, path: str) -> IO[bytes]:
+        try:
+            found = self._archive.extractfile(path)
+        except KeyError:
+            found = None
+        if found is None:
+            raise OciError("Malformed", f"{name}: the archive has no file {path!r}; save the image again")
+        return found
+
+
+def _entry(name: ArchiveName, content: bytes) -> dict[str, Any]:
+    try:
+        listed = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise OciError("Malformed", f"{name}: its manifest.json is not JSON: {error}; save the image again") from error
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    fitting = [entry for entry in entries if not name.tag or name.tag in (entry.get("RepoTags") or ())]
+    if len(fitting) != 1:
+        tags = sorted(str(tag) for entry in entries for tag in entry.get("RepoTags") or ())
+        raise OciError("NotFound", f"{name}: {len(fitting)} images of the archive fit; it has: "
+                       f"{', '.join(tags) or 'no tag'}: name one as docker-archive:FILE:tag")  # fmt: skip
+    return fitting[0]

@@ -1,0 +1,74 @@
+"""Bytes against what was promised about them: their digest, their size, their form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import is_digest
+from shared.api.manifest import Manifest
+
+CHUNK_BYTES: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A blob as a manifest names it."""
+
+    digest: str
+    size: int
+
+    @classmethod
+    def of(cls, value: object, reference: object) -> Descriptor:
+        """The descriptor in a manifest; OciError when it is none."""
+        match value:
+            case {"digest": str(digest), "size": int(size)} if size >= 0 and is_digest(digest):
+                return cls(digest, size)
+        raise OciError("Malformed", f"{reference}: its manifest names a blob without digest and size: {value!r}")
+
+
+def digest_of(content: bytes, algorithm: str = "sha256") -> str:
+    """The digest of some bytes, as registries write it."""
+    return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
+
+
+def check(
+    chunks: Iterable[bytes], descriptor: Descriptor, reference: object, *, write: Callable[[bytes], object] = len
+) -> None:
+    """Read a blob, handing each piece to `write`. OciError when it is not the promised one, or longer."""
+    seen, total = hashlib.new(descriptor.digest.partition(":")[0]), 0
+    for chunk in chunks:
+        total += len(chunk)
+        if total > descriptor.size:
+            raise too_large(reference, total, descriptor.size)
+        seen.update(chunk)
+        write(chunk)
+    compare(f"{seen.name}:{seen.hexdigest()}", descriptor.digest, reference)
+
+
+def compare(seen: str, wanted: str, reference: object) -> None:
+    """OciError when two digests differ."""
+    if seen != wanted:
+        what = f"{reference}: found {seen} where {wanted} was wanted: damaged, or tampered with"
+        raise OciError("DigestMismatch", f"{what}; push the image again, or ask who keeps it")
+
+
+def too_large(reference: object, size: int, limit: int) -> OciError:
+    """The refusal of something beyond its bound."""
+    return OciError("TooLarge", f"{reference}: at least {size} bytes where {limit} are allowed; make the image smaller")
+
+
+def document(content: bytes, reference: object) -> Manifest:
+    """A manifest or a configuration. OciError when it is no JSON object."""
+    try:
+        found = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise OciError("Malformed", f"{reference}: its manifest is not JSON: {error}; push the image again") from error
+    if not isinstance(found, dict):
+        raise OciError("Malformed", f"{reference}: its manifest is not an object; push the image again")
+    return found

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from shared.adapters.images import folder_of, is_image, unpacked
+from shared.adapters.oci import Limits, OciError, Registry, Transport
+from shared.adapters.oci.build import Files, build
+from shared.adapters.oci.docker_archive import ArchiveName
+from shared.adapters.oci.layout import LayoutName
+from shared.adapters.oci.saving import save_archive, save_layout
+from shared.domain.bundle.annotations import CONFIGS, PACKAGE
+from tests.kit.image_registry import a_file, a_layer, scripted_registry
+
+CATALOG: Files = {"configs/tea/catalog.json": b"{}", "configs/.indexignore": b"x", "etc/other": b"o"}
+
+
+def a_layout(folder: Path, tag: str, files: Files = CATALOG, labels: dict[str, str] | None = None) -> str:
+    built = build(files, {CONFIGS: "/configs"} if labels is None else labels, folder / "layer")
+    save_layout(built, LayoutName(folder / "layout", tag))
+    return f"oci:{folder}/layout:{tag}"
+
+
+def names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_folder_of_a_catalog_image_is_its_catalog(tmp_path: Path) -> None:
+    with folder_of(a_layout(tmp_path, "v1")) as folder:
+        assert names(folder) == {"tea/catalog.json", ".indexignore"}
+    assert not folder.exists()
+
+
+def test_the_folder_of_another_image_holds_all_its_files(tmp_path: Path) -> None:
+    files: Files = {"manifests/csv.yaml": b"{}", "metadata/annotations.yaml": b"{}"}
+    with unpacked(a_layout(tmp_path, "v1", files, {PACKAGE: "tea"})) as found:
+        assert names(found.path) == set(files)
+        assert found.is_bundle
+        assert found.catalog is None
+
+
+def test_a_registry_is_asked_where_the_reference_names_one() -> None:
+    with scripted_registry() as registry:
+        registry.put("cat", "1", [a_layer(a_file("configs/a.json", b"{}"))], {CONFIGS: "/configs"})
+        with folder_of(f"{registry.address}/cat:1", Registry(Transport(attempts=1))) as folder:
+            assert (folder / "a.json").read_bytes() == b"{}"
+
+
+def test_of_a_layout_with_several_images_one_has_to_be_named(tmp_path: Path) -> None:
+    a_layout(tmp_path, "v1")
+    a_layout(tmp_path, "v2", {"configs/new.json": b"{}"})
+    with folder_of(f"oci:{tmp_path}/layout:v2") as folder:
+        assert names(folder) == {"new.json"}
+    with pytest.raises(OciError, match=r"it has: v1, v2: name one as oci:FOLDER:tag"):
+        folder_of(f"oci:{tmp_path}/layout").__enter__()
+
+
+def test_the_same_image_by_digest(tmp_path: Path) -> None:
+    with unpacked(a_layout(tmp_path, "v1")) as first, folder_of(first.reference) as again:
+        assert names(again) == names(first.path / "configs")
+
+
+@pytest.mark.parametrize("kind", ["manifest", "config", "layer"])
+def test_a_changed_blob_of_a_layout_is_never_used(tmp_path: Path, kind: str) -> None:
+    reference = a_layout(tmp_path, "v1")
+    built = build(CATALOG, {CONFIGS: "/configs"}, tmp_path / "again")
+    digest = {"manifest": built.digest, "config": built.config_descriptor.digest}
+    blob = tmp_path / "layout/blobs/sha256" / digest.get(kind, built.layer.descriptor.digest).removeprefix("sha256:")
+    content = blob.read_bytes()
+    blob.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    with pytest.raises(OciError) as caught:
+        folder_of(reference).__enter__()
+    assert caught.value.reason == "DigestMismatch"
+
+
+def an_archive(folder: Path, tag: str = "quay.io/acme/tea:1") -> Path:
+    built = build(CATALOG, {CONFIGS: "/configs"}, folder / "layer", is_compressed=False)
+    save_archive(built, ArchiveName(folder / "tea.tar", tag))
+    return folder / "tea.tar"
+
+
+@pytest.mark.parametrize("tag", ["", ":quay.io/acme/tea:1"])
+def test_an_archive_of_docker(tmp_path: Path, tag: str) -> None:
+    with folder_of(f"docker-archive:{an_archive(tmp_path)}{tag}") as folder:
+        assert names(folder) == {"tea/catalog.json", ".indexignore"}
+
+
+def test_an_archive_without_the_tag_says_which_it_has(tmp_path: Path) -> None:
+    with pytest.raises(OciError, match=r"it has: quay.io/acme/tea:1"):
+        folder_of(f"docker-archive:{an_archive(tmp_path)}:other:2").__enter__()
+
+
+def test_a_changed_layer_of_an_archive_is_never_used(tmp_path: Path) -> None:
+    archive = an_archive(tmp_path)
+    archive.write_bytes(archive.read_bytes().replace(b'"configs/tea/catalog.json"', b"").replace(b"{}", b"[]", 1))
+    with pytest.raises(OciError) as caught:
+        folder_of(f"docker-archive:{archive}").__enter__()
+    assert caught.value.reason == "DigestMismatch"
+
+
+def test_the_layers_of_an_archive_may_be_compressed(tmp_path: Path) -> None:
+    layer = a_layer(a_file("a", b"A"), compressed=False)
+    config = json.dumps({"rootfs": {"diff_ids": [digest(layer)]}}).encode()
+    manifest = json.dumps([{"Config": "c.json", "Layers": ["l.tar"]}]).encode()
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        for name, content in (("c.json", config), ("l.tar", gzip.compress(layer)), ("manifest.json", manifest)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    with folder_of(f"docker-archive:{tmp_path}/x.tar") as folder:
+        assert names(folder) == {"a"}
+
+
+def digest(content: bytes) -> str:
+    import hashlib
+
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        pytest.param("oci:{folder}/none", "NotFound", id="a folder that is no layout"),
+        pytest.param("oci:", "Malformed", id="no folder"),
+        pytest.param("oci:{folder}@sha256:x", "Malformed", id="no digest"),
+        pytest.param("docker-archive:", "Malformed", id="no file"),
+        pytest.param("docker-archive:{folder}/none", "Malformed", id="no archive"),
+        pytest.param("UPPER/case", "Malformed", id="no reference"),
+    ],
+)
+def test_what_is_no_image_is_refused_with_a_sentence(tmp_path: Path, reference: str, reason: str) -> None:
+    with pytest.raises(OciError) as caught:
+        folder_of(reference.format(folder=tmp_path)).__enter__()
+    assert caught.value.reason == reason
+    assert len(caught.value.message.splitlines()) == 1
+
+
+def test_a_label_that_points_nowhere_is_told(tmp_path: Path) -> None:
+    with pytest.raises(OciError, match="where no file is"):
+        folder_of(a_layout(tmp_path, "v1", labels={CONFIGS: "/elsewhere"})).__enter__()
+
+
+def test_a_name_too_long_for_the_machine_is_told(tmp_path: Path) -> None:
+    with pytest.raises(OciError, match="File name too long"):
+        folder_of(a_layout(tmp_path, "v1", {"configs/" + "x" * 300: b""})).__enter__()
+
+
+def test_bounds_hold_for_folders_too(tmp_path: Path) -> None:
+    with pytest.raises(OciError, match="at least"):
+        folder_of(a_layout(tmp_path, "v1"), limits=Limits(layer_bytes=10)).__enter__()
+
+
+def test_an_image_is_what_names_one_or_does_not_exist_as_a_path(tmp_path: Path) -> None:
+    assert is_image("quay.io/acme/tea:1")
+    assert is_image(f"oci:{tmp_path}")
+    assert not is_image(str(tmp_path))
+    assert not is_image("-")
