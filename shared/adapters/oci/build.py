@@ -87,31 +87,33 @@ def build(files: Files, labels: Mapping[str, str], aside: Path, *, is_compressed
             inner = outer
             _write_layer(inner, files)
     layer = Blob(Descriptor(outer.digest, outer.size), aside)
-    config = _json(
+    config = _config(labels, inner.digest)
+    manifest = _manifest(config, layer.descriptor, GZIP_TYPE if is_compressed else LAYER_TYPE)
+    return Built(digest_of(manifest), manifest, config, layer, inner.digest)
+
+
+def _config(labels: Mapping[str, str], diff_id: str) -> bytes:
+    return _json(
         {
             "created": _EPOCH,
             "architecture": "amd64",
             "os": "linux",
             "config": {"Labels": dict(labels)},
-            "rootfs": {"type": "layers", "diff_ids": [inner.digest]},
+            "rootfs": {"type": "layers", "diff_ids": [diff_id]},
             "history": [{"created": _EPOCH, "created_by": "olmf"}],
         }
     )
-    manifest = _json(
+
+
+def _manifest(config: bytes, layer: Descriptor, layer_type: str) -> bytes:
+    return _json(
         {
             "schemaVersion": 2,
             "mediaType": MANIFEST_TYPE,
             "config": {"mediaType": CONFIG_TYPE, "digest": digest_of(config), "size": len(config)},
-            "layers": [
-                {
-                    "mediaType": GZIP_TYPE if is_compressed else LAYER_TYPE,
-                    "digest": layer.descriptor.digest,
-                    "size": layer.descriptor.size,
-                }
-            ],
+            "layers": [{"mediaType": layer_type, "digest": layer.digest, "size": layer.size}],
         }
     )
-    return Built(digest_of(manifest), manifest, config, layer, inner.digest)
 
 
 def _write_layer(target: _Hashing, files: Files) -> None:
