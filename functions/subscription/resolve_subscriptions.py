@@ -10,6 +10,7 @@ from shared.api.manifest import name_of, version_of
 from shared.domain.resolver import Resolution, resolve
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed, since
+from shared.domain.subscription.state import unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
@@ -22,7 +23,8 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
 
     Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
     Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
-    Emits:  `io.olmf.resolution.computed` when there is something to install.
+    Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.failure.judged` per Subscription
+            whose failed plan begins, or ceases, to be passable.
     """
     now = clock.now()
     scene = look(
@@ -33,10 +35,12 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
         is_resting=lambda subscription: is_just_begun(subscription, now),
     )
     resolution = resolve(scene.inputs)
+    stuck = unjudged(scene.subscriptions, lambda: scene.groups or cluster.list(kinds.OPERATOR_GROUP, ref.name))
     is_stale = resolution.components and any(has_unpack_condition(one) for one in scene.subscriptions)
+    computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
     return Outcome(
         tuple(_told(ref, scene, resolution, now)),
-        (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else (),
+        (*computed, *(Emit(names.FAILURE_JUDGED, Ref.of(one)) for one in stuck)),
         again_in=_RETRY if scene.is_partial else None,
         wait=_wait(scene, resolution, now),
         verdict="; ".join(f"{name}: {reason}" for name, reason in sorted(resolution.reasons.items())),

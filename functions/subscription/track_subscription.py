@@ -11,7 +11,8 @@ from shared.domain.resolver import CatalogKey
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.scene import catalog_of
 from shared.domain.subscription import health, track
-from shared.domain.subscription.state import plan_of
+from shared.domain.subscription.plans import has_failed
+from shared.domain.subscription.state import passes_failures, plan_of
 from shared.domain.subscription.track import Surroundings
 from shared.kinds import Kind
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
@@ -21,7 +22,8 @@ from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
     """Bring the status of a Subscription up to date with its plan, its operator and its catalogs.
 
-    Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use.
+    Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use; of a failed plan
+            the OperatorGroups beside it.
     Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label.
     Emits:  `io.olmf.config.changed` for what it installed.
     """
@@ -31,11 +33,13 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     sources = health.visible(cluster.list(kinds.CATALOG_SOURCE), ref.namespace, policy.global_namespace)
     current = str((subscription.get("status") or {}).get("currentCSV") or "")
     csv = _named(cluster, kinds.CLUSTER_SERVICE_VERSION, current, ref)
+    plan = _named(cluster, kinds.INSTALL_PLAN, plan_of(subscription), ref)
     seen = Surroundings(
         sources,
-        plan=_named(cluster, kinds.INSTALL_PLAN, plan_of(subscription), ref),
+        plan=plan,
         current=None if csv is None or is_copy(csv) else csv,
         package=_package(subscription, sources, catalogs),
+        is_given_up=has_failed(plan) and passes_failures(cluster.list(kinds.OPERATOR_GROUP, ref.namespace)),
     )
     status = track.tracked(subscription, seen, clock.now())
     patch = track.label_patch(subscription)

@@ -52,6 +52,8 @@ class Subscriber:
     is_manual: bool = False
     waits: str = ""
     """Why nothing is decided for it now, e.g. that a plan is under way; empty when a decision is wanted."""
+    failed_csv: str = ""
+    """What a plan failed to install, and what may be passed: it is not tried again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ def _from_package(subscriber: Subscriber, package: Package, inputs: Inputs) -> _
     if isinstance(candidates, str):
         return _unsatisfiable(candidates, subscriber)
     best = next((one for one in candidates if not one.is_deprecated), None)
+    if best is not None and best.bundle.name == subscriber.failed_csv:
+        return _Keeps(f"the InstallPlan of {best.bundle.name} failed, and nothing in its channel passes it yet")
     if best is not None and best.bundle.name in inputs.copies:
         return _already_served(best.bundle.name, inputs.copies[best.bundle.name], subscriber)
     if best is not None:

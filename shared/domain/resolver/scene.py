@@ -135,6 +135,7 @@ def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
         installed_csv=standing.installed_csv,
         is_manual=spec.get("installPlanApproval") == "Manual",
         waits=state.waits(subscription, csvs),
+        failed_csv=state.given_up(subscription),
     )
 
 

@@ -36,6 +36,11 @@ def _message(status: ReadOnly, installed: ReadOnly) -> str:
     return told or str(status.get("message") or "")
 
 
+def has_failed(plan: ReadOnly | None) -> bool:
+    """The plan will do nothing more."""
+    return ((plan or {}).get("status") or {}).get("phase") == "Failed"
+
+
 def references(name: str, namespace: str, plan: ReadOnly | None = None) -> Manifest:
     """`installPlanRef` and its older twin; before the plan was read its uid is not known."""
     kind = kinds.INSTALL_PLAN

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of
-from shared.domain.subscription.conditions import PLAN_PENDING, find
+from shared.api.manifest import ReadOnly, annotations_of, namespace_of
+from shared.domain.lifecycle.retirement import fails_forward
+from shared.domain.subscription.conditions import PLAN_FAILED, PLAN_PENDING, find
 
 PENDING = "UpgradePending"
 AT_LATEST = "AtLatestKnown"
@@ -34,7 +35,13 @@ class Standing:
             return self
         if self.current_csv in csvs:
             return Standing(AT_LATEST, self.current_csv, self.current_csv)
-        return Standing(PENDING, self.installed_csv, self.current_csv)
+        return Standing(FAILED if self.state == FAILED else PENDING, self.installed_csv, self.current_csv)
+
+    def judged(self, *, is_given_up: bool) -> Standing:
+        """As its plan says: what has not come is pending, or given up where a failed plan may be passed."""
+        if self.state not in (PENDING, FAILED):
+            return self
+        return Standing(FAILED if is_given_up else PENDING, self.installed_csv, self.current_csv)
 
     def is_deleted(self, csvs: Collection[str]) -> bool:
         """What was installed last is gone, and no plan is under way that would bring something else."""
@@ -54,6 +61,31 @@ def has_plan_under_way(subscription: ReadOnly) -> bool:
     pending = find(subscription.get("status") or {}, PLAN_PENDING)
     is_carried_out = pending is not None and pending.get("reason") == "Installing"
     return bool(plan_of(subscription)) and (Standing.read(subscription).state == PENDING or is_carried_out)
+
+
+def passes_failures(groups: Sequence[ReadOnly]) -> bool:
+    """The one OperatorGroup of a namespace lets a newer version pass one whose plan failed."""
+    return len(groups) == 1 and fails_forward(namespace_of(groups[0]), groups)
+
+
+def _has_failed_plan(subscription: ReadOnly) -> bool:
+    """What it should get next did not come: the plan has failed for good."""
+    standing = Standing.read(subscription)
+    is_stuck = standing.state in (PENDING, FAILED) and standing.installed_csv != standing.current_csv
+    return is_stuck and find(subscription.get("status") or {}, PLAN_FAILED) is not None
+
+
+def unjudged(subscriptions: Iterable[ReadOnly], groups: Callable[[], Sequence[ReadOnly]]) -> list[ReadOnly]:
+    """Those that do not say yet what their failed plan means: whether it may be passed is up to the group."""
+    failed = [one for one in subscriptions if _has_failed_plan(one)]
+    is_forward = bool(failed) and passes_failures(groups())
+    return [one for one in failed if (Standing.read(one).state == FAILED) != is_forward]
+
+
+def given_up(subscription: ReadOnly) -> str:
+    """The version whose plan failed and may be passed."""
+    standing = Standing.read(subscription)
+    return standing.current_csv if standing.state == FAILED else ""
 
 
 def waits(subscription: ReadOnly, csvs: Collection[str]) -> str:

@@ -28,6 +28,8 @@ class Surroundings:
     """The ClusterServiceVersion that its status names as current; not a copy."""
     package: Package | None = None
     """Its package, if the catalog could be read."""
+    is_given_up: bool = False
+    """Its plan has failed, and the group of its namespace lets a newer version pass it."""
 
 
 def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manifest | None:
@@ -53,7 +55,7 @@ def _plan(
     subscription: ReadOnly, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
 ) -> tuple[Manifest, list[Condition], list[str]]:
     """Fields and conditions that follow from the plan; a plan that vanished before its work was done is forgotten."""
-    standing = Standing.read(subscription).seen(csvs)
+    standing = Standing.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
     fields: Manifest = {"state": standing.state, "installedCSV": standing.installed_csv or None}
     if not state.plan_of(subscription):
         return fields, [], []

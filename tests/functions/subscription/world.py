@@ -49,6 +49,7 @@ class FakeCatalogs:
     content: dict[str, dict[str, Package]] = field(default_factory=dict)
     digests: dict[str, int] = field(default_factory=dict)
     trouble: Unavailable | None = None
+    left_out: tuple[str, ...] = ()
 
     def publish(self, image: str, *packages: Package) -> None:
         self.digests[image] = self.digests.get(image, 0) + 1
@@ -61,7 +62,7 @@ class FakeCatalogs:
         if self.trouble or source.image not in self.digests:
             return self.trouble or Unavailable("NotFound", f"{source.image}: no such image")
         reference = self.reference(source.image)
-        return Pulled(reference, len(self.content[reference]))
+        return Pulled(reference, len(self.content[reference]), self.left_out)
 
     def package(self, reference: str, name: str, source: ImageSource) -> Package | Unavailable | None:
         return self.trouble or self.content[reference].get(name)
