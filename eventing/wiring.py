@@ -66,7 +66,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
             ports.Journal: journal,
         }
         runner = Runner(given, cluster, clock, recorder=Recorder(journal.secret()))
-        return lambda claim: runner.run(claim, lambda: queue.is_held(claim))
+        return lambda claim: runner.run(claim, lambda jobs: queue.is_held(claim, jobs))
 
     return make
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -25,10 +25,10 @@ from eventing.watch.hints import hints
 from eventing.workqueue import Claim
 from shared import names
 from shared.adapters.kube import ApiError
-from shared.api.manifest import name_of, uid_of
+from shared.api.manifest import name_of, uid_of, version_of
 from shared.domain.groups.copies import Copy
-from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, Ref
-from shared.ports import Bundles, Catalogs, Cluster, Copies, Discovery, Journal, Policy
+from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, Kind, Ref
+from shared.ports import Bundles, Catalogs, Cluster, Copies, Discovery, Inventory, Journal, Policy
 
 Perturbation: TypeAlias = Literal["", "drop", "duplicate", "reorder", "delay"]
 _BLOCK = 5
@@ -126,6 +126,7 @@ class _Replay:
             Cluster: self.world,
             Discovery: self.world,
             Copies: ListedCopies(self.world),
+            Inventory: ListedInventory(self.world),
             Journal: _NothingUnseen(),
             Catalogs: answers.port(Catalogs),
             Bundles: answers.port(Bundles),
@@ -216,7 +217,7 @@ class _Replay:
 
     def _run(self, job: Job, causes: tuple[str, ...]) -> None:
         attempt = self._attempts.get(job, 0) + 1
-        result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, attempt, causes), lambda: True)
+        result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, attempt, causes), lambda *_: True)
         record = unpack_run(result.record)
         self.book.add(record)
         for decision in record.run.decisions:
@@ -263,6 +264,17 @@ class ListedCopies:
         """The copies of the originals in a namespace (of one of them)."""
         found = self.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: namespace})
         return tuple(Copy.of(manifest) for manifest in found if name in ("", name_of(manifest)))
+
+
+@dataclass(frozen=True, slots=True)
+class ListedInventory:
+    """The port `Inventory` of a small world."""
+
+    cluster: Cluster
+
+    def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
+        """Every object of a kind with its resourceVersion."""
+        return tuple((Ref.of(manifest), version_of(manifest)) for manifest in self.cluster.list(kind, labels=labels))
 
 
 class _NothingUnseen:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 import structlog
@@ -36,6 +36,9 @@ RERUNS = 3
 AT_ONCE = timedelta(0)
 _VERBS: dict[type, tuple[str, ...]] = {Create: ("add",), Apply: ("add", "update"), Record: ()}
 """Verbs of the watch event that a write rings; any other write rings an update."""
+
+Held: TypeAlias = Callable[[Sequence[Job]], bool]
+"""Whether the lease still lives; the queue rings these jobs should the run be lost."""
 
 log = structlog.get_logger()
 
@@ -79,8 +82,8 @@ class Runner:
         self._steps = steps or Steps()
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
 
-    def run(self, claim: Claim, held: Callable[[], bool], *, traceparent: str = "") -> RunResult:
-        """Run the claimed step; `held` tells whether the lease still lives.
+    def run(self, claim: Claim, held: Held, *, traceparent: str = "") -> RunResult:
+        """Run the claimed step; `held` tells whether the lease still lives, and is told what the run will ring.
 
         Raises nothing but what `held` raises: without the queue there is nobody to tell how the run ended.
         """
@@ -89,19 +92,20 @@ class Runner:
         try:
             step = self._steps[claim.step]
             progress.code = step.code
-            self._decide_and_perform(step, claim, _Lease(held), progress)
+            self._decide_and_perform(step, claim, held, progress)
         except _Unknown as unknown:
             raise unknown.cause from None
         except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
             self._fail(progress, error)
         return self._finish(claim, progress, (time.perf_counter() - started) * 1000)
 
-    def _decide_and_perform(self, step: Step, claim: Claim, held: Callable[[], bool], progress: _Progress) -> None:
+    def _decide_and_perform(self, step: Step, claim: Claim, held: Held, progress: _Progress) -> None:
         attempt = Attempt(claim.attempt)
         for rerun in range(RERUNS + 1):
             tape = self._recorder.tape(progress.fresh)
             decided = self._decide(step, claim.ref, attempt, tape)
-            performed = self._effects.perform(decided.writes, tape.reads, held)
+            lease = _Lease(held, self._jobs(progress, decided.emits))
+            performed = self._effects.perform(decided.writes, tape.reads, lease)
             progress.decisions.append(self._recorder.decision(tape, decided, performed))
             self._note(progress, decided, performed)
             refusal = performed.failure
@@ -144,11 +148,12 @@ class Runner:
         else:
             progress.again_in = decided.again_in
 
-    def _rung(self, progress: _Progress) -> tuple[Job, ...]:
+    def _jobs(self, progress: _Progress, emits: Iterable[Emit] = ()) -> tuple[Job, ...]:
+        """What the run rings, with these emits on top of what it has emitted."""
         trace = progress.traceparent
         events = (
             Event(f"{progress.run_id}.{index}", emit.type, "olmf", emit.ref, traceparent=trace)
-            for index, emit in enumerate(progress.emits)
+            for index, emit in enumerate([*progress.emits, *emits])
         )
         return tuple(dict.fromkeys(job for event in events for job in jobs_for(event, self._routes)))
 
@@ -174,7 +179,7 @@ class Runner:
                 progress.wrote += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
 
     def _finish(self, claim: Claim, progress: _Progress, took_ms: float) -> RunResult:
-        jobs = self._rung(progress)
+        jobs = self._jobs(progress)
         run = Run(
             id=progress.run_id,
             step=claim.step,
@@ -229,15 +234,21 @@ class _Unknown(Exception):
         self.cause = cause
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Lease:
-    """Asks the queue, and keeps its errors apart from those of steps and ports."""
+    """Asks the queue, and keeps its errors apart from those of steps and ports.
 
-    held: Callable[[], bool]
+    The queue learns before the first write what the run rings: once it has written, its repetition finds nothing
+    changed and rings nothing.
+    """
+
+    held: Held
+    jobs: tuple[Job, ...]
 
     def __call__(self) -> bool:
+        jobs, self.jobs = self.jobs, ()
         try:
-            return self.held()
+            return self.held(jobs)
         except Exception as error:
             raise _Unknown(error) from error
 

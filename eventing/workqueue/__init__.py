@@ -8,7 +8,8 @@ drainer that a group may have something ready. An *own* event is one that the en
 
 Keys (all begin with `olmf:`)
     job:<entry>            hash  lane; seq, since (in line since ms); causes, causes_count; running, running_count
-                                 (causes of the present run); attempts, bugs (in a row); error; due;
+                                 (causes of the present run); promised (what it rings, also if it
+                                 is lost); attempts, bugs (in a row); error; due;
                                  wrote (own events); parked
     ready:<group>:<lane>   zset  entries in line, by seq: first come, first served, across groups; all of
                                  `direct` before any of `bulk`
@@ -46,7 +47,8 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
     5  A delay ends early for any event but an own one. Success, and only success, forgets failures.
     6  `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released, with all
        its chances, by the next event of its ref that is not its own, or by a person.
-    7  A run ends, is journalled, rings what it emitted and schedules itself in one call, or does nothing of it.
+    7  A run ends, is journalled, rings what it emitted and schedules itself in one call, or does nothing of it; what it
+       promised before its first write is rung even if it is lost, for its repetition may find nothing changed.
     8  Nothing leaves the queue but by `finish`; an entry that is finished leaves no key behind.
 
 Sharp edges

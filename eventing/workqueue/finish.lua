@@ -45,18 +45,26 @@ local function park()
 end
 
 local released = {}
-for i = 13, #ARGV, 2 do
-  local _, target = parts(ARGV[i])
-  for _, letter in ipairs(release(target, run_id)) do released[#released + 1] = letter end
-  add(ARGV[i], ARGV[i + 1], run_id, 0)
+local function ring_all(jobs, first, cause)
+  for i = first, #jobs, 2 do
+    local _, target = parts(jobs[i])
+    for _, letter in ipairs(release(target, cause)) do released[#released + 1] = letter end
+    add(jobs[i], jobs[i + 1], cause, 0)
+  end
+end
+
+local running, running_count, promised = unpack(call('HMGET', job, 'running', 'running_count', 'promised'))
+call('HDEL', job, 'running', 'running_count', 'promised')
+ring_all(ARGV, 13, run_id)
+
+if run_id == '' then -- it may have written: what it promised is rung by what caused it
+  ring_all(lines(promised), 1, lines(running)[1] or 'lost')
 end
 
 local is_rung, is_worn_out = is_rung_from_outside(), count_failure()
 if record == '' then -- nothing tells of this run: the next one inherits its causes
-  local running, count = unpack(call('HMGET', job, 'running', 'running_count'))
-  note_causes(job, lines(running), count or 0, 'causes')
+  note_causes(job, lines(running), running_count or 0, 'causes')
 end
-call('HDEL', job, 'running', 'running_count')
 
 if is_rung then
   if is_worn_out then call('HDEL', job, 'bugs', 'attempts') end

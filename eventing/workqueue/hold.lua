@@ -1,7 +1,11 @@
--- ARGV: ref, token, new lease in ms (0: only ask). Whether the token still holds the ref.
+-- ARGV: ref, token, new lease in ms (0: only ask), then entry and lane of each job to ring should the run be lost.
+-- Whether the token still holds the ref.
 local ref, token, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local held = call('HGET', HELD, ref)
 if not held or string.sub(held, 1, #token + 1) ~= token .. '|' then return 0 end
 if tonumber(call('ZSCORE', LEASES, ref) or 0) <= now then return 0 end
 if lease > 0 then call('ZADD', LEASES, now + lease, ref) end
+if #ARGV > 3 then
+  call('HSET', job_key(string.match(held, '^%d+|[^|]*|(.*)$')), 'promised', table.concat(ARGV, '\n', 4))
+end
 return 1

@@ -56,7 +56,7 @@ class WorkQueue:
         `cause` is the id of the event. An event that the job's own last run wrote (`RunResult.wrote`) is recognised by
         it: it merges, but shortens no delay and releases no dead letter.
         """
-        arguments = [text for job in jobs for text in (entry_of(job), job.lane)]
+        arguments = _told(jobs)
         fresh, unserved = 0, dict[str, None]()
         for start in range(0, len(arguments), 2 * _BATCH):
             batch = arguments[start : start + 2 * _BATCH]
@@ -80,9 +80,9 @@ class WorkQueue:
             causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
         )  # fmt: skip
 
-    def is_held(self, claim: Claim) -> bool:
-        """Whether the lease still lasts; asked before every write."""
-        return bool(run(self.client, "hold", str(claim.ref), claim.token, 0))
+    def is_held(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
+        """Whether the lease still lasts; asked before every write. Should the run be lost, `jobs` are rung for it."""
+        return bool(run(self.client, "hold", str(claim.ref), claim.token, 0, *_told(jobs)))
 
     def extend(self, claim: Claim) -> bool:
         """A full lease from now; False when it is lost."""
@@ -173,7 +173,7 @@ class WorkQueue:
             self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
-            *(text for job in result.jobs for text in (entry_of(job), job.lane)),
+            *_told(result.jobs),
         )  # fmt: skip
         if not answer:
             return False
@@ -191,6 +191,11 @@ class WorkQueue:
 
             for entry in entries:
                 rq_jobs.hide(self.client, entry.decode())
+
+
+def _told(jobs: Iterable[Job]) -> list[str]:
+    """Entry and lane of each job: how scripts are told of jobs."""
+    return [text for job in jobs for text in (entry_of(job), job.lane)]
 
 
 def _ms(delay: timedelta | None) -> int:

@@ -54,13 +54,11 @@ class World:
         self.queue.add([a_job(name) for name in names], f"event-{self._version}")
 
     def has_converged(self) -> bool:
-        """Every object that is wanted has been seen as it is now."""
-        pairs = zip(
-            self.client.mget([f"wanted:{name}" for name in NAMES]),
-            self.client.mget([f"seen:{name}" for name in NAMES]),
-            strict=True,
+        """Every object that is wanted has been seen as it is now, and told."""
+        wanted, seen, told = (
+            self.client.mget([f"{key}:{name}" for name in NAMES]) for key in ("wanted", "seen", "told")
         )
-        return all(wanted == seen for wanted, seen in pairs) and self.queue.ls() == ()
+        return wanted == seen == told and self.queue.ls() == ()
 
     def child(self) -> int:
         """The process that runs steps."""

@@ -1,7 +1,8 @@
 """The worker of the tests, as a program: `python -m tests.eventing.worker_program REDIS_URL [SECONDS PER RUN]`.
 
-Its step copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state. The name
-of the object may ask for a fault: `slow…` takes for ever, `bug…` raises, `pause…` waits until the key `go` exists.
+Its step `copy` copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state.
+Where that changes something it rings `tell`, which copies `seen:<name>` to `told:<name>`; else it rings nobody.
+The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `pause…` waits until the key `go` exists.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import sys
 import time
 
+from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.worker import Run, work
 from eventing.workqueue import Claim, WorkQueue
@@ -17,6 +19,7 @@ from shared.config import Settings
 from shared.telemetry import configure_logging
 
 GROUP = "test"
+COPIES = {"copy": ("wanted", "seen"), "tell": ("seen", "told")}
 
 
 def make_run(queue: WorkQueue) -> Run:
@@ -26,17 +29,24 @@ def make_run(queue: WorkQueue) -> Run:
 
     def run(claim: Claim) -> RunResult:
         name = claim.ref.name
-        client.rpush("started", f"{name} {time.monotonic()}")
+        step = claim.step.partition("/")[2]
+        if step == "copy":
+            client.rpush("started", f"{name} {time.monotonic()}")
         if name.startswith("bug"):
             raise RuntimeError("a bug")
         while name.startswith("slow") or (name.startswith("pause") and not client.exists("go")):
             time.sleep(0.01)
-        wanted = client.get(f"wanted:{name}") or b""
-        if not queue.is_held(claim):
+        source, target = (f"{side}:{name}" for side in COPIES[step])
+        wanted, present = client.mget(source, target)
+        if wanted == present:
+            return RunResult(f"run-{claim.token}", b"{}")
+        jobs = (Job(f"{GROUP}/tell", claim.ref),) if step == "copy" else ()
+        if not queue.is_held(claim, jobs):
             return RunResult("", b"", failure="lost")
-        client.set(f"seen:{name}", wanted)
-        client.rpush(f"tokens:{name}", claim.token)
-        return RunResult(f"run-{claim.token}", b"{}")
+        client.set(target, wanted or b"")
+        if jobs:
+            client.rpush(f"tokens:{name}", claim.token)
+        return RunResult(f"run-{claim.token}", b"{}", jobs)
 
     return run
 

@@ -88,7 +88,7 @@ class LivingWorld:
 
     def _run(self, job: Job, causes: tuple[str, ...]) -> None:
         before = dict(self.api.objects)
-        result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, causes=causes), lambda: True)
+        result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, causes=causes), lambda _: True)
         assert result.failure in ("", "retry"), result.message
         self.book.add(unpack_run(result.record))
         for rung in result.jobs:

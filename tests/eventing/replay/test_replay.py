@@ -160,7 +160,7 @@ def record(call: Any, api: FakeApi, book: Book, *, step: str = "demo/step", ref:
     }
     runner = Runner(ports, api, FixedClock(), steps=OneStep(call))
     for _ in range(runs):
-        book.add(unpack_run(runner.run(a_claim(step, ref), lambda: True).record))
+        book.add(unpack_run(runner.run(a_claim(step, ref), lambda _: True).record))
 
 
 def replay_with(call: Any, book: Book, path: Path, **given: Any) -> Report:
@@ -319,7 +319,7 @@ def test_the_clock_of_the_recording_is_the_clock(tmp_path: Path) -> None:
     book, api = Book(), FakeApi([a_map()])
     early = datetime(2020, 1, 1, tzinfo=UTC)
     runner = Runner({Cluster: api}, api, FixedClock(early), steps=OneStep(say_time))
-    book.add(unpack_run(runner.run(a_claim(), lambda: True).record))
+    book.add(unpack_run(runner.run(a_claim(), lambda _: True).record))
     assert replay_with(say_time, book, tmp_path / "incident.tar").exit_code == 0
 
 

@@ -90,7 +90,7 @@ class Recording:
         for job in jobs_for(event):
             runner = Runner({Cluster: self.api}, self.api, FixedClock(), steps=self._steps)
             claim = Claim(job.step, job.ref, job.group, job.lane, 1, causes=(event.id,))
-            record = unpack_run(runner.run(claim, lambda: True).record)
+            record = unpack_run(runner.run(claim, lambda _: True).record)
             self.book.add(record)
             for written in (write for decision in record.run.decisions for write in decision.writes):
                 if written.did == "sent" and written.op == "SetStatus":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -13,6 +13,7 @@ from eventing.journal.records import Run, unpack_run
 from eventing.routes import Job, Route, always, itself
 from eventing.run_result import RunResult
 from eventing.runner import Runner, Steps
+from eventing.runner.run import Held
 from eventing.workqueue import Claim
 from shared import names
 from shared.adapters.kube import ApiError
@@ -39,7 +40,7 @@ def a_runner(api: FakeApi) -> Runner:
     return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps)
 
 
-def run(api: FakeApi, claim: Claim, held: Callable[[], bool] = lambda: True) -> RunResult:
+def run(api: FakeApi, claim: Claim, held: Held = lambda _: True) -> RunResult:
     return a_runner(api).run(claim, held)
 
 
@@ -188,13 +189,26 @@ def test_a_port_that_is_away_is_no_bug() -> None:
 
 def test_a_lost_lease_writes_nothing_and_rings_nobody() -> None:
     api = FakeApi([a_map()])
-    result = run(api, a_claim("mark_map"), lambda: False)
+    result = run(api, a_claim("mark_map"), lambda _: False)
     assert (result.failure, result.jobs) == ("lost", ())
     assert api.calls == ["get one"]
 
 
+def test_the_queue_learns_before_the_first_write_what_the_run_rings() -> None:
+    api = FakeApi()
+    told = []
+
+    def held(jobs: Sequence[Job]) -> bool:
+        told.append((len(api.objects), tuple(jobs)))
+        return True
+
+    result = run(api, a_claim("make_many"), held)
+    assert told[0] == (0, result.jobs)
+    assert {jobs for _, jobs in told[1:]} == {()}
+
+
 def test_a_queue_that_cannot_be_asked_is_no_bug_of_the_step() -> None:
-    def held() -> bool:
+    def held(_: Sequence[Job]) -> bool:
         raise ConnectionError("the queue is away")
 
     api = FakeApi([a_map()])
@@ -217,5 +231,5 @@ def test_a_slice_runs_again_at_once_and_each_rings_for_what_it_wrote() -> None:
 
 def test_a_traceparent_is_kept() -> None:
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    result = a_runner(FakeApi()).run(a_claim("do_nothing"), lambda: True, traceparent=trace)
+    result = a_runner(FakeApi()).run(a_claim("do_nothing"), lambda _: True, traceparent=trace)
     assert record_of(result).trace == trace

@@ -35,6 +35,8 @@ class Machine(RuleBasedStateMachine):
         """Causes of each job that no claim has carried yet."""
         self.held: dict[str, Claim] = {}
         """By ref: the claim that may end its run."""
+        self.promised: dict[str, Job] = {}
+        """By ref: what that claim rings if it is lost."""
         self.greatest = 0
 
     @rule(job=JOBS, delay=st.sampled_from([None, None, timedelta(minutes=1)]))
@@ -54,6 +56,13 @@ class Machine(RuleBasedStateMachine):
         assert owed <= set(claim.causes), "a cause was lost"
 
     @precondition(lambda self: self.held)
+    @rule(data=st.data(), job=JOBS)
+    def a_run_writes(self, data: st.DataObject, job: Job) -> None:
+        ref = data.draw(st.sampled_from(sorted(self.held)))
+        assert self.rig.queue.is_held(self.held[ref], [job])
+        self.promised[ref] = job
+
+    @precondition(lambda self: self.held)
     @rule(
         data=st.data(),
         delay=DELAYS,
@@ -62,6 +71,7 @@ class Machine(RuleBasedStateMachine):
     )
     def a_run_ends(self, data: st.DataObject, delay: timedelta | None, failure: str, emits: list[Job]) -> None:
         claim = self.held.pop(data.draw(st.sampled_from(sorted(self.held))))
+        self.promised.pop(str(claim.ref), None)
         self.number += 1
         run_id = f"run-{self.number}"
         for job in emits:
@@ -78,7 +88,10 @@ class Machine(RuleBasedStateMachine):
         for claim in self.held.values():
             assert not self.rig.queue.finish(claim, a_result())
             self.owed.setdefault(entry_of(Job(claim.step, claim.ref)), set()).update(claim.causes)
+            if job := self.promised.get(str(claim.ref)):
+                self.owed.setdefault(entry_of(job), set()).add(claim.causes[0])
         self.held.clear()
+        self.promised.clear()
         self.rig.end_delays()
 
     @rule()

@@ -24,6 +24,43 @@ def test_the_job_of_a_lost_worker_runs_again_with_its_causes(rig: Rig) -> None:
     assert again.token > lost.token
 
 
+def test_what_a_lost_run_promised_before_it_wrote_is_rung_by_what_caused_it(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event-1")
+    lost = rig.claim()
+    assert rig.queue.is_held(lost, [a_job("other", lane="bulk")])
+    assert rig.queue.is_held(lost)
+    rig.end_leases()
+    rig.queue.sweep()
+
+    rung = rig.claim()
+
+    assert (rung.ref.name, rung.lane, rung.causes) == ("other", "bulk", ("event-1",))
+
+
+def test_a_promise_ends_with_the_run(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event-1")
+    claim = rig.claim()
+    rig.queue.is_held(claim, [a_job("other")])
+    rig.queue.finish(claim, a_result())
+    rig.queue.add([a_job()], "event-2")
+    rig.claim()
+    rig.end_leases()
+    rig.queue.sweep()
+
+    assert rig.states() == {"delayed": ["one"]}
+
+
+def test_a_promise_of_a_fenced_worker_is_not_kept(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event-1")
+    lost = rig.claim()
+    rig.end_leases()
+
+    assert not rig.queue.is_held(lost, [a_job("other")])
+    rig.queue.sweep()
+
+    assert rig.states() == {"delayed": ["one"]}
+
+
 def test_a_fenced_worker_can_neither_write_nor_release(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     lost = rig.claim()
