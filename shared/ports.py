@@ -81,6 +81,8 @@ class Pulled:
     reference: str
     """The image by digest: `registry/name@sha256:…`."""
     packages: int
+    left_out: tuple[str, ...] = ()
+    """A sentence for each thing that whoever made the catalog could not put into it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,10 +89,12 @@ def _detach(plan: Plan) -> None:
     except StartError as error:
         raise CliError(str(error), error.code or UNKNOWN) from error
     _say_where(plan.state)
+    _say_what_is_wrong(plan)
 
 
 def _stay(plan: Plan) -> None:
     import asyncio
+    import threading
 
     from eventing.local.installation import TakeOverError, run
     from eventing.local.state import AlreadyRunningError
@@ -101,10 +103,14 @@ def _stay(plan: Plan) -> None:
     from shared.adapters.kube import ApiError
     from shared.telemetry import configure_logging
 
+    def is_ready(_: object) -> None:
+        _say_where(plan.state)
+        threading.Thread(target=_say_what_is_wrong, args=[plan], daemon=True).start()  # reading bundles takes its time
+
     configure_logging(as_json=False)
     tie_to_supervisor()
     try:
-        asyncio.run(run(plan, lambda _: _say_where(plan.state)))
+        asyncio.run(run(plan, is_ready))
     except (AlreadyRunningError, TakeOverError) as error:
         raise CliError(str(error), NEGATIVE) from error
     except (StartError, ApiError, OSError) as error:
@@ -126,6 +132,23 @@ def _say_where(directory: StateDirectory) -> None:
     sys.stdout.flush()
 
 
+def _say_what_is_wrong(plan: Plan) -> None:
+    """Warn of each defect of the bundles that are served."""
+    from eventing.local.installation import LOCAL_CATALOG
+    from eventing.local.left_out import left_out
+
+    addresses = plan.state.read()
+    if not plan.bundles or addresses is None:
+        return
+    try:
+        found = left_out(addresses.registry, LOCAL_CATALOG)
+    except OSError as error:
+        found = (f"nothing is known of the bundles yet ({error}); `olmf status` tells more",)
+    for sentence in found:
+        sys.stderr.write(f"warning: {sentence}\n")
+    sys.stderr.flush()
+
+
 def down(state: StateOption = None) -> None:
     """Stop what `olmf up` started; what it stored stays in the state directory."""
     from eventing.local.detach import stop
@@ -137,7 +160,7 @@ def down(state: StateOption = None) -> None:
 
 
 def status(state: StateOption = None, output: OutputOption = "table") -> None:
-    """Say where things are and whether each process is healthy; exit 1 when one is not."""
+    """Say where things are, which process is healthy and what catalogs say; exit 1 when a process is not healthy."""
     from eventing.local.health import report
 
     directory = _directory(state)
@@ -158,6 +181,12 @@ def _print_status(addresses: Addresses, answer: dict[str, list[dict[str, object]
         sys.stdout.write(f"{name:<12}{getattr(addresses, name)}\n")
     sys.stdout.write("\n")
     table(answer["processes"], ("name", "pid", "healthy"))
+    if answer["catalogs"]:
+        sys.stdout.write("\n")
+        table(answer["catalogs"], ("name", "state"))
+    for catalog in answer["catalogs"]:
+        if catalog["says"]:
+            sys.stdout.write(f"\n{catalog['name']}: {catalog['says']}\n")
 
 
 def demo() -> None:

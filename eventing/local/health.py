@@ -6,12 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from eventing.local.state import Addresses, Process, is_alive
+from shared.api.manifest import Manifest, name_of, namespace_of
+from shared.kinds import CATALOG_SOURCE
 
 PROBE_SECONDS = 2.0
 
 
 def report(addresses: Addresses) -> dict[str, Any]:
-    """The addresses, and each process as `{"name", "pid", "healthy"}`."""
+    """The addresses, each process as `{"name", "pid", "healthy"}`, each catalog as `{"name", "state", "says"}`."""
     with ThreadPoolExecutor(max_workers=8) as pool:
         healthy = list(pool.map(is_healthy, addresses.processes))
     return {
@@ -21,6 +23,7 @@ def report(addresses: Addresses) -> dict[str, Any]:
         "redis": addresses.redis,
         "registry": addresses.registry,
         "ready": addresses.ready,
+        "catalogs": catalogs(addresses.kubeconfig) if addresses.ready else [],
         "processes": [
             {"name": process.name, "pid": process.pid, "healthy": ok}
             for process, ok in zip(addresses.processes, healthy, strict=True)
@@ -41,3 +44,24 @@ def is_healthy(process: Process) -> bool:
     except urllib3.exceptions.HTTPError:
         return False
     return response.status < 300
+
+
+def catalogs(kubeconfig: str) -> list[dict[str, str]]:
+    """Every CatalogSource, and what it says about itself; none when the cluster cannot be asked."""
+    from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
+
+    try:
+        found = KubeClient.from_kubeconfig(kubeconfig).list(CATALOG_SOURCE)
+    except (ApiError, ConnectionSettingError):  # status tells which process is to blame, or names the kubeconfig
+        return []
+    return [_catalog(source) for source in found]
+
+
+def _catalog(source: Manifest) -> dict[str, str]:
+    status = source.get("status") or {}
+    state = (status.get("connectionState") or {}).get("lastObservedState")
+    return {
+        "name": f"{namespace_of(source)}/{name_of(source)}",
+        "state": str(state or status.get("reason") or "not read yet"),
+        "says": str(status.get("message") or ""),
+    }

@@ -18,6 +18,7 @@ from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.parse import parse as parse_bundle
 from shared.domain.catalog.from_bundles import Offer, Published, from_bundles, offer
+from shared.names import LEFT_OUT
 
 State: TypeAlias = tuple[object, ...]
 """Equal while no file changed."""
@@ -96,8 +97,8 @@ class BundleFolder(Folder):
         self._root = root
         self._offer = Remembered(self._read)
 
-    def offer(self) -> Offer | BadBundle:
-        """What a catalog says about the files as they are now."""
+    def offer(self) -> tuple[Offer | None, tuple[str, ...]]:
+        """What a catalog says about the files as they are now (None: they are no bundle), and what is wrong in them."""
         return self._offer.get(self.state())
 
     def state(self) -> State:
@@ -120,12 +121,17 @@ class BundleFolder(Folder):
             return {}
         return (found.labels if found else None) or {}
 
-    def _read(self) -> Offer | BadBundle:
-        parsed = parse_bundle(self.files(), str(self._root))
-        return parsed if isinstance(parsed, BadBundle) else offer(parsed)
+    def _read(self) -> tuple[Offer | None, tuple[str, ...]]:
+        parsed = parse_bundle(self.files(), str(self))
+        return (None, (parsed.message,)) if isinstance(parsed, BadBundle) else (offer(parsed), parsed.warnings)
+
+    def __str__(self) -> str:
+        return str(self._root)
 
 
 _CATALOG_LABELS: Final = {CONFIGS: "/configs"}
+_FINDINGS: Final = 10
+"""As many sentences about bundles are carried by a catalog; the log has all of them."""
 
 
 class CatalogFolder(Folder):
@@ -156,24 +162,24 @@ class BundlesCatalog(Folder):
     def __init__(self, host: str, bundles: Callable[[], Sequence[BundleFolder]], tell: Callable[[str], None]) -> None:
         super().__init__("catalogs/local", "latest")
         self._host, self._bundles, self._tell = host, bundles, tell
+        self._said: tuple[str, ...] = ()
 
     def state(self) -> State:
         """Of all files of all bundles."""
         return tuple(bundle.state() for bundle in self._bundles())
 
     def files(self) -> dict[str, bytes]:
-        """A file per package, a document per line. Bundles that cannot be offered are told of and left out."""
-        published = []
+        """A file per package, a document per line; bundles that cannot be offered are left out."""
+        published: list[Published] = []
+        findings: list[str] = []
         for folder in self._bundles():
-            found = folder.offer()
-            if isinstance(found, BadBundle):
-                self._tell(found.message)
-            else:
+            found, wrong = folder.offer()
+            findings += wrong
+            if found is not None:
                 image = f"{self._host}/{folder.repository}@{folder.image().digest}"
-                published.append(Published(found, image))
-        documents, findings = from_bundles(published)
-        for finding in findings:
-            self._tell(finding)
+                published.append(Published(found, image, str(folder)))
+        documents, unusable = from_bundles(published)
+        self._say((*findings, *unusable))
         files: dict[str, bytes] = {}
         for document in documents:
             path = f"configs/{document.get('package') or document['name']}/catalog.json"
@@ -181,5 +187,14 @@ class BundlesCatalog(Folder):
         return files
 
     def labels(self, _: Mapping[str, bytes]) -> Mapping[str, str]:
-        """Where the catalog is."""
-        return _CATALOG_LABELS
+        """Where the catalog is, and what is wrong with the bundles that its files were made of."""
+        findings = self._said[:_FINDINGS]
+        if more := len(self._said) - len(findings):
+            findings = (*findings, f"and {more} more")
+        return {**_CATALOG_LABELS, **({LEFT_OUT: orjson.dumps(findings).decode()} if findings else {})}
+
+    def _say(self, findings: tuple[str, ...]) -> None:
+        for finding in findings:
+            if finding not in self._said:
+                self._tell(finding)
+        self._said = findings

@@ -41,7 +41,7 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cloc
             retry = Outcome(again_in=_RETRY, verdict=trouble.message, wait=wait)
             return _told(ref, source, after, retry)
         case pulled:
-            after = catalog_source.snapshotted(before, pulled.reference, wish, now)
+            after = catalog_source.snapshotted(before, pulled.reference, wish, now, left_out=pulled.left_out)
             verdict = f"{pulled.reference} holds {pulled.packages} packages"
             return _told(ref, source, after, Outcome(again_in=wish.interval, verdict=verdict))
 

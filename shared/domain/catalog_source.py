@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,6 +15,9 @@ TRANSIENT_FAILURE = "TRANSIENT_FAILURE"
 SPEC_INVALID = "SpecInvalidError"
 REGISTRY_ERROR = "RegistryServerError"
 INTERVAL_INVALID = "InvalidIntervalError"
+BUNDLES_LEFT_OUT = "BundlesLeftOut"
+_REMARKS = (INTERVAL_INVALID, BUNDLES_LEFT_OUT)
+"""Reasons of a catalog that is served all the same."""
 
 _DEFAULT_INTERVAL = timedelta(minutes=15)
 _LEAST_INTERVAL = timedelta(seconds=10)
@@ -76,16 +79,20 @@ def refused(status: ReadOnly, refusal: Refused) -> Manifest:
     return {**_without_error(status), "reason": refusal.reason, "message": refusal.message}
 
 
-def snapshotted(status: ReadOnly, reference: str, wish: Wanted, now: datetime) -> Manifest:
-    """The status after the image was read; times move only with content."""
+def snapshotted(
+    status: ReadOnly, reference: str, wish: Wanted, now: datetime, *, left_out: Sequence[str] = ()
+) -> Manifest:
+    """The status after the image was read, with what its maker left out; times move only with content."""
     new = _without_error(status)
     old = status.get("connectionState") or {}
     if (old.get("address"), old.get("lastObservedState")) != (reference, READY):
         new["connectionState"] = {"address": reference, "lastObservedState": READY, "lastConnect": stamp(now)}
         if wish.interval is not None:
             new["latestImageRegistryPoll"] = stamp(now)
-    if wish.interval_error:
-        new |= {"reason": INTERVAL_INVALID, "message": wish.interval_error}
+    remarks = [(INTERVAL_INVALID, wish.interval_error)] if wish.interval_error else []
+    remarks += [(BUNDLES_LEFT_OUT, f"wrong with its bundles: {' | '.join(left_out)}")] if left_out else []
+    if remarks:
+        new |= {"reason": remarks[0][0], "message": "; ".join(message for _, message in remarks)}
     return new
 
 
@@ -108,7 +115,7 @@ def is_healthy(source: ReadOnly) -> bool:
     """Its image was read, and the last look succeeded."""
     status = source.get("status") or {}
     is_ready = (status.get("connectionState") or {}).get("lastObservedState") == READY
-    return is_ready and status.get("reason") in (None, "", INTERVAL_INVALID)
+    return is_ready and (status.get("reason") or "") in ("", *_REMARKS)
 
 
 def serves_anew(before: ReadOnly, after: ReadOnly) -> bool:

@@ -8,6 +8,9 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
+import msgspec
+
+from shared import names
 from shared.adapters.content import index
 from shared.adapters.content.index import BrokenIndex, Index
 from shared.adapters.content.pulling import Puller
@@ -39,7 +42,8 @@ class ImageCatalogs:
 
         def use(registry: Registry, reference: Reference) -> Pulled:
             found = reference.at(registry.digest(reference))
-            return Pulled(str(found), len(self._index(registry, found).records))
+            catalog = self._index(registry, found)
+            return Pulled(str(found), len(catalog.records), catalog.left_out)
 
         return self._puller.run(source, source.image, use)
 
@@ -95,7 +99,14 @@ def _write(registry: Registry, reference: Reference, store: Store, stream: Binar
             raise OciError(
                 "Malformed", f"{reference}: the image holds no catalog: {error}; try `opm validate` on its folder"
             ) from error
-    index.write(stream, parse(grouped))
+    index.write(stream, parse(grouped), _left_out(image.labels))
+
+
+def _left_out(labels: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        return msgspec.json.decode(labels.get(names.LEFT_OUT, "[]"), type=tuple[str, ...])
+    except msgspec.DecodeError:  # somebody else's label: it is their catalog all the same
+        return ()
 
 
 def _directories(labels: Mapping[str, str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import msgspec
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 
-FORMAT: Final = "1"
+FORMAT: Final = "2"
 """Raised when records change: files of another format are not looked at, and indexed again."""
 _TAIL: Final = struct.Struct(">Q")
 _ENCODER: Final = msgspec.json.Encoder()
@@ -29,17 +29,24 @@ class Record(msgspec.Struct, array_like=True, frozen=True):
     is_sick: bool
 
 
-_RECORDS: Final = msgspec.json.Decoder(dict[str, Record])
+class Footer(msgspec.Struct, array_like=True, frozen=True):
+    """What is read when a catalog is opened."""
+
+    records: dict[str, Record]
+    left_out: tuple[str, ...]
 
 
-def write(stream: BinaryIO, packages: Iterable[Package | SickPackage]) -> None:
-    """Write the file of a catalog."""
+_FOOTER: Final = msgspec.json.Decoder(Footer)
+
+
+def write(stream: BinaryIO, packages: Iterable[Package | SickPackage], left_out: tuple[str, ...] = ()) -> None:
+    """Write the file of a catalog, with the sentences about what its maker left out."""
     records, offset = {}, 0
     for package in packages:
         content = _ENCODER.encode(package)
         records[package.name] = Record(offset, len(content), isinstance(package, SickPackage))
         offset += stream.write(content + b"\n")
-    footer = _ENCODER.encode(records)
+    footer = _ENCODER.encode(Footer(records, left_out))
     stream.write(footer + _TAIL.pack(len(footer)))
 
 
@@ -53,6 +60,7 @@ class Index:
 
     path: Path
     records: dict[str, Record]
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def open(cls, path: Path) -> Index:
@@ -63,9 +71,10 @@ class Index:
             try:
                 (length,) = _TAIL.unpack(stream.read())
                 stream.seek(max(size - _TAIL.size - min(length, size), 0))
-                return cls(path, _RECORDS.decode(stream.read(min(length, size))))
+                footer = _FOOTER.decode(stream.read(min(length, size)))
             except (struct.error, msgspec.DecodeError) as error:
                 raise BrokenIndex(f"{path} is no index: {error}") from error
+        return cls(path, footer.records, footer.left_out)
 
     def names(self) -> tuple[str, ...]:
         """All packages, sick ones included, sorted."""

@@ -40,6 +40,8 @@ class ParsedBundle:
     """Type and value of each entry of `dependencies.yaml`."""
     properties: tuple[tuple[str, Any], ...] = ()  # why: any JSON value
     """Type and value of each entry of `properties.yaml`."""
+    warnings: tuple[str, ...] = ()
+    """A sentence for each file that was passed over because it cannot be read."""
 
     @property
     def name(self) -> str:

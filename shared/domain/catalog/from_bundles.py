@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from shared.api.manifest import Manifest, annotations_of
+from shared.domain.bundle.annotations import CHANNELS
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import properties
 from shared.domain.bundle.shape import as_list, as_object
@@ -42,6 +43,11 @@ class Published:
 
     offer: Offer
     image: str
+    where: str = ""
+    """What to call it in sentences; empty: by its image."""
+
+    def __str__(self) -> str:
+        return self.where or self.image
 
 
 Channels: TypeAlias = dict[str, list[Published]]
@@ -64,7 +70,7 @@ def from_bundles(published: Iterable[Published]) -> tuple[tuple[Manifest, ...], 
         members = packages[one.offer.package]
         twin = next((other for other in members if other.offer.name == one.offer.name), None)
         if why := _unusable(one, twin):
-            findings.append(f"{one.image} is left out: {why}")
+            findings.append(f"{one}: {why}")
         else:
             members.append(one)
     documents = [document for name in sorted(packages) for document in _package(name, packages[name])]
@@ -73,13 +79,13 @@ def from_bundles(published: Iterable[Published]) -> tuple[tuple[Manifest, ...], 
 
 def _unusable(one: Published, twin: Published | None) -> str:
     if twin is not None:
-        return f"{twin.image} has the same name, {one.offer.name}"
+        return f"{twin} has the same name, {one.offer.name}; rename one of the two"
     if not one.offer.channels:
-        return "its annotations name no channel"
+        return f"metadata/annotations.yaml names no channel; add the annotation {CHANNELS}"
     try:
         parse_version(one.offer.version)
     except InvalidVersion as error:
-        return f"its version {one.offer.version!r} cannot be ordered: {error}"
+        return f"spec.version {one.offer.version!r} is no semantic version: {error}; write one, e.g. 1.2.3"
     return ""
 
 

@@ -34,12 +34,33 @@ def test_what_is_no_manifest_is_passed_over(extra: dict[str, bytes]) -> None:
     assert len(found.objects) == 1
 
 
+def test_a_file_that_cannot_be_read_is_passed_over_with_a_warning() -> None:
+    found = parse({**GOOD, "manifests/role.yaml": b"a: [b"}, "here")
+    assert isinstance(found, ParsedBundle)
+    [warning] = found.warnings
+    assert warning.startswith("here: manifests/role.yaml cannot be read: ")
+
+
 @pytest.mark.parametrize(
     ("files", "needle"),
     [
+        pytest.param(
+            {**GOOD, "manifests/csv.yaml": b"a: [b"},
+            "; manifests/csv.yaml cannot be read: ",
+            id="a version that is no YAML",
+        ),
+        pytest.param(
+            {**GOOD, "metadata/annotations.yaml": b"a: [b"},
+            "; metadata/annotations.yaml cannot be read: ",
+            id="labels that are no YAML",
+        ),
         pytest.param({**GOOD, "manifests/csv.yaml": b"kind: ConfigMap\n"}, "no ClusterServiceVersion", id="no version"),
         pytest.param({**GOOD, "manifests/csv.yaml": CSV.replace(b"etcd.v1", b"''")}, "metadata.name", id="no name"),
-        pytest.param({**GOOD, "manifests/cm.yaml": b"kind: Role\nmetadata: 3\n"}, "Role", id="a broken object"),
+        pytest.param(
+            {**GOOD, "manifests/cm.yaml": b"kind: Role\nmetadata: 3\n"},
+            "manifests/cm.yaml: this is no Role",
+            id="a broken object",
+        ),
         pytest.param({"manifests/csv.yaml": CSV}, "annotations.yaml", id="no labels"),
     ],
 )

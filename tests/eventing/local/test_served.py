@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from eventing.local.served import Served, is_without_bundles, recall, remember
 from eventing.local.state import StateDirectory
-from tests.kit.installation import SAMPLES, olmf
+from shared.adapters.kube import KubeClient
+from shared.kinds import CATALOG_SOURCE
+from tests.kit.installation import SAMPLES, Installation, olmf
 
 
 def test_the_same_folders_are_served_again_as_long_as_they_are_there(tmp_path: Path) -> None:
@@ -43,3 +46,23 @@ def test_up_says_what_it_serves_again_and_what_is_empty(tmp_path: Path) -> None:
     assert f"warning: --bundles {bundles}: no bundle there" in first.stderr
     assert f"# serving again: {bundles}\n" in again.stderr
     assert "  registry    " in again.stdout
+
+
+def test_a_broken_bundle_is_named_by_up_by_status_and_by_its_catalog(tmp_path: Path) -> None:
+    bundles = Path(shutil.copytree(SAMPLES, tmp_path / "bundles"))
+    broken = next((bundles / "tide" / "0.3.0" / "manifests").glob("*.clusterserviceversion.yaml"))
+    broken.write_text("kind: [ClusterServiceVersion\n")
+    state = tmp_path / "state"
+    wanted = f"{bundles}/tide/0.3.0: no ClusterServiceVersion in manifests/; manifests/{broken.name} cannot be read: "
+    started = olmf("up", "--detach", "--state", str(state), "--bundles", str(bundles))
+    try:
+        assert f"warning: {wanted}" in started.stderr
+        place = Installation(state, KubeClient.from_kubeconfig(str(state / "kubeconfig")))
+        catalog = place.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: each.get("status"), "a status")
+        assert wanted in catalog["status"]["message"]
+        assert catalog["status"]["connectionState"]["lastObservedState"] == "READY"
+        assert wanted in place.olmf("status").stdout
+        [told] = place.status()["catalogs"]
+        assert (told["name"], told["state"], wanted in told["says"]) == ("olm/local", "READY", True)
+    finally:
+        olmf("down", "--state", str(state))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import urllib3
 
+from eventing.local.left_out import left_out
 from eventing.registry import Shelf, Sources, running
 from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
 from shared.domain.bundle.model import UnpackedBundle
@@ -92,7 +93,33 @@ def test_a_bundle_without_a_csv_is_left_out_and_told_of(bundles: Path, catalogs:
         pulled = catalogs.pull(local(address))
         assert isinstance(pulled, Pulled)
         assert catalogs.packages(pulled.reference, local(address)) == ("beacon", "tide")
-    assert ["no ClusterServiceVersion" in told[1], "annotations.yaml" in told[0]] == [True, True]
+        assert pulled.left_out == tuple(told), "the catalog carries what is wrong, which is logged once"
+        assert left_out(address, "local") == tuple(told)
+    annotation = "operators.operatorframework.io.bundle.package.v1"
+    assert told == [
+        f"{bundles}/beacon/1.0.0: no metadata/annotations.yaml names its package; add the annotation {annotation}",
+        f"{bundles}/ledger/2.1.0: no ClusterServiceVersion in manifests/; add one",
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_served(bundles: Path, catalogs: ImageCatalogs) -> None:
+    definition = next((bundles / "beacon" / "1.0.0" / "manifests").glob("*.crd.yaml"))
+    definition.write_text("a: [b")
+    with running(Sources((bundles,))) as address:
+        pulled = catalogs.pull(local(address))
+        assert isinstance(pulled, Pulled)
+        assert "beacon.v1.0.0" in package(catalogs, address, "beacon").bundles
+        [sentence] = pulled.left_out
+    assert sentence.startswith(f"{bundles}/beacon/1.0.0: manifests/{definition.name} cannot be read: ")
+
+
+def test_many_defects_are_counted(bundles: Path, catalogs: ImageCatalogs) -> None:
+    for number in range(12):
+        (bundles / "tide" / f"broken{number}" / "manifests").mkdir(parents=True)
+    with running(Sources((bundles,))) as address:
+        pulled = catalogs.pull(local(address))
+        assert isinstance(pulled, Pulled)
+        assert (len(pulled.left_out), pulled.left_out[-1]) == (11, "and 2 more")
 
 
 def test_a_folder_of_catalog_files_is_served_under_its_name(tmp_path: Path, catalogs: ImageCatalogs) -> None:

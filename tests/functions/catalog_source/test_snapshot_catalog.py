@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from eventing.routes import Job
 from functions.catalog_source.snapshot_catalog import snapshot_catalog
 from shared import kinds, names
+from shared.domain.catalog_source import is_healthy
 from shared.errors import RetryLater
 from shared.ports import Unavailable
 from shared.step import NOTHING, Emit, SetStatus
@@ -66,3 +68,18 @@ def test_an_invalid_spec_is_told_once_and_not_tried_again() -> None:
     assert world.objects[REF]["status"]["message"] == "unknown sourcetype: nope"
     outcome = snapshot_catalog(REF, world, world.catalogs, world)
     assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
+
+
+def test_what_the_catalog_leaves_out_is_told_while_it_is_served() -> None:
+    world = a_world()
+    world.catalogs.left_out = ("/bundles/tide/1.0.0: no version; add one", "/bundles/tide/2.0.0: none either")
+    world.settle()
+    status = world.objects[REF]["status"]
+    assert (status["reason"], status["connectionState"]["lastObservedState"]) == ("BundlesLeftOut", "READY")
+    assert status["message"] == (
+        "wrong with its bundles: /bundles/tide/1.0.0: no version; add one | /bundles/tide/2.0.0: none either"
+    )
+    assert is_healthy(world.objects[REF])
+    world.catalogs.left_out = ()
+    world.run(Job("catalog_source/snapshot_catalog", REF))
+    assert "message" not in world.objects[REF]["status"]
