@@ -74,6 +74,19 @@ def metadata_patch(csv: ReadOnly, group: Group) -> Manifest:
     return {"metadata": patch} if patch else {}
 
 
+def joined(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Manifest:
+    """A version that is about to be created, as a member of the group of its namespace: joining later is a write more.
+
+    It stays as it is where there is not one group.
+    """
+    match groups:
+        case [group]:
+            lacking = metadata_patch(csv, Group.of(group)).get("metadata") or {}
+            annotations = {**annotations_of(csv), **(lacking.get("annotations") or {})}
+            return {**csv, "metadata": {**metadata(csv), **lacking, "annotations": annotations}}
+    return dict(csv)
+
+
 def is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
     """Why a member cannot watch the namespaces that its annotation names; None when it can."""
     modes = install_modes.modes_of(csv)

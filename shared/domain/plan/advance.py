@@ -12,6 +12,7 @@ from typing import Protocol
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle.model import BadBundle
+from shared.domain.lifecycle.admission import joined
 from shared.domain.plan import crds, execution, references, steps, validation
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.references import Reference
@@ -81,6 +82,11 @@ class _Pass:
         found = self.world.list(kinds.CLUSTER_SERVICE_VERSION, namespace_of(self.plan))
         return {name_of(csv): csv for csv in found if not is_copy(csv)}
 
+    @cached_property
+    def groups(self) -> tuple[Manifest, ...]:
+        """The OperatorGroups of the namespace."""
+        return self.world.list(kinds.OPERATOR_GROUP, namespace_of(self.plan))
+
     def live(self, kind: Kind, name: str) -> Manifest | None:
         """The object as it is; several of a namespaced kind come in one answer."""
         if kind == kinds.CLUSTER_SERVICE_VERSION and name in self.csvs:
@@ -144,8 +150,10 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
         raise _Failure(INVALID_PLAN)
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)
     live = going.live(rule.kind, resource.name)
-    if live is not None and rule.kind == kinds.CLUSTER_SERVICE_VERSION and is_copy(live):
-        raise _Occupied(f"{occupied(resource.name, home_of(live))}. {way_out(home_of(live))}")
+    if rule.kind == kinds.CLUSTER_SERVICE_VERSION:
+        if live is not None and is_copy(live):
+            raise _Occupied(f"{occupied(resource.name, home_of(live))}. {way_out(home_of(live))}")
+        wanted = joined(wanted, going.groups)
     return execution.act(wanted, live, rule)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.lifecycle.admission import is_barred
+from shared.domain.lifecycle.admission import is_barred, joined
 from shared.domain.lifecycle.phases import status_of
 from shared.domain.lifecycle.verdict import Verdict
 from tests.domain.lifecycle.builders import (
@@ -220,3 +220,16 @@ def test_apis_are_announced_before_the_phase_goes_on_csv_md_18_row_35() -> None:
     assert found.status.manifest == {}
     assert found.waits_for == f"the provided APIs of OperatorGroup og to become {API!r}"
     assert found.again_in
+
+
+def test_a_version_is_made_as_a_member_of_its_group_csv_md_3_1_and_3_3() -> None:
+    made = joined(a_csv(annotations={"own": "kept"}, meta={"finalizers": []}), [a_group()])
+    assert made["metadata"]["annotations"] == {"own": "kept", **MEMBERSHIP}
+    assert made["metadata"]["finalizers"] == ["operators.coreos.com/csv-cleanup"]
+    assert joined(made, [a_group()]) == made
+
+
+@pytest.mark.parametrize("groups", [pytest.param([], id="none"), pytest.param([a_group(), a_group("b")], id="two")])
+def test_without_one_group_a_version_is_made_as_it_is_csv_md_3_3(groups: list[Manifest]) -> None:
+    csv = a_csv(annotations={}, meta={"finalizers": []})
+    assert joined(csv, groups) == csv

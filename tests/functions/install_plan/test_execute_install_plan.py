@@ -77,6 +77,16 @@ def test_an_approved_plan_completes() -> None:
     assert names.PLAN_COMPLETED in world.emitted
 
 
+def test_a_version_is_created_as_a_member_of_the_group() -> None:
+    """csv.md 3.1-2 and 3.3: the finalizer and the annotations cost no write of their own."""
+    world = carried_out(a_plan(CSV))
+    created = world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")]
+    assert metadata(created)["finalizers"] == [names.CSV_CLEANUP]
+    assert annotations_of(created) == {
+        "olm.operatorGroup": "g0", "olm.operatorNamespace": "ns", "olm.targetNamespaces": "ns",
+    }  # fmt: skip
+
+
 def test_a_plan_waits_for_approval_and_goes_on_with_it() -> None:
     """catalog.md 8.9.99: RequiresApproval stays until spec.approved."""
     world = carried_out(a_plan(CSV, approved=False, phase="RequiresApproval"))
