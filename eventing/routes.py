@@ -148,7 +148,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.CATALOG_REPORTED, "subscription/resolve_subscriptions", itself, always),
     Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, present),
     Route(kinds.SUBSCRIPTION, "subscription/resolve_subscriptions", its_namespace, always),
-    Route(names.FAILURE_JUDGED, "subscription/track_subscription", itself, always),
+    Route(names.STANDING_CHANGED, "subscription/track_subscription", itself, always),
     Route(kinds.OPERATOR_GROUP, "subscription/resolve_subscriptions", its_namespace, always),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, original)),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(gone, a_copy), "bulk"),

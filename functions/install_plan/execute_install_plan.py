@@ -6,6 +6,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.plan import state
 from shared.domain.plan.advance import advance
+from shared.domain.plan.dependencies import generated
 from shared.domain.plan.execution import Action
 from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
@@ -19,7 +20,7 @@ def execute_install_plan(
 
     Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change.
     Writes: the objects of its steps; its status, last.
-    Emits:  `io.olmf.plan.completed`.
+    Emits:  `io.olmf.plan.completed`; at its end `io.olmf.standing.changed` for each Subscription that it has made.
     """
     plan = cluster.get(ref)
     if plan is None or state.is_finished(plan):
@@ -36,7 +37,8 @@ def execute_install_plan(
     if (refusal := _refusal(attempt)) is not None:
         error, is_curable = f"{refusal.ref.kind} {refusal.ref.name}: {refusal.message}", refusal.kind == "forbidden"
         status = state.refused(status, error, now, retry=policy.plan_retry, is_curable=is_curable)
-        return Outcome(_said(ref, plan, status), again_in=state.next_look(status, now), verdict=error)
+        said = _said(ref, plan, status)
+        return Outcome(said, _rings(ref, plan, status), again_in=state.next_look(status, now), verdict=error)
     progress = advance(plan, cluster, discovery)
     status = state.progressed(status, progress.statuses, now)
     if progress.error:
@@ -44,15 +46,23 @@ def execute_install_plan(
         status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_curable=is_curable)
     writes = (write for action in progress.actions for write in _writes(action))
     told = (Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings)
-    done = (Emit(names.PLAN_COMPLETED, ref),) if status["phase"] == "Complete" else ()
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
     everything = (*writes, *told, *_said(ref, plan, status))
-    return Outcome(everything, done, again_in=state.next_look(status, now), verdict=verdict)
+    return Outcome(everything, _rings(ref, plan, status), again_in=state.next_look(status, now), verdict=verdict)
 
 
 def _refusal(attempt: Attempt) -> WriteFailure | None:
     """What the server refused in the attempt before; a conflict only means: look again."""
     return None if attempt.failure is None or attempt.failure.kind == "conflict" else attempt.failure
+
+
+def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
+    """Who must hear that a plan has ended; the Subscriptions that own it hear of every change."""
+    if status["phase"] == "Installing":
+        return ()
+    made = (kinds.SUBSCRIPTION.ref(name, ref.namespace) for name in generated(plan))
+    done = (Emit(names.PLAN_COMPLETED, ref),) if status["phase"] == "Complete" else ()
+    return (*done, *(Emit(names.STANDING_CHANGED, one) for one in made))
 
 
 def _writes(action: Action) -> tuple[Write, ...]:

@@ -23,8 +23,8 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
 
     Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
     Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
-    Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.failure.judged` per Subscription
-            whose failed plan begins, or ceases, to be passable.
+    Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.standing.changed` for each
+            Subscription whose failed plan begins, or ceases, to be passable.
     """
     now = clock.now()
     scene = look(
@@ -40,7 +40,7 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
     return Outcome(
         tuple(_told(ref, scene, resolution, now)),
-        (*computed, *(Emit(names.FAILURE_JUDGED, Ref.of(one)) for one in stuck)),
+        (*computed, *(Emit(names.STANDING_CHANGED, Ref.of(one)) for one in stuck)),
         again_in=_RETRY if scene.is_partial else None,
         wait=_wait(scene, resolution, now),
         verdict="; ".join(f"{name}: {reason}" for name, reason in sorted(resolution.reasons.items())),

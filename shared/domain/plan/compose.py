@@ -13,6 +13,7 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, uid_of
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.plan import dependencies
 from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
@@ -80,12 +81,13 @@ def manifest(draft: Draft) -> Manifest:
 
 
 def status(draft: Draft) -> Manifest:
-    """Its first status: every step, all still unknown."""
+    """Its first status: every step, all still unknown; what is needed by others gets a Subscription, too."""
     return {
         "phase": "RequiresApproval" if draft.is_manual else "Installing",
         "catalogSources": sorted({chosen.catalog.key.name for chosen, _ in draft.bundles}),
         "plan": [
-            step for chosen, bundle in draft.bundles for step in steps(bundle, draft.namespace, reference(chosen))
+            *dependencies.steps((chosen for chosen, _ in draft.bundles), draft.namespace),
+            *(step for chosen, bundle in draft.bundles for step in steps(bundle, draft.namespace, reference(chosen))),
         ],
         "bundleLookups": [_lookup(chosen) for chosen, _ in draft.bundles],
     }

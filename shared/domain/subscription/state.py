@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, namespace_of
 from shared.domain.lifecycle.retirement import fails_forward
-from shared.domain.subscription.conditions import PLAN_FAILED, PLAN_PENDING, find
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, PLAN_FAILED, PLAN_PENDING, find
 
 PENDING = "UpgradePending"
 AT_LATEST = "AtLatestKnown"
@@ -51,6 +51,13 @@ class Standing:
 def plan_of(subscription: ReadOnly) -> str:
     """The name of the InstallPlan that the status refers to."""
     return str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
+
+
+def generating_plan(subscription: ReadOnly) -> str:
+    """The name of the plan that made the Subscription and brings what it starts with, while it follows none."""
+    starting = (subscription.get("spec") or {}).get("startingCSV")
+    is_new = not plan_of(subscription) and not Standing.read(subscription).current_csv
+    return annotations_of(subscription).get(names.GENERATED_BY, "") if is_new and starting else ""
 
 
 def has_plan_under_way(subscription: ReadOnly) -> bool:
@@ -96,6 +103,8 @@ def waits(subscription: ReadOnly, csvs: Collection[str]) -> str:
             f"ClusterServiceVersion {standing.installed_csv} was deleted; it is not installed again by itself: "
             "delete the Subscription and create it again"
         )
+    if (plan := generating_plan(subscription)) and find(subscription.get("status") or {}, CATALOGS_UNHEALTHY) is None:
+        return f"InstallPlan {plan} has made it: whether that one is still there is looked up first"
     if has_plan_under_way(subscription):
         return f"InstallPlan {plan_of(subscription)} is under way"
     if standing.seen(csvs) != standing:

@@ -35,6 +35,8 @@ class Surroundings:
 def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manifest | None:
     """The new status, or None when nothing is to be said anew."""
     status = subscription.get("status") or {}
+    adopted = _adopted(subscription, seen.plan)
+    subscription = {**subscription, "status": {**status, **adopted}}
     csvs = () if seen.current is None else (name_of(seen.current),)
     standing = Standing.read(subscription)
     is_deleted = standing.is_deleted(csvs)
@@ -48,7 +50,17 @@ def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manife
     catalog_health = health.catalog_health(status, seen.sources, now)
     shown = {one.type for one in put}
     gone = [kind for kind in (*drop, CSV_MISSING, HELD) if kind not in shown]
-    return changed(status, now, put=put, drop=gone, catalogHealth=catalog_health or None, **fields)
+    fields = {**adopted, **fields, "catalogHealth": catalog_health or None}
+    return changed(status, now, put=put, drop=gone, **fields)
+
+
+def _adopted(subscription: ReadOnly, plan: ReadOnly | None) -> Manifest:
+    """What a Subscription that a plan has made says about that plan; nothing once the plan is gone."""
+    if plan is None or not state.generating_plan(subscription):
+        return {}
+    starting = str((subscription.get("spec") or {}).get("startingCSV"))
+    references = plans.references(name_of(plan), namespace_of(plan), plan)
+    return {"state": state.PENDING, "currentCSV": starting, **references}
 
 
 def _plan(

@@ -1,0 +1,71 @@
+"""The Subscriptions that a plan brings along, for what nobody has asked for but somebody needs (resolver.md §10.5)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly
+from shared.domain.resolver.model import Chosen
+
+_LONGEST = 253
+_CHARACTERS = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+
+
+def steps(chosen: Iterable[Chosen], namespace: str) -> Iterator[Manifest]:
+    """A step per bundle that no Subscription asked for."""
+    kind = kinds.SUBSCRIPTION
+    for one in chosen:
+        if one.subscribers:
+            continue
+        wish = subscription(one, namespace)
+        yield {
+            "resolving": one.bundle.name,
+            "status": "Unknown",
+            "resource": {
+                "sourceName": one.catalog.key.name,
+                "sourceNamespace": one.catalog.key.namespace,
+                "group": kind.group,
+                "version": kind.version,
+                "kind": kind.kind,
+                "name": wish["metadata"]["name"],
+                "manifest": json.dumps(wish, separators=(",", ":")),
+            },
+        }
+
+
+def subscription(chosen: Chosen, namespace: str) -> Manifest:
+    """The Subscription that keeps a dependency up to date, begun at the version that was chosen."""
+    kind, key = kinds.SUBSCRIPTION, chosen.catalog.key
+    name = _name(f"{chosen.package}-{chosen.channel}-{key.name}-{key.namespace}")
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "source": key.name,
+            "sourceNamespace": key.namespace,
+            "name": chosen.package,
+            "channel": chosen.channel,
+            "startingCSV": chosen.bundle.name,
+            "installPlanApproval": "Automatic",
+        },
+    }
+
+
+def generated(plan: ReadOnly) -> tuple[str, ...]:
+    """The names of the Subscriptions that a plan brings along."""
+    resources = (step.get("resource") or {} for step in (plan.get("status") or {}).get("plan") or ())
+    return tuple(str(one.get("name")) for one in resources if one.get("kind") == kinds.SUBSCRIPTION.kind)
+
+
+def _name(wanted: str) -> str:
+    """The name that OLM gives; where the API server would refuse that one, as much of it as it takes."""
+    if len(wanted) <= _LONGEST and _CHARACTERS.fullmatch(wanted):
+        return wanted
+    digest = hashlib.sha256(wanted.encode()).hexdigest()[:8]
+    kept = re.sub(r"[^a-z0-9.-]", "-", wanted.lower())[: _LONGEST - len(digest) - 1].strip(".-")
+    return f"{kept}-{digest}"
