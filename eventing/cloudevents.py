@@ -7,8 +7,7 @@ from typing import Any
 
 import orjson
 from cloudevents.conversion import to_binary, to_structured
-from cloudevents.exceptions import GenericException
-from cloudevents.http import CloudEvent, from_http
+from cloudevents.http import CloudEvent
 
 from eventing import events
 from eventing.events import Event, change_id
@@ -52,17 +51,6 @@ def to_request(event: Event, *, structured: bool = False) -> tuple[dict[str, str
     cloud = CloudEvent({key: value for key, value in attributes.items() if value})
     headers, body = to_structured(cloud) if structured else to_binary(cloud)
     return dict(headers), bytes(body or b"")
-
-
-def from_request(headers: Mapping[str, str], body: bytes) -> Event:
-    """The event of a request. InvalidEventError names every defect."""
-    if found := tuple(framing_defects(headers, body)):
-        raise InvalidEventError(found)
-    try:
-        cloud = from_http(dict(headers), body)
-    except (GenericException, ValueError, TypeError) as error:
-        raise InvalidEventError((f"the request is no CloudEvent: {error}",)) from error
-    return event_of(cloud)
 
 
 def framing_defects(headers: Mapping[str, str], body: bytes) -> Iterator[str]:

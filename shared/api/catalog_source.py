@@ -35,13 +35,19 @@ class GrpcPodConfig(Open):
     """How the pod of a catalog is scheduled and secured, where a catalog has a pod."""
 
     node_selector: Mapping[str, str] | None = None
+    """Labels that a node must have to run the pod."""
     tolerations: Sequence[Embedded] = ()
+    """Taints of nodes that the pod may run on all the same."""
     affinity: Embedded | None = None
+    """Which nodes and which neighbours the pod prefers or needs."""
     priority_class_name: str | None = None
+    """The PriorityClass of the pod."""
     security_context_config: Literal["legacy", "restricted"] | None = None
     """Absent: what the namespace enforces."""
     memory_target: IntOrString | None = None
+    """Memory that the pod is meant to need, as a quantity such as `30Mi`."""
     extract_content: ExtractContent | None = None
+    """Set: take the catalog out of the image instead of running the image."""
 
 
 class RegistryPoll(Model):
@@ -55,13 +61,16 @@ class UpdateStrategy(Model):
     """How a newer catalog is noticed."""
 
     registry_poll: RegistryPoll | None = None
+    """Set: look `spec.image` up again and again."""
 
 
 class CatalogIcon(Model):
     """The logo of a catalog."""
 
     base64data: str = Field("", alias="base64data")
+    """The picture, in base64."""
     mediatype: str = ""
+    """Its media type, e.g. `image/svg+xml`."""
 
 
 class CatalogSourceSpec(Model):
@@ -78,13 +87,19 @@ class CatalogSourceSpec(Model):
     image: str = ""
     """The catalog image (`grpc`)."""
     grpc_pod_config: GrpcPodConfig | None = None
+    """For the pod of the catalog; a catalog that is read without a pod ignores it."""
     update_strategy: UpdateStrategy | None = None
+    """When to look for a newer catalog; absent: never, until this object changes."""
     secrets: Sequence[str] = ()
     """Image pull secrets in the namespace of the catalog."""
     display_name: str = ""
+    """The name that people see."""
     description: str = ""
+    """What the catalog offers, for people."""
     publisher: str = ""
+    """Who publishes the catalog, for people."""
     icon: CatalogIcon | None = None
+    """A logo, for consoles."""
     run_as_root: bool = False
     """Kept for old manifests; without effect."""
 
@@ -93,20 +108,30 @@ class ConfigMapReference(Model):
     """The ConfigMap a catalog was read from."""
 
     name: str
+    """Name of the ConfigMap."""
     namespace: str
+    """Namespace of the ConfigMap."""
     uid: str = ""
+    """Identity of the ConfigMap."""
     resource_version: str = ""
+    """The version that was read."""
     last_update_time: Time | None = None
+    """When it was read."""
 
 
 class RegistryService(Model):
     """The Service in front of the pod of a catalog."""
 
     protocol: str = ""
+    """How the Service is spoken to: `grpc`."""
     service_name: str = ""
+    """Name of the Service."""
     service_namespace: str = ""
+    """Namespace of the Service."""
     port: str = ""
+    """Port of the Service."""
     created_at: Time | None = None
+    """When the Service was made."""
 
 
 class ConnectionState(Model):
@@ -115,26 +140,37 @@ class ConnectionState(Model):
     last_observed_state: str
     """`READY` when it can."""
     address: str = ""
+    """What was read: the image by digest, or the address of a server."""
     last_connect: Time | None = None
+    """When the state was last entered."""
 
 
 class CatalogSourceStatus(Open):
     """What was last seen of the catalog; reason and message are set only in error."""
 
     message: str = ""
+    """What is wrong and what to do, as a sentence; also remarks about parts of a catalog that is served."""
     reason: str = ""
+    """The same as one word for programs."""
     latest_image_registry_poll: Time | None = None
+    """When polling last found another image."""
     config_map_reference: ConfigMapReference | None = None
+    """The ConfigMap that the catalog was read from."""
     registry_service: RegistryService | None = None
+    """The Service of the catalog, where it has a pod."""
     connection_state: ConnectionState | None = None
+    """Whether the catalog can be read, and which image it is."""
     conditions: Sequence[Condition] = Field((), json_schema_extra=keyed_by("type"))
+    """Further statements about the catalog, one per type."""
 
 
 class CatalogSource(Resource):
     """A repository of packages that Subscriptions name."""
 
     spec: CatalogSourceSpec
+    """Where the catalog is, and how it is shown."""
     status: CatalogSourceStatus | None = None
+    """What was last seen of the catalog."""
 
 
 DEFINITION = Definition(

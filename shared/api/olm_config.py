@@ -22,19 +22,23 @@ class OLMConfigSpec(Model):
     """What is set."""
 
     features: Features | None = None
+    """Switches for the whole cluster."""
 
 
 class OLMConfigStatus(Open):
     """Whether the cluster is as it was set."""
 
     conditions: Sequence[Condition] = Field((), json_schema_extra=keyed_by("type"))
+    """Whether the switches took effect, one statement per type."""
 
 
 class OLMConfig(Resource):
     """Cluster-wide settings; only the object named `cluster` counts."""
 
     spec: OLMConfigSpec | None = None
+    """What is set."""
     status: OLMConfigStatus | None = None
+    """Whether it took effect."""
 
 
 DEFINITION = Definition(kind="OLMConfig", plural="olmconfigs", versions=(Version("v1", OLMConfig),), scope="Cluster")

@@ -43,30 +43,38 @@ class OperatorGroupSpec(TargetSelection):
     upgrade_strategy: Literal["Default", "TechPreviewUnsafeFailForward"] = Field(
         "Default", json_schema_extra=defaults_to("Default")
     )
+    """`TechPreviewUnsafeFailForward`: an upgrade may start from a version or a plan that failed."""
 
 
 class OperatorGroupStatus(Open):
     """The namespaces that were selected."""
 
     last_updated: Time
+    """When the selection last changed."""
     namespaces: Sequence[str] = Field((), json_schema_extra=AS_SET)
     """One empty name means all namespaces."""
     service_account_ref: ObjectReference | None = None
+    """The service account that installations are limited to."""
     conditions: Sequence[Condition] = Field((), json_schema_extra=keyed_by("type"))
+    """What is wrong with the group, one statement per type."""
 
 
 class OperatorGroup(Resource):
     """Gives the operators of its namespace a set of namespaces to watch."""
 
     spec: OperatorGroupSpec | None = Field(None, json_schema_extra=defaults_to({"upgradeStrategy": "Default"}))
+    """Which namespaces the operators of this namespace watch."""
     status: OperatorGroupStatus | None = None
+    """The namespaces that were selected."""
 
 
 class OperatorGroupV1alpha2(Resource):
     """The older version, still served."""
 
     spec: TargetSelection | None = None
+    """Which namespaces the operators of this namespace watch."""
     status: OperatorGroupStatus | None = None
+    """The namespaces that were selected."""
 
 
 DEFINITION = Definition(

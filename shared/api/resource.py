@@ -9,8 +9,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
-from shared.api.manifest import Manifest
-
 GROUP = "operators.coreos.com"
 KEPT: dict[str, Any] = {"x-kubernetes-preserve-unknown-fields": True}
 
@@ -36,10 +34,6 @@ class Model(BaseModel):
             return {key: item for key, item in value.items() if item is not None}
         return value
 
-    def as_manifest(self) -> Manifest:
-        """The JSON object again: the fields that were given, under their Kubernetes names."""
-        return self.model_dump(by_alias=True, exclude_unset=True)
-
 
 class Open(Model):
     """A model whose unknown fields the API server keeps, too."""
@@ -51,7 +45,9 @@ class Resource(Model):
     """A whole object as the API server stores it."""
 
     api_version: str
+    """Group and version of this form of the object."""
     kind: str
+    """What the object is."""
     metadata: Mapping[str, Any]
 
 
@@ -59,23 +55,36 @@ class ObjectReference(Model):
     """A pointer to one object at one moment."""
 
     api_version: str = ""
+    """Group and version of the object."""
     kind: str = ""
+    """Kind of the object."""
     namespace: str = ""
+    """Namespace of the object; empty where it has none."""
     name: str = ""
+    """Name of the object."""
     uid: str = ""
+    """Identity of the object: another one of the same name has a different one."""
     resource_version: str = ""
+    """The version of the object that was seen."""
     field_path: str = ""
+    """The part of the object that is meant; empty: all of it."""
 
 
 class Condition(Model):
     """A condition as Kubernetes defines it: one per type."""
 
     type: str = Field(max_length=316)
+    """What is stated; each type occurs once."""
     status: Literal["True", "False", "Unknown"]
+    """Whether it holds."""
     reason: str = Field(min_length=1, max_length=1024, pattern="^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
+    """Why, as one word for programs."""
     message: str = Field(max_length=32768)
+    """Why, as a sentence for people."""
     last_transition_time: Time
+    """When `status` last changed."""
     observed_generation: int | None = Field(None, ge=0)
+    """The `metadata.generation` that this was stated about; a lower one than the object's is out of date."""
 
 
 def keyed_by(*keys: str) -> dict[str, Any]:

@@ -18,6 +18,11 @@ def an_object(kind: str, spec: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"apiVersion": "operators.coreos.com/v1", "kind": kind, "metadata": {"name": "a"}, "spec": spec, **more}
 
 
+def written(read: Resource) -> dict[str, Any]:
+    """The fields that were given, under their Kubernetes names."""
+    return read.model_dump(by_alias=True, exclude_unset=True)
+
+
 A_WEBHOOK = {
     "generateName": "v.example.com",
     "type": "ConversionWebhook",
@@ -101,7 +106,7 @@ A_CSV = an_object(
     ],
 )
 def test_an_object_survives_a_round_trip(model: type[Resource], manifest: dict[str, Any]) -> None:
-    assert model.model_validate(manifest).as_manifest() == manifest
+    assert written(model.model_validate(manifest)) == manifest
 
 
 def test_null_means_absent() -> None:
@@ -110,7 +115,7 @@ def test_null_means_absent() -> None:
     read = Subscription.model_validate(an_object("Subscription", {**spec, "channel": None}))
 
     assert read.spec.channel == ""
-    assert read.as_manifest()["spec"] == spec
+    assert written(read)["spec"] == spec
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from shared.api.definitions import DEFINITIONS
 from shared.api.resource import Definition
 from shared.api.schema import custom_resource_definition
 
+ANNOTATION_LIMIT = 262_144
 CRDS = Path(__file__).parents[2] / "k8s" / "crds"
 BY_KIND = {definition.kind: definition for definition in DEFINITIONS}
 EVERY_KIND = pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.kind)
@@ -73,6 +75,29 @@ def test_the_schema_is_structural(definition: Definition) -> None:
             assert node.get("type") or node.get("x-kubernetes-int-or-string")
             assert not node.keys() & {"$ref", "$defs", "anyOf", "title", "const", "x-default"}
             assert not {"properties", "additionalProperties"} <= node.keys()
+
+
+def undescribed(schema: dict[str, Any], path: str) -> Iterator[str]:
+    schema = schema.get("items", schema)
+    for name, child in schema.get("properties", {}).items():
+        if (path, name) != ("", "metadata") and not child.get("description"):
+            yield f"{path}.{name}"
+        yield from undescribed(child, f"{path}.{name}")
+
+
+@EVERY_KIND
+def test_kubectl_explains_every_field(definition: Definition) -> None:
+    for version in custom_resource_definition(definition)["spec"]["versions"]:
+        schema = version["schema"]["openAPIV3Schema"]
+        assert schema["description"]
+        assert list(undescribed(schema, "")) == []
+
+
+@EVERY_KIND
+def test_a_client_side_apply_can_remember_the_definition(definition: Definition) -> None:
+    whole = json.dumps(custom_resource_definition(definition))
+
+    assert len(whole.encode()) < ANNOTATION_LIMIT / 4, "annotations may have 262,144 bytes in all"
 
 
 @EVERY_KIND
