@@ -96,6 +96,11 @@ def present(event: Event) -> bool:
     return not gone(event)
 
 
+def edited(event: Event) -> bool:
+    """The object was changed or deleted: what we have just made needs no repair."""
+    return not event.type.endswith(".add")
+
+
 def came_or_went(event: Event) -> bool:
     """The object was added or deleted."""
     return not event.type.endswith(".update")
@@ -133,10 +138,11 @@ unpacks = hint(events.UNPACK, "true")
 CSV = kinds.CLUSTER_SERVICE_VERSION
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes: who wants the spec need not look at every step of the way."""
-OWNED_BY_CSV = (
-    kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE,
-    kinds.CLUSTER_ROLE_BINDING,
-)  # fmt: skip
+PROVIDERS = (kinds.CUSTOM_RESOURCE_DEFINITION, kinds.API_SERVICE)
+"""Kinds that own the ClusterRoles of their API."""
+RIGHTS_OF_CSV = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
+"""Kinds of what an operator may do."""
+OWNED_BY_CSV = (kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, *RIGHTS_OF_CSV)
 """Kinds whose change may concern the CSV that owns them."""
 
 ROUTES: tuple[Route, ...] = (
@@ -172,7 +178,8 @@ ROUTES: tuple[Route, ...] = (
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/replace_operator", itself, always),
     Route(names.CONFIG_CHANGED, "cluster_service_version/probe_operator", itself, always),
     *(Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), always) for kind in OWNED_BY_CSV),
-    *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), gone) for kind in OWNED_BY_CSV[1:]),
+    Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_rights", its_owner(CSV), gone),
+    *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), edited) for kind in RIGHTS_OF_CSV),
     *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in OWNED_BY_CSV[1:]),
     Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), always),
     Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, always),
@@ -185,7 +192,8 @@ ROUTES: tuple[Route, ...] = (
     Route(names.GROUP_CHANGED, "operator_group/select_namespaces", itself, always),
     Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
     Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
-    Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), gone),
+    Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
+    *(Route(kinds.CLUSTER_ROLE, "platform/ring_providers", its_owner(kind), edited, "bulk") for kind in PROVIDERS),
     Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     # look-ups: who is concerned?
     Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),

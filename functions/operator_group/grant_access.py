@@ -7,7 +7,7 @@ Writes: ClusterRoles of the group and of each provided API; what members may do,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, uid_of
@@ -34,17 +34,22 @@ def grant_access(ref: Ref, cluster: Cluster) -> Outcome:
     apis = group.apis.union(*map(apis_of, csvs))
     wanted = [*roles.group_roles(group, apis)]
     for csv in filter(members.has_succeeded, claimants):
-        wanted += roles.api_roles(csv, _uids(csv, cluster))
+        wanted += roles.api_roles(csv, _uids(csv, present, cluster))
     writes = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
     for csv in claimants:
         writes += [Apply(item) for item in _rights(csv, group, cluster)]
     return Outcome(tuple(writes), verdict=f"{len(writes)} roles or bindings to write")
 
 
-def _uids(csv: ReadOnly, cluster: Cluster) -> dict[Ref, str]:
-    known = roles.known_uids(csv)
-    missing = {ref: cluster.get(ref) for ref in roles.providers_of(csv) if ref not in known}
-    return {**known, **{ref: uid_of(found) for ref, found in missing.items() if found}}
+def _uids(csv: ReadOnly, present: Mapping[Ref, Manifest], cluster: Cluster) -> Mapping[Ref, str]:
+    """Of what owns the roles of its APIs. Where one lacks we look: its owner may have gone, and taken it along."""
+    known, providers = roles.known_uids(csv), roles.providers_of(csv)
+    if known.keys() >= set(providers) and all(
+        roles.is_in_place(role, present.get(Ref.of(role))) for role in roles.api_roles(csv, known)
+    ):
+        return known
+    found = {ref: cluster.get(ref) for ref in providers}
+    return {ref: uid_of(provider) for ref, provider in found.items() if provider}
 
 
 def _rights(csv: Manifest, group: Group, cluster: Cluster) -> Iterator[Manifest]:

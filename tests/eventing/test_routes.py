@@ -82,14 +82,29 @@ def test_an_owned_deployment_rings_its_csv() -> None:
     }
 
 
-def test_a_lost_role_of_a_group_rings_the_group() -> None:
-    ref = kinds.CLUSTER_ROLE.ref("olm.og.a.admin-x")
-    lost = Event(
-        id="d", type=f"{names.RESOURCE_EVENT}delete", source="t", ref=ref, hints={"owners": "OperatorGroup/ns/a"}
-    )
-    assert [(job.step, job.ref) for job in jobs_for(lost)] == [
-        ("operator_group/grant_access", kinds.OPERATOR_GROUP.ref("a", "ns"))
-    ]
+@pytest.mark.parametrize("verb", ["update", "delete"])
+@pytest.mark.parametrize(
+    ("owner", "want"),
+    [
+        pytest.param(
+            "OperatorGroup/ns/a", ("operator_group/grant_access", kinds.OPERATOR_GROUP.ref("a", "ns")),
+            id="csv.md 8.7: of a group",
+        ),
+        pytest.param(
+            "CustomResourceDefinition/things.example.com",
+            ("platform/ring_providers", kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com")),
+            id="csv.md 8.8: of an API",
+        ),
+        pytest.param(
+            "ClusterServiceVersion/ns/a", ("cluster_service_version/restore_rights", CSV.ref("a", "ns")),
+            id="csv.md 8.9: lifted for an operator",
+        ),
+    ],
+)  # fmt: skip
+def test_a_role_that_was_edited_or_deleted_is_looked_after(verb: str, owner: str, want: tuple[str, Ref]) -> None:
+    ref = kinds.CLUSTER_ROLE.ref("role")
+    assert want in {(job.step, job.ref) for job in jobs_for(an_event(ref, verb, owners=owner))}
+    assert want not in {(job.step, job.ref) for job in jobs_for(an_event(ref, "add", owners=owner))}
 
 
 def test_an_owned_object_whose_event_names_no_owner_is_looked_up() -> None:

@@ -10,7 +10,7 @@ from shared.api.manifest import Manifest
 from shared.domain.lifecycle.rbac import objects_for
 from shared.kinds import OPERATOR_GROUP, Ref
 from shared.step import NOTHING, Create, Emit
-from tests.domain.lifecycle.builders import a_component, a_csv, a_permission, a_status
+from tests.domain.lifecycle.builders import MEMBERSHIP, a_component, a_csv, a_permission, a_status
 from tests.functions.cluster_service_version.world import csv_ref
 from tests.kit.cluster import FakeCluster
 
@@ -42,13 +42,19 @@ def test_a_version_in_no_group_rings_none() -> None:
     assert restore_rights(REF, FakeCluster([a_csv(annotations={})])).emits == ()
 
 
+def test_beside_a_copy_the_group_of_the_original_is_rung_csv_md_8_9() -> None:
+    copy = a_csv(annotations={**MEMBERSHIP, names.OPERATOR_NAMESPACE: "home"}, strategy=STRATEGY)
+    outcome = restore_rights(REF, FakeCluster([copy]))
+    assert outcome.writes == ()
+    assert outcome.emits == (Emit(names.GRANT_DUE, OPERATOR_GROUP.ref("og", "home")),)
+
+
 @pytest.mark.parametrize(
     "csv",
     [
         pytest.param(a_csv(status=a_status("Replacing")), id="it is being replaced"),
         pytest.param(a_csv(status=a_status("Deleting")), id="it is on its way out"),
         pytest.param(a_csv(meta={"deletionTimestamp": "x"}), id="it is being deleted"),
-        pytest.param(a_csv(meta={"labels": {names.COPIED_FROM: "x"}}), id="it is a copy"),
     ],
 )
 def test_a_version_that_goes_takes_its_rights_along(csv: Manifest) -> None:

@@ -16,6 +16,11 @@ GOOSE = "Goose.v1.birds.com"
 NEEDS_ROLES = {"permissions": [{"serviceAccountName": "sa", "rules": []}]}
 
 
+def a_definition(uid: str = "crd-uid") -> dict[str, Any]:
+    meta = {"name": "geese.birds.com", "uid": uid}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": meta}
+
+
 def run(*objects: dict[str, Any]) -> Outcome:
     return grant_access(REF, FakeCluster(objects))
 
@@ -105,10 +110,11 @@ def test_nothing_is_written_twice() -> None:
     csv["status"]["requirementStatus"] = [
         {"kind": "CustomResourceDefinition", "name": "geese.birds.com", "uuid": "crd-uid"}
     ]
-    world = settled(group, csv, *rights_of(csv))
+    world = settled(group, csv, a_definition(), *rights_of(csv))
     for item in world:
         item["metadata"].setdefault("labels", {})["mine"] = "1"
 
+    assert len([item for item in world if "geese.birds.com-v1-" in item["metadata"]["name"]]) == 4
     assert run(*world).writes == ()
 
 
@@ -156,7 +162,7 @@ def test_the_roles_of_a_provided_api() -> None:
         {"kind": "CustomResourceDefinition", "name": "geese.birds.com", "uuid": "crd-uid"}
     ]
 
-    roles = applied(run(group, csv))
+    roles = applied(run(group, csv, a_definition()))
 
     rules = {name.rpartition("-")[2]: role["rules"] for name, role in roles.items() if "geese.birds.com-v1-" in name}
     one = {"apiGroups": ["birds.com"], "resources": ["geese"]}
@@ -209,15 +215,34 @@ def test_a_definition_that_is_gone_gets_no_roles() -> None:
 
 def test_a_definition_is_looked_up_where_the_version_does_not_know_it() -> None:
     group = a_group(targets=["a"], provided=GOOSE)
-    crd = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "geese.birds.com", "uid": "found"},
-    }
 
-    roles = applied(run(group, a_csv(member_of=group, owns=[GOOSE_CRD]), crd))
+    roles = applied(run(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition("found")))
 
     assert roles["ClusterRole//geese.birds.com-v1-admin"]["metadata"]["ownerReferences"][0]["uid"] == "found"
+
+
+def test_roles_that_went_with_their_definition_stay_away() -> None:
+    """csv.md 8.8: garbage collection deletes them with their owner, before the version has looked again."""
+    group = a_group(targets=["a"], provided=GOOSE)
+    csv = a_csv(member_of=group, owns=[GOOSE_CRD])
+    known = {"kind": "CustomResourceDefinition", "name": "geese.birds.com", "uuid": "crd-uid"}
+    csv["status"]["requirementStatus"] = [known]
+    world = settled(group, csv, a_definition())
+    left = [item for item in world if "geese.birds.com" not in item["metadata"]["name"]]
+
+    assert run(*left).writes == ()
+
+
+@pytest.mark.parametrize(
+    "field", [pytest.param("rules", id="csv.md 8.8: rules differ"), pytest.param("labels", id="csv.md 8.8: labels do")]
+)
+def test_a_role_of_an_api_that_somebody_edited_is_repaired(field: str) -> None:
+    group = a_group(targets=["a"], provided=GOOSE)
+    world = settled(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition())
+    (role,) = (item for item in world if item["metadata"]["name"] == "geese.birds.com-v1-edit")
+    (role if field == "rules" else role["metadata"])[field] = {}
+
+    assert list(applied(run(*world))) == ["ClusterRole//geese.birds.com-v1-edit"]
 
 
 def test_the_roles_of_an_aggregated_api() -> None:
