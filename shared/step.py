@@ -20,6 +20,8 @@ class Create:
     """POST; an object of that name already there counts as done (names are derived from content)."""
 
     manifest: Manifest
+    on_warning: Record | None = None
+    """For when the server warns about the write: its message is completed to `<count> <message>: <warnings>`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Replace:
     """PUT; the manifest carries the resourceVersion that was read (absent: replace whatever is there)."""
 
     manifest: Manifest
+    on_warning: Record | None = None
+    """As of `Create`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,8 @@ class Record:
     type: Literal["Normal", "Warning"]
     reason: str
     message: str
+    field_path: str = ""
+    """The part of the object that it is about."""
 
 
 Write: TypeAlias = Create | Apply | Replace | Merge | SetStatus | Delete | Record

@@ -42,6 +42,10 @@ class Api(Protocol):
         """DELETE, with the uid as precondition when given."""
         ...
 
+    def warnings(self) -> tuple[str, ...]:
+        """What the server warned about when it answered the last write of this thread."""
+        ...
+
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None."""
         ...

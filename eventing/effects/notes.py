@@ -41,6 +41,7 @@ def event_ref(record: Record) -> Ref:
 def _event(record: Record, ref: Ref, uid: str, stamp: str) -> Manifest:
     about = record.ref
     involved = {"apiVersion": about.api_version, "kind": about.kind, "name": about.name, "namespace": about.namespace}
+    involved["fieldPath"] = record.field_path
     return {
         "apiVersion": ref.api_version,
         "kind": ref.kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from eventing.effects import equality
@@ -79,7 +79,7 @@ class Effects:
                     continue  # why: an Event is a courtesy to people, what follows may not depend on it
                 failure = WriteFailure(kind_of(error), error.message, index, target(write))
                 return Performed(tuple(written), failure)
-            written.append(answer)
+            written.append(run.told(write, answer))
             sent += answer.did == "sent"
         return Performed(tuple(written))
 
@@ -112,6 +112,19 @@ class _Performance:
                 return self._delete(write)
             case Record():
                 return self._sent(None, note(self._api, write, self._known.get(write.ref), self._clock.now()))
+
+    def told(self, write: Write, answer: Written) -> Written:
+        """The answer to a write, once people were told of the warnings that came with it."""
+        if answer.did != "sent" or not isinstance(write, Create | Replace) or write.on_warning is None:
+            return answer
+        warnings, record = self._api.warnings(), write.on_warning
+        if warnings:
+            message = f"{len(warnings)} {record.message}: {', '.join(warnings)}"
+            try:
+                self.write(replace(record, message=message))
+            except ApiError as error:
+                return replace(answer, message=f"its warnings could not be told: {error}")
+        return answer
 
     def _create(self, manifest: Manifest) -> Written:
         ref = Ref.of(manifest)

@@ -71,7 +71,9 @@ def write_json(write: Write) -> Manifest:
     """A write as JSON: its name in `op`, its ref, and its fields."""
     op: dict[str, Any] = {"op": type(write).__name__, "ref": str(target(write))}
     match write:
-        case Create(manifest) | Apply(manifest) | Replace(manifest):
+        case Create(manifest, note) | Replace(manifest, note):
+            return {**op, "manifest": manifest, **({"on_warning": write_json(note)} if note else {})}
+        case Apply(manifest):
             return {**op, "manifest": manifest}
         case Merge(_, patch, version):
             return {**op, "patch": patch, "resourceVersion": version}
@@ -79,5 +81,5 @@ def write_json(write: Write) -> Manifest:
             return {**op, "status": status, "resourceVersion": version}
         case Delete(_, uid, propagation):
             return {**op, "uid": uid, "propagation": propagation}
-        case Record(_, kind, reason, message):
-            return {**op, "type": kind, "reason": reason, "message": message}
+        case Record(_, kind, reason, message, path):
+            return {**op, "type": kind, "reason": reason, "message": message, **({"fieldPath": path} if path else {})}

@@ -7,7 +7,7 @@ from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.plan import state
 from shared.domain.plan.advance import advance
 from shared.domain.plan.dependencies import generated
-from shared.domain.plan.execution import Action
+from shared.domain.plan.execution import Action, warned
 from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
 from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write
@@ -44,7 +44,7 @@ def execute_install_plan(
     if progress.error:
         is_curable = progress.is_curable
         status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_curable=is_curable)
-    writes = (write for action in progress.actions for write in _writes(action))
+    writes = (write for action in progress.actions for write in _writes(ref, plan, action))
     told = (Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings)
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
     everything = (*writes, *told, *_said(ref, plan, status))
@@ -65,9 +65,11 @@ def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
     return (*done, *(Emit(names.STANDING_CHANGED, one) for one in made))
 
 
-def _writes(action: Action) -> tuple[Write, ...]:
-    created = () if action.create is None else (Create(action.create),)
-    return created if action.replace is None else (*created, Replace(action.replace))
+def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:
+    sentence, path = warned(plan["status"]["plan"][action.index]), f"status.plan[{action.index}]"
+    note = Record(ref, "Warning", "AppliedWithWarnings", sentence, path)
+    created = () if action.create is None else (Create(action.create, note),)
+    return created if action.replace is None else (*created, Replace(action.replace, note))
 
 
 def _said(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Write, ...]:

@@ -148,6 +148,10 @@ class KubeClient:
             options["preconditions"] = {"uid": uid}
         self.request("DELETE", path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name), options)
 
+    def warnings(self) -> tuple[str, ...]:
+        """What the server warned about when it answered the last write of this thread."""
+        return self._transport.warnings
+
     def request(
         self,
         method: str,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
@@ -16,6 +18,9 @@ POOL_SIZE = 8
 """Connections kept open; threads beyond that open their own and close them again."""
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
+
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+"""A value of the header `Warning`: code, agent, quoted text."""
 
 _READS = urllib3.Retry(total=3, connect=3, read=3, status=0, other=0, redirect=0, backoff_factor=0.05)
 _WRITES = urllib3.Retry(total=3, connect=3, read=0, status=0, other=0, redirect=0, backoff_factor=0.05)
@@ -38,6 +43,7 @@ class Transport:
                 # why: the kubeconfig says so; urllib3 would verify again without `cert_reqs`, and warn at every request
                 tls["cert_reqs"] = "CERT_NONE"
                 urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+        self._heard = threading.local()
         timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
         settings = {"maxsize": POOL_SIZE, "timeout": timeout, **tls}
         self._pool: urllib3.PoolManager = (
@@ -69,6 +75,8 @@ class Transport:
             )
         except urllib3.exceptions.HTTPError as error:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}: {_cause(error)}") from error
+        if method != "GET":
+            self._heard.warnings = _warnings(response.headers.get("Warning", ""))
         if not 200 <= response.status < 300:
             raise ApiError.of_response(response.status, response.data)
         return self._decode(response.data, path)
@@ -82,9 +90,18 @@ class Transport:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}{path}: the answer is not an object")
         return decoded
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the server warned about when it answered the last write of this thread."""
+        return getattr(self._heard, "warnings", ())
+
     def close(self) -> None:
         """Close the idle connections."""
         self._pool.clear()
+
+
+def _warnings(header: str) -> tuple[str, ...]:
+    return tuple(re.sub(r"\\(.)", r"\1", text) for text in _WARNING.findall(header))
 
 
 def _cause(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -123,7 +123,7 @@ def advance(plan: ReadOnly, world: World, served: Served) -> Progress:
             statuses[index] = "UnsupportedResource" if str(failure) == INVALID_PLAN else statuses[index]
             error, is_curable = str(failure), isinstance(failure, _Occupied)
             break
-        actions.append(action)
+        actions.append(replace(action, index=index))
         statuses[index] = action.status
     return Progress(tuple(actions), tuple(statuses), error, is_curable, tuple(going.warnings))
 
@@ -148,6 +148,8 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
     rule = rule_for(resource.kind, found)
     if rule is None:
         raise _Failure(INVALID_PLAN)
+    if rule.owner != "none" and not place.csv:
+        raise _Failure(f"{resource.kind} {resource.name} names no ClusterServiceVersion that is to own it")
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)
     live = going.live(rule.kind, resource.name)
     if rule.kind == kinds.CLUSTER_SERVICE_VERSION:

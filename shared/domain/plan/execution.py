@@ -65,6 +65,15 @@ class Action:
     status: StepStatus
     create: Manifest | None = None
     replace: Manifest | None = None
+    index: int = 0
+    """Of the step in its plan."""
+
+
+def warned(step: ReadOnly) -> str:
+    """What the server warned about while a step was carried out, as a sentence to be completed."""
+    resource, operator = step.get("resource") or {}, step.get("resolving")
+    where = f'installation of operator "{operator}"' if operator else "operator installation"
+    return f'warning(s) generated during {where} ({resource.get("kind")} "{resource.get("name")}")'
 
 
 def rule_for(kind: str, served: Kind | None) -> Rule | None:
@@ -121,13 +130,10 @@ _ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "health
 
 
 def _united(old: list[Manifest], new: list[Manifest]) -> list[Manifest]:
-    """Both lists, each owner once; an owner whose uid is not known yet is the live one of that name."""
-    found = {(one.get("kind"), one.get("name"), one.get("uid") or ""): one for one in old}
-    for one in new:
-        key = (one.get("kind"), one.get("name"))
-        if one.get("uid") or not any(known[:2] == key for known in found):
-            found[(*key, one.get("uid") or "")] = one
-    return list(found.values())
+    """Both lists, each owner once; an owner without uid is about to be made, so who had its name before is gone."""
+    coming = {(one.get("kind"), one.get("name")) for one in new if not one.get("uid")}
+    kept = [one for one in old if (one.get("kind"), one.get("name")) not in coming]
+    return list({(one.get("kind"), one.get("name"), one.get("uid") or ""): one for one in (*kept, *new)}.values())
 
 
 def _owner(place: Place) -> Manifest:

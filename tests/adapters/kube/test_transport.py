@@ -92,3 +92,18 @@ def test_a_server_that_is_not_there_is_named() -> None:
         port = taken.getsockname()[1]
     with pytest.raises(ApiError, match=f"Unreachable: http://127.0.0.1:{port}: .*refused"):
         Transport(Connection(f"http://127.0.0.1:{port}")).request("POST", "/x", {})
+
+
+def test_the_warnings_of_the_last_write_are_kept() -> None:
+    """catalog.md 4.5.4: HTTP 299, several headers, quotes escaped; a read in between does not count."""
+    warned = an_answer(b"{}").replace(
+        b"\r\n\r\n", b'\r\nWarning: 299 - "unknown field \\"x\\""\r\nWarning: 299 - "old, going"\r\n\r\n'
+    )
+    with a_server(warned, an_answer(b"{}"), an_answer(b"{}")) as (connection, _):
+        transport = Transport(connection)
+        heard = [transport.warnings]
+        for method in ("POST", "GET", "PUT"):
+            transport.request(method, "/x")
+            heard.append(transport.warnings)
+    both = ('unknown field "x"', "old, going")
+    assert heard == [(), both, both, ()]

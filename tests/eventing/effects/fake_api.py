@@ -20,6 +20,8 @@ class FakeApi:
         self.objects: dict[Ref, Manifest] = {}
         self.calls: list[str] = []
         self.refusals: dict[tuple[str, str], ApiError] = {}
+        self.warned: dict[str, tuple[str, ...]] = {}
+        """What is warned about when an object of that name is written."""
         self._version = 100
         self._uids = uids
         for manifest in objects:
@@ -73,6 +75,9 @@ class FakeApi:
         if uid and uid != uid_of(present):
             raise ApiError(409, "Conflict", f"uid of {ref.name} is {uid_of(present)}, not {uid}")
         del self.objects[ref]
+
+    def warnings(self) -> tuple[str, ...]:
+        return self.warned.get(self.calls[-1].rpartition(" ")[2], ())
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         return FakeCluster().find(api_version, kind)

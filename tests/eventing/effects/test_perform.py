@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from eventing.effects import SLICE, Effects, Performed
+from eventing.effects.notes import event_ref
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import CONFIG_MAP, EVENT, SUBSCRIPTION, Ref
@@ -258,3 +259,45 @@ def test_a_refused_record_stops_nothing() -> None:
     api.refuse("create", event.name, ApiError(403, "Forbidden", "the namespace is being terminated"))
     done = perform(api, record, Create(a_map()))
     assert [written.did for written in done.written] == ["refused", "sent"]
+
+
+def a_note(message: str = "warning(s) generated") -> Record:
+    return Record(SUB, "Warning", "AppliedWithWarnings", message, "status.plan[0]")
+
+
+@pytest.mark.parametrize("write", [Create(a_map("two"), a_note()), Replace(a_map("one", key="new"), a_note())])
+def test_what_the_server_warns_about_is_told(write: Write) -> None:
+    """catalog.md 4.5.4: an Event that counts the warnings and names the part of the object."""
+    api = FakeApi([a_map()])
+    api.warned = dict.fromkeys(("one", "two"), ("a is old", "b is going"))
+    done = perform(api, write)
+    (event,) = [manifest for ref, manifest in api.objects.items() if ref.kind == EVENT.kind]
+    assert event["message"] == "2 warning(s) generated: a is old, b is going"
+    assert event["involvedObject"]["fieldPath"] == "status.plan[0]"
+    assert [written.did for written in done.written] == ["sent"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(Create(a_map(), a_note()), id="nothing was sent"),
+        pytest.param(Create(a_map("two"), a_note()), id="no warning"),
+        pytest.param(Create(a_map("three")), id="nobody wants to know"),
+    ],
+)
+def test_otherwise_nothing_is_told(write: Write) -> None:
+    api = FakeApi([a_map()])
+    api.warned = {"one": ("a",), "three": ("a",)}
+    perform(api, write, read=(MAP,))
+    assert [ref for ref in api.objects if ref.kind == EVENT.kind] == []
+
+
+def test_warnings_that_cannot_be_told_stop_nothing() -> None:
+    api = FakeApi()
+    api.warned = {"one": ("a",)}
+    record = Record(SUB, "Warning", "AppliedWithWarnings", "1 warning(s) generated: a")
+    api.refuse("create", event_ref(record).name, ApiError(403, "Forbidden", "full"))
+    done = perform(api, Create(a_map(), a_note()), Create(a_map("two")))
+    assert [(written.did, written.message) for written in done.written] == [
+        ("sent", "its warnings could not be told: Forbidden (403): full"), ("sent", ""),
+    ]  # fmt: skip

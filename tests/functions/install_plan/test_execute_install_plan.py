@@ -13,6 +13,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
 from shared.kinds import Kind, Ref
 from shared.ports import Attempt, Policy, WriteFailure
+from shared.step import Create, Record
 from tests.functions.subscription.world import NOW, World, a_crd, an_operator_group
 
 STEP = "install_plan/execute_install_plan"
@@ -308,6 +309,11 @@ def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
             id="catalog.md 8.9.105: an API that is not served",
         ),
         pytest.param(
+            a_plan(plan=[a_step(an_object("ConfigMap")) | {"resolving": ""}]),
+            "ConfigMap thing names no ClusterServiceVersion that is to own it",
+            id="catalog.md 4.5: an owner that nobody names",
+        ),
+        pytest.param(
             a_plan(an_object("Secret", name="s")), 'secret s does not exist - secrets "s" not found',
             id="catalog.md 8.10.109: a pull secret without source",
         ),
@@ -557,3 +563,24 @@ def test_definitions_that_discovery_knows_are_not_asked_for_one_by_one() -> None
 def test_a_deleted_plan_is_nothing_to_do() -> None:
     world = World()
     assert world.run(Job(STEP, PLAN)).writes == ()
+
+
+@pytest.mark.parametrize(
+    ("resolving", "want"),
+    [
+        pytest.param(
+            "a.v1",
+            'warning(s) generated during installation of operator "a.v1" (ServiceAccount "thing")',
+            id="of a version",
+        ),
+        pytest.param("", 'warning(s) generated during operator installation (ServiceAccount "thing")', id="of none"),
+    ],
+)
+def test_each_write_of_a_step_says_how_to_tell_warnings(resolving: str, want: str) -> None:
+    """catalog.md 8.10.119 and 4.5.4: AppliedWithWarnings on the plan, with the place of the step."""
+    plan = a_plan(CSV, an_object("ServiceAccount"))
+    plan["status"]["plan"][1] |= {"resolving": resolving}
+    world = World(an_operator_group(), CSV, plan)
+    outcome = world.run(Job(STEP, PLAN))
+    [note] = {write.on_warning for write in outcome.writes if isinstance(write, Create)}
+    assert note == Record(PLAN, "Warning", "AppliedWithWarnings", want, "status.plan[1]")
