@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-_UINT64: Final = 2**64 - 1
+from shared.domain.quoting import quoted
+
+UINT64_MAX: Final = 2**64 - 1
+"""The highest number of a version, and of an identifier that sorts as a number."""
+SPACE: Final = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go trims off a text; `str.strip` alone would take more."""
 _NUMERIC: Final = re.compile(r"[0-9]*")
 _IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]*")
 
-_Identifier: TypeAlias = tuple[int, int, str]
+Identifier: TypeAlias = tuple[int, int, str]
 """(0, number, "") or (1, 0, text): numbers sort below texts."""
 
 
@@ -28,11 +33,16 @@ class Version:
     patch: int
     is_release: bool
     """False for a prerelease, which sorts below its release."""
-    prerelease: tuple[_Identifier, ...]
+    prerelease: tuple[Identifier, ...]
     text: str = field(compare=False)
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def build(self) -> str:
+        """The build metadata; empty when there is none."""
+        return self.text.partition("+")[2]
 
 
 @lru_cache(maxsize=65536)
@@ -48,39 +58,63 @@ def parse(text: str) -> Version:
     major, minor, patch_number = _number("major", parts[0]), _number("minor", parts[1]), _number("patch", patch)
     identifiers = tuple(map(_identifier, prerelease.split("."))) if minus else ()
     if plus:
-        _check_build(build)
+        check_build(build)
     return Version(major, minor, patch_number, not minus, identifiers, text)
 
 
-def _number(part: str, text: str) -> int:
-    if not text or not _NUMERIC.fullmatch(text):
-        raise InvalidVersion(f'Invalid character(s) found in {part} number "{text}"')
-    if text[0] == "0" and len(text) > 1:
-        raise InvalidVersion(f'{part.capitalize()} number must not contain leading zeroes "{text}"')
-    return _bounded(text)
+def parse_tolerant(text: str) -> Version:
+    """The version that a careless text states: spaces, a leading `v`, zeroes and missing parts are forgiven."""
+    parts = [_without_zeroes(part) for part in text.strip(SPACE).removeprefix("v").split(".", 2)]
+    if len(parts) < 3 and set("+-") & set(parts[-1]):
+        raise InvalidVersion("Short version cannot contain PreRelease/Build meta data")
+    return parse(".".join([*parts, "0", "0"][: max(3, len(parts))]))
 
 
-def _bounded(text: str) -> int:
-    if len(text) > len(str(_UINT64)) or int(text) > _UINT64:
-        raise InvalidVersion(f'"{text}": value out of range')
-    return int(text)
+def prerelease_of(text: str) -> tuple[Identifier, ...]:
+    """The identifiers of `alpha.1`, each under the grammar of prereleases. InvalidVersion otherwise."""
+    return tuple(map(_identifier, text.split(".")))
 
 
-def _identifier(text: str) -> _Identifier:
-    if not text:
-        raise InvalidVersion("Prerelease is empty")
-    if _NUMERIC.fullmatch(text):
-        if text[0] == "0" and len(text) > 1:
-            raise InvalidVersion(f'Numeric PreRelease version must not contain leading zeroes "{text}"')
-        return (0, _bounded(text), "")
-    if not _IDENTIFIER.fullmatch(text):
-        raise InvalidVersion(f'Invalid character(s) found in prerelease "{text}"')
-    return (1, 0, text)
-
-
-def _check_build(build: str) -> None:
+def check_build(build: str) -> None:
+    """InvalidVersion when a text is no build metadata."""
     for text in build.split("."):
         if not text:
             raise InvalidVersion("Build meta data is empty")
         if not _IDENTIFIER.fullmatch(text):
-            raise InvalidVersion(f'Invalid character(s) found in build meta data "{text}"')
+            raise InvalidVersion(f"Invalid character(s) found in build meta data {quoted(text)}")
+
+
+def _without_zeroes(part: str) -> str:
+    if len(part) < 2:
+        return part
+    rest = part.lstrip("0")
+    return rest if rest[:1] in tuple("0123456789") else "0" + rest
+
+
+def _number(part: str, text: str) -> int:
+    if not _NUMERIC.fullmatch(text):
+        raise InvalidVersion(f"Invalid character(s) found in {part} number {quoted(text)}")
+    if text[:1] == "0" and len(text) > 1:
+        raise InvalidVersion(f"{part.capitalize()} number must not contain leading zeroes {quoted(text)}")
+    return bounded(text)
+
+
+def bounded(digits: str) -> int:
+    """The number that digits state. InvalidVersion when there are none, or too many for 64 bits."""
+    if not digits:
+        raise InvalidVersion('strconv.ParseUint: parsing "": invalid syntax')
+    if len(digits.lstrip("0")) > len(str(UINT64_MAX)) or int(digits) > UINT64_MAX:
+        raise InvalidVersion(f'strconv.ParseUint: parsing "{digits}": value out of range')
+    return int(digits)
+
+
+def _identifier(text: str) -> Identifier:
+    if not text:
+        raise InvalidVersion("Prerelease is empty")
+    if _NUMERIC.fullmatch(text):
+        if text[0] == "0" and len(text) > 1:
+            raise InvalidVersion(f"Numeric PreRelease version must not contain leading zeroes {quoted(text)}")
+        return (0, bounded(text), "")
+    if not _IDENTIFIER.fullmatch(text):
+        raise InvalidVersion(f"Invalid character(s) found in prerelease {quoted(text)}")
+    return (1, 0, text)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.semver import InvalidVersion, parse
+from shared.domain.semver import InvalidVersion, parse, parse_tolerant
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,12 @@ from shared.domain.semver import InvalidVersion, parse
         ),
         pytest.param("1.0.0+", "Build meta data is empty", id="fbc.md 5.1: empty build"),
         pytest.param("1.0.0+a_b", 'Invalid character(s) found in build meta data "a_b"', id="fbc.md 5.1: build"),
-        pytest.param("1.0.18446744073709551616", '"18446744073709551616": value out of range', id="fbc.md 5.4: 2^64"),
+        pytest.param(
+            "1.0.18446744073709551616",
+            'strconv.ParseUint: parsing "18446744073709551616": value out of range',
+            id="fbc.md 5.4: 2^64",
+        ),
+        pytest.param(".0.0", 'strconv.ParseUint: parsing "": invalid syntax', id="fbc.md 5.1: empty part"),
     ],
 )
 def test_what_is_not_a_version_says_which_part_is_wrong(text: str, message: str) -> None:
@@ -52,3 +57,23 @@ def test_three_numbers_are_a_version_ordered_as_a_tuple(major: int, minor: int, 
     version = parse(f"{major}.{minor}.{patch}")
     assert (version.major, version.minor, version.patch) == (major, minor, patch)
     assert version > parse(f"{major}.{minor}.{patch}-0")
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param(" v1.2.3 ", "1.2.3", id="a prefix and blanks"),
+        pytest.param("1.2", "1.2.0", id="a missing part"),
+        pytest.param("1", "1.0.0", id="two missing parts"),
+        pytest.param("01.002.000-rc", "1.2.0-rc", id="leading zeroes"),
+        pytest.param("00.1", "0.1.0", id="only zeroes"),
+    ],
+)
+def test_the_tolerant_reader_forgives(text: str, want: str) -> None:
+    assert str(parse_tolerant(text)) == want
+
+
+@pytest.mark.parametrize("text", ["", "v", "1-rc", "1.2+b", "vv1.0.0", "a1.0.0", "1.2.3.4"])
+def test_the_tolerant_reader_does_not_forgive(text: str) -> None:
+    with pytest.raises(InvalidVersion):
+        parse_tolerant(text)

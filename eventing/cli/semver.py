@@ -1,0 +1,132 @@
+"""Versions and ranges as OLM reads them: `semver match`, `semver compare`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from shared.domain.semver.questions import Dialect, Order
+
+BatchOption = Annotated[
+    bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
+]
+TolerantOption = Annotated[
+    bool, typer.Option("--tolerant", help="Forgive a leading v, blanks, leading zeroes and missing parts.")
+]
+_IN_WORDS = {-1: "is lower than", 0: "is as high as", 1: "is higher than"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of verbs."""
+    group = typer.Typer(
+        name="semver", help="Versions and version ranges, exactly as OLM reads them.", no_args_is_help=True
+    )
+    group.command()(match)
+    group.command()(compare)
+    app.add_typer(group)
+
+
+def match(
+    range_text: Annotated[str | None, typer.Argument(metavar="RANGE", help="E.g. '>=1.0.0 <2.0.0'.")] = None,
+    versions: Annotated[list[str] | None, typer.Argument(metavar="VERSION…")] = None,
+    *,
+    dialect: Annotated[Dialect, typer.Option(help="How the range is written.")] = Dialect.BLANG,
+    batch: BatchOption = False,
+) -> None:
+    """Say which versions lie in a range: `skipRange` of OLM v0 (blang), `version` of OLM v1 (masterminds).
+
+    Exit code 0: all lie in it; 1: some do not. With --batch a line is {"range": R, "versions": [V…]}, its answer
+    {"range": R, "in": {V: true|false…}} or {"range": R, "error": why}; a text that is no version lies in no range.
+    """
+    from shared.domain.semver.blang import InvalidRange
+    from shared.domain.semver.questions import members
+
+    if batch:
+        _answer_lines(lambda question: _membership(dialect, question))
+        return
+    if range_text is None or not versions:
+        raise CliError("semver match: give RANGE VERSION…, or --batch and questions on stdin", USAGE)
+    try:
+        found = members(dialect, range_text, versions)
+    except InvalidRange as error:
+        raise CliError(f"{range_text!r} is not a version range ({dialect}): {error}", USAGE) from error
+    for version, is_in in found.items():
+        sys.stdout.write(f"{version} is {'in' if is_in else 'not in'} {range_text}\n")
+    if not all(found.values()):
+        raise typer.Exit(NEGATIVE)
+
+
+def compare(
+    first: Annotated[str | None, typer.Argument(metavar="A")] = None,
+    second: Annotated[str | None, typer.Argument(metavar="B")] = None,
+    *,
+    order: Annotated[Order, typer.Option(help="What orders versions that differ in build metadata only.")] = (
+        Order.PRECEDENCE
+    ),
+    tolerant: TolerantOption = False,
+    batch: BatchOption = False,
+) -> None:
+    """Say which of two versions is higher.
+
+    Exit code 0: they are equal; 1: they are not. With --batch a line is {"a": A, "b": B}, its answer {"cmp": -1|0|1}
+    or {"error": why}.
+    """
+    from shared.domain.semver import parse, parse_tolerant
+    from shared.domain.semver.questions import comparison
+
+    read = parse_tolerant if tolerant else parse
+    if batch:
+        _answer_lines(lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)})
+        return
+    if first is None or second is None:
+        raise CliError("semver compare: give A B, or --batch and questions on stdin", USAGE)
+    try:
+        sign = comparison(first, second, order=order, read=read)
+    except ValueError as error:
+        raise CliError(f"{first!r} and {second!r} cannot be compared: {error}", USAGE) from error
+    sys.stdout.write(f"{first} {_IN_WORDS[sign]} {second}\n")
+    if sign:
+        raise typer.Exit(NEGATIVE)
+
+
+def _membership(dialect: Dialect, question: dict[str, object]) -> dict[str, object]:
+    from shared.domain.semver.questions import members
+
+    (range_text,) = _texts(question, "range")
+    versions = question.get("versions")
+    if not isinstance(versions, list) or not all(isinstance(version, str) for version in versions):
+        raise ValueError('"versions" wants a list of texts')
+    return {"range": range_text, "in": members(dialect, range_text, versions)}
+
+
+def _texts(question: dict[str, object], *keys: str) -> list[str]:
+    values = [question.get(key) for key in keys]
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) != len(keys):
+        raise ValueError(f"a question wants {'texts' if len(keys) > 1 else 'a text'} for {' and '.join(keys)}")
+    return texts
+
+
+def _answer_lines(answer: Callable[[dict[str, object]], dict[str, object]]) -> None:
+    """Answer each line of stdin by one line; what cannot be answered says why, and the next line goes on."""
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        if line.strip():
+            sys.stdout.write(json.dumps(_reply(line, number, answer)) + "\n")
+
+
+def _reply(line: bytes, number: int, answer: Callable[[dict[str, object]], dict[str, object]]) -> dict[str, object]:
+    try:
+        question = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return {"error": f"line {number} is not JSON: {error}"}
+    if not isinstance(question, dict):
+        return {"error": f"line {number} is not a JSON object"}
+    try:
+        return answer(question)
+    except ValueError as error:
+        return ({"range": question["range"]} if "range" in question else {}) | {"error": str(error)}
