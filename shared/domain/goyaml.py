@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import orjson
 import yaml
@@ -17,12 +15,15 @@ from shared.domain.goscalar import json_value as value_of
 
 _ALIASED_NODES: Final = 1_000_000
 """How many nodes aliases may stand for in one document; more is an attack, not a manifest."""
-_SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
 class YamlError(ValueError):
     """A text is not what the Go tools accept; the message says what and, where known, in which line."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 def load(source: str | bytes) -> Manifest:
@@ -44,13 +45,9 @@ def load_value(source: str | bytes) -> Any:  # why: any JSON value
     return _document(text)
 
 
-def load_all(source: str | bytes) -> Iterator[Any]:  # why: any JSON value
-    """Every document of a stream, as catalogs are read. Documents before a broken one are yielded first."""
-    text = _text(source)
-    if text.lstrip()[:1] == "{":
-        yield from _json_stream(text)
-    else:
-        yield from _yaml_stream(text)
+def document(content: bytes) -> Any:  # why: any JSON value
+    """The only document of a text without separators. None when it is empty."""
+    return _document(_text(content))
 
 
 def _text(source: str | bytes) -> str:
@@ -62,76 +59,14 @@ def _text(source: str | bytes) -> str:
         raise YamlError(f"not UTF-8 at byte {error.start}") from error
 
 
-def _json_stream(text: str) -> Iterator[Any]:
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
-    start, end, count = 0, 0, 0
-    while (start := _skip_space(text, start)) < len(text):
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except ValueError as error:
-            if count > 1:
-                raise YamlError(f"json: offset {start}: {error}") from error
-            yield from _yaml_after_json(text, end, error)
-            return
-        yield value
-        start, count = end, count + 1
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"invalid value {name}")
-
-
-def _skip_space(text: str, start: int) -> int:
-    while start < len(text) and text[start] in " \t\r\n":
-        start += 1
-    return start
-
-
-def _yaml_after_json(text: str, start: int, json_error: ValueError) -> Iterator[Any]:
-    """What follows an object may be YAML, from the next line on; if it is not, the JSON error is the one to tell."""
-    rest = text[start:]
-    head = rest[: len(rest) - len(rest.lstrip())]
-    rest = rest[head.find("\n") + 1 :]
-    try:
-        documents = list(_yaml_stream(rest))
-    except YamlError:
-        documents = [rest]
-    if not all(value is None or isinstance(value, dict) for value in documents):
-        raise YamlError(f"json: offset {start}: {json_error}") from json_error
-    yield from documents
-
-
-def _yaml_stream(text: str) -> Iterator[Any]:
-    line = 1
-    for part in _parts(text):
-        try:
-            yield _document(part)
-        except YamlError as error:
-            raise YamlError(f"document at line {line}: {error}") from error
-        line += part.count("\n") + 1
-
-
-def _parts(text: str) -> Iterator[str]:
-    """The documents of a stream: cut at lines that start with `---`, wherever they stand."""
-    start = 0
-    for match in _SEPARATOR.finditer(text):
-        behind = match[1].strip()
-        if behind and not behind.startswith("#"):
-            raise YamlError(f"invalid Yaml document separator: {behind}")
-        if match.start() > start:
-            yield text[start : match.start()]
-            start = match.end()
-    if start < len(text):
-        yield text[start:] if text.endswith("\n") else text[start:] + "\n"
-
-
 def _document(text: str) -> Any:
     try:
         return _Reader(text).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}: " if mark else ""
-        raise YamlError(f"{where}{error.problem or error.context}") from error
+        line = mark.line + 1 if mark else 0
+        where = f"line {line}: " if mark else ""
+        raise YamlError(f"{where}{error.problem or error.context}", line) from error
     except (yaml.YAMLError, ScalarError) as error:
         raise YamlError(str(error)) from error
     except RecursionError as error:

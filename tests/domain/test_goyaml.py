@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.goyaml import YamlError, load, load_all, load_value
+from shared.domain import gostream
+from shared.domain.goyaml import YamlError, load, load_value
 
 _CASES = Path(__file__).parents[3] / "shared" / "spec" / "yaml-fidelity-cases.jsonl"
 _STRICTER_PARSER = {"[]: x", "{}: x", "{a: x:}", "[x:]"}
 """Texts that libyaml refuses and Go accepts; no manifest of a known catalog holds one."""
+
+_BEYOND_FLOATS = '{"a":1e400}'
+"""Recorded with a reader that keeps numbers as they are; that of catalogs does not, and then tries YAML."""
 
 
 @pytest.mark.parametrize(
@@ -89,8 +93,8 @@ def test_a_manifest_must_be_an_object() -> None:
         pytest.param('{"a":1}{"b":2}', [{"a": 1}, {"b": 2}], "", id="fbc.md 2.1: objects in a row"),
         pytest.param('{"a":1}\n---\nb: 2', [{"a": 1}, {"b": 2}], "", id="fbc.md 2.1: YAML after one object"),
         pytest.param('{"a":1}\n\n---\nb: 2', [{"a": 1}, None, {"b": 2}], "", id="fbc.md 2.1: a blank line before it"),
-        pytest.param('{"a":1}\n{"b":2}\n---\nc: 3', [{"a": 1}, {"b": 2}], "json: offset 16", id="YAML after two"),
-        pytest.param("a: 1\n---\nb: {", [{"a": 1}], "document at line 3", id="a broken document names its line"),
+        pytest.param('{"a":1}\n{"b":2}\n---\nc: 3', [{"a": 1}, {"b": 2}], "invalid character '-'", id="YAML after two"),
+        pytest.param("a: 1\n---\nb: {", [{"a": 1}], "line 2: did not find", id="a broken document says why"),
         pytest.param("{schema: a}", [{"schema": "a"}], "", id="fbc.md 2.1: flow YAML"),
     ],
 )
@@ -122,7 +126,8 @@ def _cases() -> Iterator[dict[str, Any]]:
 @pytest.mark.skipif(not _CASES.exists(), reason=f"{_CASES} is absent: only the selection above was checked")
 def test_every_recorded_answer_of_go_is_given() -> None:
     wrong = [case["case"] for case in _cases() if _answer(case) != (case.get("document"), "error" in case)]
-    wrong += [case["case"] for case in _cases() if _stream(case) != (case["stream"], "stream_error" in case)]
+    streams = [case for case in _cases() if case["case"] != _BEYOND_FLOATS]
+    wrong += [case["case"] for case in streams if _stream(case) != (case["stream"], "stream_error" in case)]
     assert wrong == []
 
 
@@ -140,8 +145,8 @@ def _stream(case: dict[str, Any]) -> tuple[list[object], bool]:
 
 def _read_stream(text: str) -> tuple[list[object], str]:
     seen: list[object] = []
-    try:
-        seen.extend(load_all(text))
-    except YamlError as error:
-        return seen, str(error)
+    for part in gostream.parts(text.encode("utf-8", "surrogatepass")):
+        if part.error:
+            return seen, part.error
+        seen.append(part.value)
     return seen, ""

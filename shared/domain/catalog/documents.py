@@ -9,7 +9,9 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from shared.api.manifest import ReadOnly
-from shared.domain import goyaml
+from shared.domain import gostream
+from shared.domain.catalog.meta import meta_of, refusal
+from shared.domain.gotext import fold
 
 HEAVY: Final = frozenset({"olm.csv.metadata", "olm.bundle.object"})
 """Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""
@@ -50,35 +52,22 @@ Grouped: TypeAlias = dict[str, list[bytes]]
 
 
 def folded(fields: ReadOnly, name: str) -> Any:  # why: any JSON value
-    """The value of a key, whatever its case; exact spelling first, else the last one by code point."""
-    if name in fields:
-        return fields[name]
-    wanted = name.casefold()
-    return next((fields[key] for key in sorted(fields, reverse=True) if key.casefold() == wanted), None)
+    """The value of a key, whatever its case; of several spellings, the last by code point."""
+    wanted = fold(name)
+    return next((fields[key] for key in sorted(fields, reverse=True) if fold(key) == wanted), None)
 
 
 def read(path: str, content: str | bytes) -> Iterator[Document]:
     """The documents of one file. NotACatalog at the first that is none."""
-    number = 0
-    try:
-        for number, value in enumerate(goyaml.load_all(content), start=1):
-            yield _document(f"{path}, document {number}", value)
-    except goyaml.YamlError as error:
-        raise NotACatalog(f"{path}, document {number + 1}: {error}") from error
-
-
-def _document(where: str, value: object) -> Document:
-    if not isinstance(value, Mapping):
-        what = "empty" if value is None else f"a {type(value).__name__}"
-        raise NotACatalog(f"{where} is {what}: every document of a catalog is an object with a schema")
-    texts = {name: folded(value, name) for name in ("schema", "package", "name")}
-    for name, text in texts.items():
-        if text is not None and not isinstance(text, str):
-            raise NotACatalog(f"{where}: expected value for key {name!r} to be a string, got {text!r}")
-    if not texts["schema"]:
-        keys = ", ".join(sorted(map(str, value))[:5]) or "none"
-        raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
-    return Document(where, texts["schema"], texts["package"] or "", texts["name"] or "", value)
+    for part in gostream.parts(content.encode() if isinstance(content, str) else content, refusal):
+        where = f"{path}, document {part.number}"
+        if part.error:
+            raise NotACatalog(f"{where}: {part.error}")
+        meta = meta_of(part.value)
+        if not meta.schema:
+            keys = ", ".join(sorted(meta.fields)[:5]) or "none"
+            raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
+        yield Document(where, meta.schema, meta.package, meta.name, meta.fields)
 
 
 def group(documents: Iterable[Document]) -> Grouped:

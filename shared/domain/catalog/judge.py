@@ -1,0 +1,59 @@
+"""Judges a catalog, file by file and then as a whole (fbc.md §6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import orjson
+
+from shared.domain import gostream
+from shared.domain.catalog.blobs import Blobs, Unreadable
+from shared.domain.catalog.conversion import convert
+from shared.domain.catalog.meta import Meta, meta_of, refusal
+from shared.domain.catalog.soundness import defects
+from shared.domain.catalog.verdict import Finding, Place, Verdict
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read so far: only what rules ask for is kept."""
+
+    blobs: Blobs = field(default_factory=Blobs)
+    findings: list[Finding] = field(default_factory=list)
+
+    def add_file(self, name: str, content: bytes) -> None:
+        """Read one file; what is wrong with a document does not keep the next one from being read."""
+        for part in gostream.parts(content, refusal):
+            place = Place(name, part.number, part.offset)
+            if part.error:
+                self.findings.append(Finding(part.error, place))
+            else:
+                self._add(meta_of(part.value), place)
+
+    def _add(self, meta: Meta, place: Place) -> None:
+        if not meta.schema:
+            self.findings.append(Finding(f"object '{_blob(meta)}' is missing root schema field", place))
+            return
+        try:
+            self.blobs.add(meta, place)
+        except Unreadable as error:
+            self.findings.append(Finding(str(error), place))
+
+    def extend(self, later: Reading) -> None:
+        """Put what was read of later files behind this."""
+        self.blobs.extend(later.blobs)
+        self.findings += later.findings
+
+    def verdict(self) -> Verdict:
+        """The judgement; each stage asks only when the one before found nothing."""
+        if self.findings:
+            return Verdict(tuple(self.findings))
+        drafts, findings = convert(self.blobs)
+        return Verdict(tuple(findings or defects(drafts)))
+
+
+def _blob(meta: Meta) -> str:
+    """The document as JSON, in the form that is kept of it."""
+    if not meta.fields:
+        return "{}\n"
+    return orjson.dumps(meta.fields, option=orjson.OPT_SORT_KEYS).decode() + "\n"

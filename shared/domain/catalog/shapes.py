@@ -1,0 +1,223 @@
+"""What the fields of a document have to be, judged as a decoder of Go judges (fbc.md §2.3, §4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+from shared.domain.gotext import fold, from_base64
+
+_WORDS: Final = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+
+
+class Shape(Protocol):
+    """A type of Go. None fits every one of them: it leaves a field as it is."""
+
+    @property
+    def go(self) -> str:
+        """Its name in Go."""
+        ...
+
+    def fits(self, value: Any, /) -> bool:  # why: any JSON value
+        """Whether a value can be decoded."""
+        ...
+
+    def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:  # why: any JSON value
+        """Why it cannot, in the order in which a decoder finds it out."""
+        ...
+
+
+def why_not(shape: Shape, value: Any) -> str:  # why: any JSON value
+    """The first complaint about a value, or an empty text."""
+    return "" if shape.fits(value) else next(shape.complaints(value, "", ""))
+
+
+def _mismatch(value: Any, go: str, owner: str, path: str) -> str:
+    place = f"Go struct field {owner}.{path}" if owner else "Go value"
+    return f"json: cannot unmarshal {_WORDS[value.__class__]} into {place} of type {go}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scalar:
+    """A text, a truth value, or a name for one of them."""
+
+    go: str
+    kind: type
+
+    def fits(self, value: Any, /) -> bool:
+        return value.__class__ is self.kind or value is None
+
+    def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
+        if not self.fits(value):
+            yield _mismatch(value, self.go, owner, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Integer:
+    """A whole number within bounds."""
+
+    go: str
+    lowest: int
+    highest: int
+
+    def fits(self, value: Any, /) -> bool:
+        if value.__class__ is float and value.is_integer():
+            return self.lowest <= value <= self.highest
+        return value is None or (value.__class__ is int and self.lowest <= value <= self.highest)
+
+    def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
+        if not self.fits(value):
+            text = _mismatch(value, self.go, owner, path)
+            yield text.replace("number", f"number {value}", 1) if value.__class__ in (int, float) else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    """Bytes, written as base64 or as a list of numbers."""
+
+    go: str = "[]uint8"
+
+    def fits(self, value: Any, /) -> bool:
+        if value.__class__ is not str:
+            return value is None or (value.__class__ is list and all(map(_OCTET.fits, value)))
+        try:
+            from_base64(value)
+        except ValueError:
+            return False
+        return True
+
+    def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
+        if isinstance(value, list):
+            for one in value:
+                yield from _OCTET.complaints(one, owner, path)
+        elif not self.fits(value):
+            yield "illegal base64 data" if isinstance(value, str) else _mismatch(value, self.go, owner, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """Anything."""
+
+    go: str = "json.RawMessage"
+
+    def fits(self, _: Any, /) -> bool:
+        return True
+
+    def complaints(self, _: Any, __: str, ___: str, /) -> Iterator[str]:
+        yield from ()
+
+
+@dataclass(frozen=True, slots=True)
+class _ListOf:
+    """A list of one shape."""
+
+    inner: Shape
+
+    @property
+    def go(self) -> str:
+        return f"[]{self.inner.go}"
+
+    def fits(self, value: Any, /) -> bool:
+        return value is None or (value.__class__ is list and all(map(self.inner.fits, value)))
+
+    def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
+        if isinstance(value, list):
+            for one in value:
+                yield from self.inner.complaints(one, owner, path)
+        elif value is not None:
+            yield _mismatch(value, self.go, owner, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _TextMap:
+    """Texts by any key."""
+
+    go: str = "map[string]string"
+
+    def fits(self, value: Any, /) -> bool:
+        return value is None or (value.__class__ is dict and all(map(TEXT.fits, value.values())))
+
+    def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
+        if not isinstance(value, dict):
+            yield _mismatch(value, self.go, owner, path)
+            return
+        for key in sorted(value):
+            yield from TEXT.complaints(value[key], owner, path)
+
+
+@dataclass(frozen=True)
+class Struct:
+    """Known fields, whatever the case of their names; unknown ones are not looked at."""
+
+    go: str
+    fields: Mapping[str, Shape]
+
+    @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {fold(name): name for name in self.fields}
+
+    def fits(self, value: Any, /) -> bool:
+        """Whether every known field of an object fits."""
+        if value.__class__ is not dict:
+            return value is None
+        known, folded = self.fields, self._folded
+        for key, one in value.items():
+            shape = known.get(key)
+            if shape is None:
+                if (name := folded.get(fold(key))) is None:
+                    continue
+                shape = known[name]
+            if not shape.fits(one):
+                return False
+        return True
+
+    def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
+        """Why an object does not fit, field by field."""
+        if not isinstance(value, dict):
+            if value is not None:
+                yield _mismatch(value, self.go, owner, path)
+            return
+        for key in sorted(value):
+            if name := self._folded.get(fold(key)):
+                below = f"{path}.{name}" if path else name
+                yield from self.fields[name].complaints(value[key], self.go.rpartition(".")[2], below)
+
+    def read(self, value: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        """The fields under their own names; of several spellings, the last by code point that holds something."""
+        if value is None:
+            return {}
+        if value.keys() <= self.fields.keys():
+            return value
+        found = {}
+        for key in sorted(value):
+            name = self._folded.get(fold(key))
+            if name and (value[key] is not None or name not in found):
+                found[name] = value[key]
+        return found
+
+
+TEXT: Final = _Scalar("string", str)
+FLAG: Final = _Scalar("bool", bool)
+INT32: Final = _Integer("int32", -(2**31), 2**31 - 1)
+_OCTET: Final = _Integer("uint8", 0, 255)
+BYTES: Final = _Bytes()
+RAW: Final = _Raw()
+TEXTS: Final = _ListOf(TEXT)
+TEXT_MAP: Final = _TextMap()
+
+
+def list_of(inner: Shape) -> Shape:
+    """A list of one shape."""
+    return _ListOf(inner)
+
+
+def named_text(go: str) -> Shape:
+    """A text of a type of its own."""
+    return _Scalar(go, str)
+
+
+def struct(go: str, texts: str = "", **others: Shape) -> Struct:
+    """A struct with fields that are texts, and others."""
+    return Struct(go, dict.fromkeys(texts.split(), TEXT) | others)

@@ -1,0 +1,79 @@
+"""What is wrong with a catalog: findings with their places, and the tree that they form (fbc.md §6.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document is."""
+
+    file: str = ""
+    document: int = 0
+    """Counted from 1; 0 when the whole file is meant."""
+    offset: int = 0
+    """Bytes before it in its file."""
+    line: int = 0
+    """Counted from 1; 0 while nobody has counted."""
+
+    def __str__(self) -> str:
+        parts = [
+            self.file,
+            f"document {self.document}" if self.document else "",
+            f"line {self.line}" if self.line else "",
+        ]
+        return ", ".join(filter(None, parts))
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong."""
+
+    message: str
+    place: Place = NOWHERE
+    path: tuple[str, ...] = ()
+    """What it is part of, from the outside in; empty before there is a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judgement of one catalog."""
+
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    def text(self, *, with_places: bool = True) -> str:
+        """All findings: a line for each, or the tree that they form."""
+        if all(finding.path for finding in self.findings):
+            return "\n".join(_tree(self.findings, 0, "", with_places=with_places))
+        return "\n".join(_leaf(finding, with_places=with_places) for finding in self.findings)
+
+
+def _leaf(finding: Finding, *, with_places: bool) -> str:
+    where = f" ({finding.place})" if with_places and str(finding.place) else ""
+    return f"{finding.message}{where}"
+
+
+def _tree(findings: Sequence[Finding], depth: int, indent: str, *, with_places: bool) -> Iterator[str]:
+    """The lines of the nodes at a depth; findings of one node follow each other."""
+    nodes = [(name, list(group)) for name, group in groupby(findings, lambda one: one.path[depth : depth + 1])]
+    branches = [(name, members) for name, found in nodes for members in ([found] if name else [[one] for one in found])]
+    for number, (name, members) in enumerate(branches, start=1):
+        is_last = number == len(branches)
+        edge = ("└── " if is_last else "├── ") if depth else ""
+        if not name:
+            yield f"{indent}{edge}{_leaf(members[0], with_places=with_places)}"
+            continue
+        yield f"{indent}{edge}{name[0]}:"
+        below = indent + (("    " if is_last else "│   ") if depth else "")
+        yield from _tree(members, depth + 1, below, with_places=with_places)

@@ -1,0 +1,195 @@
+"""JSON read as Go reads it: same values, same refusals; quick where the text is plain (fbc.md §2.1)."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final
+
+import orjson
+
+_DEEPEST: Final = 10_000
+"""How deep Go lets values be nested."""
+_SPACE: Final = re.compile(rb"[ \t\r\n]*")
+_TEXT: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_NUMBER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_WORDS: Final = {b"t": (b"true", True), b"f": (b"false", False), b"n": (b"null", None)}
+_BRACES: Final = re.compile(rb'[{}]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class JsonError(ValueError):
+    """A text is not JSON; `offset` says where reading stopped, in bytes."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def loads(content: bytes | memoryview) -> Any:  # why: any JSON value
+    """The value of a whole text. JsonError when there is none, or more than one."""
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        # Go forgives more: bytes that are no text, halves of surrogate pairs, depth.
+        reader = _Reader(bytes(content))
+        value = reader.value()
+        if (rest := reader.skip_space()) < len(reader.content):
+            raise JsonError(
+                f"invalid character {_named(reader.content, rest)} after top-level value", rest + 1
+            ) from None
+        return value
+
+
+def first(content: bytes, start: int = 0) -> tuple[Any, int]:  # why: any JSON value
+    """The value that begins at an offset, and where it ends; what follows is not looked at."""
+    if (end := _end_of_object(content, start)) is not None:
+        try:
+            return orjson.loads(memoryview(content)[start:end]), end
+        except orjson.JSONDecodeError:
+            pass  # the slow reader forgives more, or says what is wrong
+    reader = _Reader(content, start)
+    return reader.value(), reader.position
+
+
+def _end_of_object(content: bytes, start: int) -> int | None:
+    depth = 0
+    for match in _BRACES.finditer(content, start):
+        token = content[match.start()]
+        if token == 0x7B:
+            depth += 1
+        elif token == 0x7D:
+            depth -= 1
+            if depth <= 0:
+                return match.end()
+    return None
+
+
+class _Reader:
+    """Reads one value at a time without recursion, so that depth costs no stack."""
+
+    def __init__(self, content: bytes, position: int = 0) -> None:
+        self.content = content
+        self.position = position
+
+    def skip_space(self) -> int:
+        match = _SPACE.match(self.content, self.position)
+        self.position = match.end() if match else self.position
+        return self.position
+
+    def value(self) -> Any:  # why: any JSON value
+        """The next value; containers that are still open wait on a stack, each with the key that it is for."""
+        open_: list[tuple[Any, str]] = []
+        while True:
+            found: Any = self._begin(open_)
+            if found is _OPENED:
+                continue
+            while open_:
+                container, key = open_[-1]
+                if isinstance(container, dict):
+                    container[key] = found
+                else:
+                    container.append(found)
+                if self._has_more(container, open_):
+                    break
+                found = open_.pop()[0]
+            else:
+                return found
+
+    def _begin(self, open_: list[tuple[Any, str]]) -> Any:
+        """A scalar or an empty container; or _OPENED when a container was put on the stack."""
+        character = self._peek("looking for beginning of value")
+        if character not in (b"{", b"["):
+            return self._scalar(character)
+        container: Any = {} if character == b"{" else []
+        self.position += 1
+        if self._peek("looking for beginning of value") == (b"}" if character == b"{" else b"]"):
+            self.position += 1
+            return container
+        if len(open_) >= _DEEPEST:
+            raise JsonError("exceeded max depth", self.position)
+        open_.append((container, self._key() if character == b"{" else ""))
+        return _OPENED
+
+    def _has_more(self, container: Any, open_: list[tuple[Any, str]]) -> bool:
+        is_object = isinstance(container, dict)
+        where = "after object key:value pair" if is_object else "after array element"
+        character = self._peek(where)
+        if character == b",":
+            self.position += 1
+            if is_object:
+                open_[-1] = (container, self._key())
+            return True
+        if character != (b"}" if is_object else b"]"):
+            raise self._wrong(where)
+        self.position += 1
+        return False
+
+    def _key(self) -> str:
+        if self._peek("looking for beginning of object key string") != b'"':
+            raise self._wrong("looking for beginning of object key string")
+        key = self._text()
+        if self._peek("after object key") != b":":
+            raise self._wrong("after object key")
+        self.position += 1
+        return key
+
+    def _scalar(self, character: bytes) -> Any:
+        if character == b'"':
+            return self._text()
+        if character in _WORDS:
+            word, value = _WORDS[character]
+            if not self.content.startswith(word, self.position):
+                raise self._wrong(f"in literal {word.decode()}")
+            self.position += len(word)
+            return value
+        match = _NUMBER.match(self.content, self.position)
+        if match is None:
+            raise self._wrong("looking for beginning of value")
+        self.position = match.end()
+        return self._number(match[0].decode())
+
+    def _number(self, digits: str) -> int | float:
+        if digits.lstrip("-").isdigit() and len(digits) <= _EXACT_DIGITS:
+            return int(digits)
+        number = float(digits)
+        if math.isinf(number):
+            raise JsonError(f"json: cannot unmarshal number {digits} into Go value of type float64", self.position)
+        return number
+
+    def _text(self) -> str:
+        match = _TEXT.match(self.content, self.position)
+        if match is None:
+            raise self._wrong("in string literal")
+        self.position = match.end()
+        text = match[0][1:-1].decode("utf-8", "replace")
+        if "\\" not in text:
+            return text
+        halves = _ESCAPE.sub(_unescaped, text)
+        return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def _peek(self, where: str) -> bytes:
+        """The next character that is not white space. JsonError at the end."""
+        if self.skip_space() >= len(self.content):
+            raise self._wrong(where)
+        return self.content[self.position : self.position + 1]
+
+    def _wrong(self, where: str) -> JsonError:
+        if self.position >= len(self.content):
+            return JsonError("unexpected EOF", self.position)
+        return JsonError(f"invalid character {_named(self.content, self.position)} {where}", self.position + 1)
+
+
+_OPENED: Final = object()
+_EXACT_DIGITS: Final = 300
+
+
+def _named(content: bytes, position: int) -> str:
+    return f"'{chr(content[position])}'"
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1]:
+        return chr(int(match[1], 16))
+    return _LETTERS.get(match[2], match[2])

@@ -1,0 +1,154 @@
+"""A stream of JSON or YAML documents, cut and switched as the Go tools of Kubernetes do it (fbc.md §2.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from shared.domain import gojson, goyaml
+
+_LOOK_AHEAD: Final = 4096
+_AMBIGUOUS: Final = 2
+"""Up to this document, what is no JSON may be YAML; a stream of two JSON objects is JSON for good."""
+_NEXT_OBJECT: Final = b"\n{"
+_MARGIN: Final = 80
+_SHORTEST_REST: Final = 4
+"""Go looks at four bytes at a time for the line where YAML may begin."""
+_UNREADABLE: Final = "error converting YAML to JSON: yaml: "
+_UNWANTED: Final = "error unmarshaling JSON: while decoding JSON: "
+_SPACES: Final = re.compile(rb"[ \t\r\n]*")
+_LINE_END: Final = re.compile(rb"[^\S\n]*\n?")
+_SEPARATOR: Final = re.compile(rb"^---([^\n]*)\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One document of a stream, or why it could not be read."""
+
+    number: int
+    """Counted from 1."""
+    offset: int
+    """Where it begins, in bytes."""
+    value: Any  # why: any JSON value
+    error: str = ""
+
+
+Refusal: TypeAlias = Callable[[Any], str]
+"""What the reader of the values has against one, or an empty text; it decides where YAML is tried after JSON."""
+
+
+def parts(content: bytes, refusal: Refusal = lambda _: "") -> Iterator[Part]:
+    """Every document; after one that cannot be read, the next one that is sure to begin somewhere."""
+    if content[:_LOOK_AHEAD].lstrip().startswith(b"{"):
+        return _json(content, refusal)
+    return _yaml(content, 0, 1, refusal)
+
+
+def _json(content: bytes, refusal: Refusal) -> Iterator[Part]:
+    number, before, start = 1, 0, _skip_space(content, 0)
+    cutter = _Cutter(content)
+    while start < len(content):
+        part, end = _next_object(cutter, start, number, refusal)
+        if part.error and number <= _AMBIGUOUS:
+            rest = _rest_as_yaml(content, before, number, refusal)
+            if rest is not None:
+                yield from rest
+                return
+        yield part
+        if end is None:
+            return
+        number, before, start = number + 1, end, _skip_space(content, end)
+
+
+def _next_object(cutter: _Cutter, start: int, number: int, refusal: Refusal) -> tuple[Part, int | None]:
+    """The document at an offset and where it ends, which is not known of one that is no JSON."""
+    try:
+        value, end = cutter.object_at(start)
+    except gojson.JsonError as failure:
+        is_told = number <= _AMBIGUOUS and failure.offset < len(cutter.content)
+        where = f"json: offset {failure.offset}: " if is_told else ""
+        return Part(number, max(start, failure.offset - 1), None, f"{where}{failure}"), None
+    return Part(number, start, value, refusal(value)), end
+
+
+class _Cutter:
+    """Cuts objects off a stream: quickly while they begin on lines of their own, as tools write them."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self._is_quick = True
+
+    def object_at(self, start: int) -> tuple[Any, int]:
+        """The object at an offset, and where it ends. JsonError when it is none."""
+        if not self._is_quick:
+            return gojson.first(self.content, start)
+        end = _likely_end(self.content, start)
+        try:
+            return orjson.loads(memoryview(self.content)[start:end]), end
+        except orjson.JSONDecodeError:
+            value, real_end = gojson.first(self.content, start)
+            # Guessing costs a look at all of the rest when objects share lines.
+            self._is_quick = not self.content[real_end : real_end + 1].strip()
+            return value, real_end
+
+
+def _likely_end(content: bytes, start: int) -> int:
+    # A line break cannot stand in a text of JSON, so `}` and `{` on either side of one part two objects.
+    end = content.find(_NEXT_OBJECT, start)
+    while end > 0 and content[max(start, end - _MARGIN) : end].rstrip()[-1:] != b"}":
+        end = content.find(_NEXT_OBJECT, end + 1)
+    return len(content) if end < 0 else end
+
+
+def _skip_space(content: bytes, start: int) -> int:
+    match = _SPACES.match(content, start)
+    return match.end() if match else start
+
+
+def _rest_as_yaml(content: bytes, start: int, number: int, refusal: Refusal) -> Iterator[Part] | None:
+    """The rest of a stream, from the next line on, as YAML; None unless its first document is one that is wanted."""
+    behind = _LINE_END.match(content, start)
+    begin = behind.end() if behind else start
+    if len(content) - (begin - content.endswith(b"\n", start, begin)) < _SHORTEST_REST:
+        return None
+    rest = _yaml(content, begin, number, refusal)
+    first = next(rest, None)
+    if first is None:
+        return iter(())
+    return None if first.error else chain((first,), rest)
+
+
+def _yaml(content: bytes, start: int, number: int, refusal: Refusal) -> Iterator[Part]:
+    for offset, document, error in _yaml_documents(content, start):
+        yield Part(number, offset, None, error) if error else _yaml_part(number, offset, document, refusal)
+        number += 1
+
+
+def _yaml_part(number: int, offset: int, document: bytes, refusal: Refusal) -> Part:
+    try:
+        value = goyaml.document(document)
+    except goyaml.YamlError as error:
+        ahead = document.split(b"\n", max(error.line - 1, 0))[:-1]
+        return Part(number, offset + sum(len(line) + 1 for line in ahead), None, f"{_UNREADABLE}{error}")
+    why = refusal(value)
+    return Part(number, offset, value, why and f"{_UNWANTED}{why}")
+
+
+def _yaml_documents(content: bytes, start: int) -> Iterator[tuple[int, bytes, str]]:
+    """The documents of a stream: cut at lines that start with `---`, wherever they stand."""
+    for match in _SEPARATOR.finditer(content, start):
+        behind = match[1].strip()
+        if behind and not behind.startswith(b"#"):
+            yield match.start(), b"", f"invalid Yaml document separator: {behind.decode('utf-8', 'replace')}"
+            return
+        if match.start() > start:
+            yield start, content[start : match.start()], ""
+            start = match.end()
+    if start < len(content):
+        rest = content[start:]
+        yield start, rest if rest.endswith(b"\n") else rest + b"\n", ""
