@@ -43,16 +43,17 @@ def why(
         answer = ask(RedisJournal(client).book(), ref, listed(client))
     if not answer.is_known and place.cluster().get(ref) is None:
         raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
+    approve = _approval(place, ref)
     if output == "table":
-        sys.stdout.write(text_of(answer) + "\n" + _approval(place, ref))
+        sys.stdout.write(text_of(answer) + "\n" + (f"\nwaits for approval: {approve}\n" if approve else ""))
     else:
-        document(answer.json(), output)
+        document({**answer.json(), "approve": approve}, output)
     if not answer.writes and not answer.last:
         raise typer.Exit(NEGATIVE)
 
 
 def _approval(place: Target, ref: Ref) -> str:
-    """How to approve what a Subscription waits for; empty for anything else."""
+    """The command that approves what a Subscription waits for; empty when it waits for nobody."""
     from eventing.packages import plan_to_approve
     from shared.kinds import SUBSCRIPTION
 
@@ -60,7 +61,7 @@ def _approval(place: Target, ref: Ref) -> str:
         return ""
     cluster = place.cluster()
     plan = plan_to_approve(cluster, cluster.get(ref) or {})
-    return f"\nwaits for approval of {plan}: olmf approve {plan} -n {ref.namespace}\n" if plan else ""
+    return f"olmf approve {plan} -n {ref.namespace}" if plan else ""
 
 
 def capture(
@@ -74,16 +75,16 @@ def capture(
 
     from eventing.journal import RedisJournal
     from eventing.replay import capture as write
-    from eventing.routes import WATCHED
+    from eventing.replay import present_objects
 
     if not out.parent.is_dir():
         raise CliError(f"-o {out}: no such folder {out.parent}", USAGE)
     target = choose(state, kubeconfig)
     cluster = target.cluster()
-    objects = (manifest for kind in WATCHED for manifest in cluster.list(kind))
     since_ms = int((time.time() - since) * 1000) if since else 0
     with target.redis() as client:
-        count = write(RedisJournal(client).book(), out, objects, since_ms=since_ms)
+        book = RedisJournal(client).book()
+        count = write(book, out, present_objects(cluster, book), since_ms=since_ms)
     sys.stdout.write(f"{out}: {count} runs; `olmf replay {out}` decides them again with this version\n")
 
 

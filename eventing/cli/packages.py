@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
 TimeoutOption = Annotated[int, typer.Option(help="Seconds to wait; 0 returns at once.")]
 
-INSTALLED = ("namespace", "package", "channel", "version", "phase", "approval", "says")
+INSTALLED = ("namespace", "subscription", "package", "channel", "version", "phase", "approval", "says")
 OFFERED = ("package", "channel", "version", "catalog")
 NOTHING_INSTALLED = "nothing installed yet"
 NOTHING_OFFERED = "nothing offered: no catalog was read yet, or they are empty; `kubectl get catsrc -A` tells"
@@ -46,11 +46,11 @@ def _cluster(state: StateOption, kubeconfig: KubeconfigOption) -> Iterator[KubeC
         raise CliError(f"the API server answered: {error}") from error
 
 
-def _wait(cluster: KubeClient, namespace: str, package: str, timeout: int, *, is_approving: bool = False) -> None:
-    from eventing.packages import NotReadyError, follow
+def _tell(progress: Iterator[str]) -> None:
+    from eventing.packages import NotReadyError
 
     try:
-        for line in follow(cluster, namespace, package, timeout=timedelta(seconds=timeout), is_approving=is_approving):
+        for line in progress:
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
     except NotReadyError as error:
@@ -70,14 +70,14 @@ def install(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
-    from eventing.packages import Request, subscribe
+    from eventing.packages import Request, follow, subscribe
 
     request = Request(package, namespace, channel=channel, source=source, starting_csv=starting_csv, is_manual=manual)
     with _cluster(state, kubeconfig) as cluster:
         for line in subscribe(cluster, request):
             sys.stdout.write(line + "\n")
         if timeout:
-            _wait(cluster, namespace, package, timeout)
+            _tell(follow(cluster, namespace, package, timeout=timedelta(seconds=timeout)))
 
 
 def uninstall(
@@ -106,12 +106,12 @@ def upgrade(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve what waits and follow the package to its newest version."""
-    from eventing.packages import switch_channel
+    from eventing.packages import follow, switch_channel
 
     with _cluster(state, kubeconfig) as cluster:
-        if channel:
-            switch_channel(cluster, namespace, package, channel)
-        _wait(cluster, namespace, package, timeout, is_approving=True)
+        leaving = switch_channel(cluster, namespace, package, channel) if channel else ""
+        limit = timedelta(seconds=timeout)
+        _tell(follow(cluster, namespace, package, timeout=limit, is_approving=True, leaving=leaving))
 
 
 def approve(

@@ -1,5 +1,6 @@
 """Packages as a person sees them: ask for one, follow it, list them; all of it through the Kubernetes API."""
 
+from eventing.packages.channels import switch_channel
 from eventing.packages.follow import NotReadyError, follow
 from eventing.packages.listing import installed, offered
 from eventing.packages.requests import (
@@ -10,7 +11,6 @@ from eventing.packages.requests import (
     remove,
     set_hold,
     subscribe,
-    switch_channel,
     waiting_plan,
 )
 

@@ -27,12 +27,19 @@ class NotReadyError(Exception):
 
 
 def follow(
-    cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta, is_approving: bool = False
+    cluster: KubeClient,
+    namespace: str,
+    package: str,
+    *,
+    timeout: timedelta,
+    is_approving: bool = False,
+    leaving: str = "",
 ) -> Iterator[str]:
     """Lines for every change of standing, until the package works. NotReadyError when the time is over before.
 
     A plan that waits for approval ends it, too. Approving, it goes on to the newest version instead: it ends when
-    nothing newer came for a moment. What cannot go on by itself is not waited for: NotReadyError, too.
+    nothing newer came for a moment, and never at the version it is `leaving`. What cannot go on by itself is not waited
+    for: NotReadyError, too.
     """
     deadline = time.monotonic() + timeout.total_seconds()
     last, since = Standing("", ""), 0.0
@@ -53,7 +60,7 @@ def follow(
             yield approve_plan(cluster, namespace, plan)
         elif now.phase == "Failed" and (done := narrow_group(cluster, namespace, package, now.version)):
             yield done
-        elif now.is_done and stood >= (SETTLED_SECONDS if is_approving else 0):
+        elif now.is_done and now.version != leaving and stood >= (SETTLED_SECONDS if is_approving else 0):
             return
         elif now.is_stuck and stood >= SETTLED_SECONDS and is_catalog_ready(cluster, namespace, package):
             hint = near(cluster, namespace, package)
@@ -70,10 +77,12 @@ def _told(package: str, now: Standing) -> str:
 
 
 def _sorry(package: str, namespace: str, now: Standing, timeout: timedelta) -> str:
-    says = f", {now.says}" if now.says else ""
-    return f"{package} is not ready after {timeout.total_seconds():.0f} s: {now.phase}{says}" + _more(
-        package, namespace
-    )
+    seconds = f"{timeout.total_seconds():.0f} s"
+    if now.is_done:
+        said = f"{package} still is at {now.version} after {seconds}, though its channel leads further"
+    else:
+        said = f"{package} is not ready after {seconds}: {now.phase}" + (f", {now.says}" if now.says else "")
+    return said + _more(package, namespace)
 
 
 def _more(package: str, namespace: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from eventing.packages.listing import offered
+from eventing.packages.listing import offered, package_of
 from eventing.packages.requests import subscription_of
 from shared.kinds import CATALOG_SOURCE
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
     from shared.ports import Catalogs
-
-_DEFAULT = " (default)"
 
 
 def is_catalog_ready(cluster: KubeClient, namespace: str, package: str) -> bool:
@@ -32,12 +30,10 @@ def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs |
     if subscription is None:
         return ""
     spec = subscription["spec"]
-    name, catalog = str(spec.get("name")), f"{spec.get('sourceNamespace')}/{spec.get('source')}"
-    rows = [row for row in offered(cluster, catalogs) if row["catalog"] == catalog]
-    channels = [str(row["channel"]).removesuffix(_DEFAULT) for row in rows if row["package"] == name]
-    if channels:
-        return (
-            "" if (spec.get("channel") or channels[0]) in channels else f"its channels: {', '.join(sorted(channels))}"
-        )
-    alike = get_close_matches(name, sorted({str(row["package"]) for row in rows}))
+    if found := package_of(cluster, subscription, catalogs):
+        channels = sorted(channel.name for channel in found.channels)
+        return "" if spec.get("channel", "") in ("", *channels) else f"its channels: {', '.join(channels)}"
+    catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
+    known = sorted({str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog})
+    alike = get_close_matches(str(spec.get("name")), known)
     return f"called alike: {', '.join(alike)}" if alike else "`olmf list --available` shows what there is"

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from eventing.packages.progress import standing
 from shared import names
-from shared.api.manifest import labels_of, name_of, namespace_of
+from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
-    from shared.ports import Catalogs
+    from shared.domain.catalog.model import Package
+    from shared.ports import Catalogs, ImageSource
 
 Row = dict[str, object]
 
@@ -30,6 +31,7 @@ def installed(cluster: KubeClient, namespace: str = "") -> list[Row]:
         rows.append(
             {
                 "namespace": place,
+                "subscription": name_of(subscription),
                 "package": spec.get("name"),
                 "channel": spec.get("channel") or "(default)",
                 "version": now.version,
@@ -44,20 +46,17 @@ def installed(cluster: KubeClient, namespace: str = "") -> list[Row]:
 def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
     """One row per channel of each package of every catalog that was read: its newest version."""
     from shared.domain.catalog.graph import heads
-    from shared.ports import ImageSource, Unavailable
+    from shared.domain.catalog.model import Package
+    from shared.ports import Unavailable
 
     reader = catalogs or _reader(cluster)
     rows: list[Row] = []
     for source in cluster.list(CATALOG_SOURCE):
-        reference = str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
-        if "@" not in reference:
-            continue
-        secrets = tuple(filter(None, source["spec"].get("secrets") or ()))
-        image = ImageSource(str(source["spec"].get("image") or reference), namespace_of(source), secrets)
-        found = reader.packages(reference, image)
+        reference, image = _content(source)
+        found = reader.packages(reference, image) if reference else ()
         for name in () if isinstance(found, Unavailable) else found:
             package = reader.package(reference, name, image)
-            if package is None or isinstance(package, Unavailable):
+            if not isinstance(package, Package):
                 continue
             rows += [
                 {
@@ -69,6 +68,27 @@ def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
                 for channel in package.channels
             ]
     return rows
+
+
+def package_of(cluster: KubeClient, subscription: ReadOnly, catalogs: Catalogs | None = None) -> Package | None:
+    """What the catalog of a Subscription offers as its package; None when it does not, or cannot be read."""
+    from shared.domain.catalog.model import Package
+
+    spec = subscription["spec"]
+    source = cluster.get(CATALOG_SOURCE.ref(str(spec.get("source")), str(spec.get("sourceNamespace"))))
+    reference, image = _content(source or {"metadata": {}, "spec": {}})
+    found = (catalogs or _reader(cluster)).package(reference, str(spec.get("name")), image) if reference else None
+    return found if isinstance(found, Package) else None
+
+
+def _content(source: ReadOnly) -> tuple[str, ImageSource]:
+    """The image of a catalog by digest (empty: it was not read yet), and how it is pulled."""
+    from shared.ports import ImageSource
+
+    reference = str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
+    secrets = tuple(filter(None, source["spec"].get("secrets") or ()))
+    image = ImageSource(str(source["spec"].get("image") or reference), namespace_of(source), secrets)
+    return (reference if "@" in reference else ""), image
 
 
 def _reader(cluster: KubeClient) -> Catalogs:

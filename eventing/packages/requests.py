@@ -114,7 +114,7 @@ def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
 
 def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta) -> Iterator[str]:
     """Delete the Subscription and its installed CSV, and wait until the CSV is gone."""
-    subscription = _wanted_subscription(cluster, namespace, package)
+    subscription = wanted_subscription(cluster, namespace, package)
     installed = str((subscription.get("status") or {}).get("installedCSV") or "")
     cluster.delete(SUBSCRIPTION.ref(name_of(subscription), namespace), uid=uid_of(subscription))
     yield f"deleted Subscription {name_of(subscription)}"
@@ -144,7 +144,7 @@ def approve_plan(cluster: KubeClient, namespace: str, plan: str) -> str:
 
 def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
     """Name of the plan that the Subscription of a package points to, if it waits for approval, else empty."""
-    return plan_to_approve(cluster, _wanted_subscription(cluster, namespace, package))
+    return plan_to_approve(cluster, wanted_subscription(cluster, namespace, package))
 
 
 def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
@@ -154,15 +154,9 @@ def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
     return name if plan and not plan["spec"].get("approved") else ""
 
 
-def switch_channel(cluster: KubeClient, namespace: str, package: str, channel: str) -> None:
-    """Subscribe to another channel."""
-    subscription = _wanted_subscription(cluster, namespace, package)
-    cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), {"spec": {"channel": channel}})
-
-
 def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> str:
     """Hold the package (or release it, when `reason` is empty); one sentence."""
-    subscription = _wanted_subscription(cluster, namespace, package)
+    subscription = wanted_subscription(cluster, namespace, package)
     patch = {"metadata": {"annotations": {names.HOLD: reason or None}}}
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
     if not reason:
@@ -178,7 +172,8 @@ def subscription_of(cluster: KubeClient, namespace: str, package: str) -> ReadOn
     return next((each for each in found if package in (each["spec"].get("name"), name_of(each))), None)
 
 
-def _wanted_subscription(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
+def wanted_subscription(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
+    """The Subscription to a package, or of that name. PackageError when there is none."""
     found = subscription_of(cluster, namespace, package)
     if found is None:
         raise PackageError(f"nothing subscribes to {package!r} in {namespace}; `olmf list` shows where it is installed")
