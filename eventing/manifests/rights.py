@@ -45,6 +45,7 @@ CSV = kinds.CLUSTER_SERVICE_VERSION
 RIGHTS: Mapping[str, tuple[Right, ...]] = {
     "catalog_source": (
         *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.SECRET),
+        Right(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
         *_status(kinds.CATALOG_SOURCE),
         *EVENTS,
     ),

@@ -7,43 +7,58 @@ from datetime import timedelta
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, version_of
-from shared.domain import catalog_source
+from shared.domain import catalog_source, image_template
 from shared.domain.catalog_source import Refused
 from shared.errors import RetryLater
-from shared.ports import Catalogs, Clock, Cluster, ImageSource, Unavailable
-from shared.step import NOTHING, Emit, Outcome, Ref, SetStatus, Wait
+from shared.ports import Catalogs, Clock, Cluster, Discovery, ImageSource, Unavailable
+from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Wait
 
 _RETRY = timedelta(seconds=15)
+_RESYNC = timedelta(minutes=15)
+"""How often a template is looked at: nobody tells when the API server has become a newer one."""
 
 
-def snapshot_catalog(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock) -> Outcome:
+def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs: Catalogs, clock: Clock) -> Outcome:
     """Read the image of a CatalogSource by digest, and record the digest.
 
-    Reads:  the CatalogSource; its image.
-    Writes: its status (`connectionState`, `reason`, `message`).
+    Reads:  the CatalogSource; its image; the version of the API server where a template asks for it.
+    Writes: its status (`connectionState`, `reason`, `message`, the conditions of a template); `spec.image` as the
+            template says.
     Emits:  `io.olmf.catalog.snapshotted` when its users must look again.
     """
     source = cluster.get(ref)
     if source is None:
         return NOTHING
-    before = source.get("status") or {}
+    now = clock.now()
+    template = image_template.template_of(source)
+    image = image_template.filled(template, discovery.version()) if template else None
+    before = image_template.told(source.get("status") or {}, image, now)
+    if image is not None and image.is_usable and image.image != source["spec"].get("image"):
+        return _moved(ref, source, before, image.image)
     wish = catalog_source.wanted(source)
     if isinstance(wish, Refused):
         after = catalog_source.refused(before, wish)
-        return _told(ref, source, after, Outcome(verdict=wish.message))
-    now = clock.now()
+        return _told(ref, source, after, Outcome(again_in=_RESYNC if image else None, verdict=wish.message))
     match catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
         case Unavailable() as trouble:
             after = catalog_source.unavailable(before, trouble.message, now)
             wait = Wait(f"{wish.image}: {trouble.message}", catalog_source.since(after), now + _RETRY)
-            if after == before:
+            if after == source.get("status"):
                 raise RetryLater(f"{ref}: {trouble.message}", after=_RETRY, wait=wait)
             retry = Outcome(again_in=_RETRY, verdict=trouble.message, wait=wait)
             return _told(ref, source, after, retry)
         case pulled:
             after = catalog_source.snapshotted(before, pulled.reference, wish, now, left_out=pulled.left_out)
             verdict = f"{pulled.reference} holds {pulled.packages} packages"
-            return _told(ref, source, after, Outcome(again_in=wish.interval, verdict=verdict))
+            again_in = min(wish.interval or _RESYNC, _RESYNC) if image else wish.interval
+            return _told(ref, source, after, Outcome(again_in=again_in, verdict=verdict))
+
+
+def _moved(ref: Ref, source: ReadOnly, status: Manifest, image: str) -> Outcome:
+    """The image is another one from now on; the change of the spec rings again."""
+    version = version_of(source)
+    writes = (Merge(ref, {"spec": {"image": image}}, version), SetStatus(ref, status, version))
+    return Outcome(writes, verdict=f"the template says {image}")
 
 
 def _told(ref: Ref, source: ReadOnly, after: Manifest, outcome: Outcome) -> Outcome:

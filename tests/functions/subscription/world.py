@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from eventing.effects.equality import merged
 from eventing.events import Event
 from eventing.routes import Job, jobs_for
 from shared import kinds, names
@@ -88,7 +89,7 @@ class World(FakeCluster):
 
     def __init__(self, *objects: Manifest, policy: Policy | None = None, served: Iterable[Kind] = ()) -> None:
         super().__init__((), kinds=served)
-        self.policy, self.time, self.counter = policy or Policy(), NOW, 0
+        self.policy, self.time, self.counter, self.server = policy or Policy(), NOW, 0, "v1.35.4"
         self.catalogs, self.bundles = FakeCatalogs(), FakeBundles()
         self.jobs: dict[Job, None] = {}
         self.delayed: dict[Job, datetime] = {}
@@ -96,12 +97,16 @@ class World(FakeCluster):
         self.emitted: list[str] = []
         self.requests: Counter[str] = Counter()
         self.refused: dict[Ref, WriteFailure] = {}
+        self.moved: dict[tuple[Ref, str], str] = {}
         for manifest in objects:
             self.put(manifest)
 
     # ports
     def now(self) -> datetime:
         return self.time
+
+    def version(self) -> str:
+        return self.server
 
     def get(self, ref: Ref) -> Manifest | None:
         self.requests["read"] += 1
@@ -239,12 +244,14 @@ class World(FakeCluster):
                 self._put_if_changed({**new, **status}, old)
             case SetStatus(_, status, version):
                 assert old is not None, f"{ref} is not there"
-                assert not version or version == version_of(old), f"{ref}: a lost update"
+                is_fresh = version_of(old) in (version, self.moved.get((ref, version)))
+                assert not version or is_fresh, f"{ref}: a lost update"
                 self._put_if_changed({**old, "status": status}, old)
-            case Merge(_, patch):
+            case Merge(_, patch, version):
                 assert old is not None, f"{ref} is not there"
-                labels = {**(metadata(old).get("labels") or {}), **patch["metadata"]["labels"]}
-                self._put_if_changed({**old, "metadata": {**metadata(old), "labels": labels}}, old)
+                assert not version or version == version_of(old), f"{ref}: a lost update"
+                self._put_if_changed(merged(old, patch), old)
+                self.moved[ref, version] = version_of(self.objects[ref])
             case Delete():
                 self.remove(ref)
 

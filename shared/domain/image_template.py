@@ -1,0 +1,100 @@
+"""Catalog images that follow the version of the API server (catalog.md §2.10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of
+from shared.domain.subscription.conditions import stamp
+
+TEMPLATES_RESOLVED = "TemplatesHaveResolved"
+IMAGE_RESOLVED = "ResolvedImage"
+CONDITIONS = (TEMPLATES_RESOLVED, IMAGE_RESOLVED)
+VARIABLES = ("{kube_major_version}", "{kube_minor_version}", "{kube_patch_version}")
+
+_UNKNOWN = "missing"
+_VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
+_HOST = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_REFERENCE = re.compile(
+    rf"(?P<name>(?:{_HOST}(?:\.{_HOST})*(?::\d+)?/)?{_PART}(?:/{_PART})*)"
+    r"(?::\w[\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
+    re.ASCII,
+)
+_LONGEST_NAME = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A template with the variables that are known in their places."""
+
+    image: str
+    unresolved: tuple[str, ...] = ()
+    """The variables of the template that have no value."""
+
+    @property
+    def is_reference(self) -> bool:
+        """The text names an image."""
+        found = _REFERENCE.fullmatch(self.image)
+        return found is not None and len(found["name"]) <= _LONGEST_NAME
+
+    @property
+    def is_usable(self) -> bool:
+        """The image may be read."""
+        return self.is_reference and not self.unresolved
+
+
+def template_of(source: ReadOnly) -> str:
+    """The template that a CatalogSource carries; empty when it has none."""
+    return annotations_of(source).get(names.IMAGE_TEMPLATE, "")
+
+
+def filled(template: str, version: str) -> Filled:
+    """The template on an API server of that version (its `gitVersion`; empty: not known)."""
+    known = _VERSION.match(version)
+    image, unresolved = template, []
+    for index, variable in enumerate(VARIABLES, start=1):
+        if variable in template:
+            image = image.replace(variable, known[index] if known else _UNKNOWN)
+            unresolved += [] if known else [variable]
+    return Filled(image, tuple(unresolved))
+
+
+def told(status: ReadOnly, image: Filled | None, now: datetime) -> Manifest:
+    """The status with both conditions, or without them where there is no template; times move with the verdicts."""
+    old: Sequence[Manifest] = status.get("conditions") or ()
+    others = [one for one in old if one.get("type") not in CONDITIONS]
+    if image is not None:
+        others += [_condition(old, kind, image, now) for kind in CONDITIONS]
+    rest = {key: value for key, value in status.items() if key != "conditions"}
+    return {**rest, "conditions": others} if others else rest
+
+
+def _condition(old: Sequence[ReadOnly], kind: str, image: Filled, now: datetime) -> Manifest:
+    verdict, reason = ("True", "AllTemplatesResolved") if image.is_usable else ("False", "UnableToResolve")
+    before: ReadOnly = next((one for one in old if one.get("type") == kind), {})
+    since = before.get("lastTransitionTime") if before.get("status") == verdict else None
+    message = image.image if kind == IMAGE_RESOLVED else _sentence(image)
+    stated = {"type": kind, "status": verdict, "reason": reason, "message": message}
+    return {**stated, "lastTransitionTime": since or stamp(now)}
+
+
+def _sentence(image: Filled) -> str:
+    listed = ", ".join(f'"{variable}"' for variable in image.unresolved)
+    return _SENTENCES[bool(image.unresolved), not image.is_reference].format(listed)
+
+
+_SENTENCES: Mapping[tuple[bool, bool], str] = {
+    (False, False): "catalog image reference was successfully resolved",
+    (False, True): ("cannot construct catalog image reference, because one or more template(s) has improper syntax"),
+    (True, False): "cannot construct catalog image reference, because variable(s) {} could not be resolved",
+    (True, True): (
+        "cannot construct catalog image reference, because variable(s) {} could not be resolved and one or more "
+        "template(s) has improper syntax"
+    ),
+}
+"""By what is wrong: variables without value, a text that names no image."""
