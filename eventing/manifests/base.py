@@ -170,9 +170,11 @@ def _network_policies() -> Iterator[Manifest]:
     ours = {"matchLabels": {"app.kubernetes.io/part-of": "olm-functions"}}
     redis = {"matchLabels": {"app.kubernetes.io/name": REDIS}}
     endpoint = {"matchLabels": {"app.kubernetes.io/name": ENDPOINT}}
+    watcher = {"matchLabels": {"app.kubernetes.io/name": WATCHER}}
     yield _policy("olmf-deny-ingress", ours, [])
     yield _policy(REDIS, redis, [{"from": [{"podSelector": ours}], "ports": [{"port": REDIS_PORT}]}])
     yield _policy(ENDPOINT, endpoint, [{"ports": [{"port": PORT}]}])
+    yield _policy(f"{WATCHER}-metrics", watcher, [{"ports": [{"port": PORT}]}])
 
 
 def _policy(name: str, selector: Manifest, ingress: list[Manifest]) -> Manifest:

@@ -2,7 +2,7 @@
 
 One list+watch per kind of `routes.WATCHED`, over all namespaces. What decides is here, who does it is in the modules:
 `hints` (what an event says of an object), `memory` (what was seen, and so what changed), `stream` (HTTP), `kind_watch`
-(the life of one watch), `pulse` (who is alive), `program` (the process).
+(the life of one watch), `pulse` (who is alive), `census` (what `/metrics` tells), `program` (the process).
 
 Decisions:
 - Of kinds whose status no route asks about, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
@@ -38,8 +38,8 @@ def run(
 ) -> None:
     """The watcher, until SIGTERM or SIGINT.
 
-    Events are delivered when `sink` returns. `/livez` and `/readyz` are on `settings.port`; `on_ready` gets the address
-    and the URL of the probe once everything that exists was delivered.
+    Events are delivered when `sink` returns. `/livez`, `/readyz` and `/metrics` are on `settings.port`; `on_ready` gets
+    the address and the URL of the probe once everything that exists was delivered.
     """
     from eventing.watch.program import work  # why: who only needs `hints` does not pay for aiohttp, 160 ms
 

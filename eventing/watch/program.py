@@ -14,20 +14,21 @@ import structlog
 from eventing.events import Event
 from eventing.listener import address_of, listener
 from eventing.routes import WATCHED
+from eventing.watch.census import COUNTED, Census, Counting
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.memory import Memory
 from eventing.watch.pulse import Pulse, serve_health
 from eventing.watch.stream import Stream
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
-from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, INSTALL_PLAN, Kind
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
 Ready: TypeAlias = Callable[[str, str], None]
 """Called once with the address of the health port and the URL of its probe."""
 
-NEEDED_IN_FULL = (CLUSTER_SERVICE_VERSION, INSTALL_PLAN)
-"""Kinds whose status routes ask about."""
+NEEDED_IN_FULL = tuple(COUNTED)
+"""Kinds whose status routes or metrics ask about."""
 LONGEST_SINK_PAUSE_SECONDS = 5.0
 log = structlog.get_logger()
 
@@ -44,6 +45,7 @@ class Watcher:
         # why: one thread, because the sink blocks on Redis and events are handed over in order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
         self.pulse = Pulse()
+        self.census = Census()
 
     async def run(self) -> None:
         """Watch until cancelled."""
@@ -51,8 +53,9 @@ class Watcher:
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             for kind in self._kinds:
                 memory = Memory(kind, self._connection.origin)
+                observer = Counting(memory, kind, self.census) if kind in COUNTED else memory
                 stream = Stream(session, self._connection, kind, in_full=kind in NEEDED_IN_FULL)
-                self._watches.append(KindWatch(stream, memory, self.deliver, pulse=self.pulse, seconds=self._seconds))
+                self._watches.append(KindWatch(stream, observer, self.deliver, pulse=self.pulse, seconds=self._seconds))
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for watch in self._watches:
@@ -90,7 +93,7 @@ def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Rea
 async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
     watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds)
     listening = listener(settings)
-    health = await serve_health(watcher.pulse, listening)
+    health = await serve_health(watcher.pulse, listening, watcher.census.text)
     watching = asyncio.create_task(watcher.run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -52,8 +52,10 @@ class Pulse:
         return {name: age for name, age in self.ages().items() if age > self.bound}
 
 
-async def serve_health(pulse: Pulse, listening: socket.socket) -> web.AppRunner:
-    """Serve `/livez` (503 when a watch is stale) and `/readyz` (503 until every first list)."""
+async def serve_health(
+    pulse: Pulse, listening: socket.socket, metrics: Callable[[], str] = lambda: ""
+) -> web.AppRunner:
+    """Serve `/livez` (503 when a watch is stale), `/readyz` (503 until every first list) and `/metrics`."""
 
     async def livez(_: web.Request) -> web.Response:
         stale = pulse.stale()
@@ -62,9 +64,13 @@ async def serve_health(pulse: Pulse, listening: socket.socket) -> web.AppRunner:
     async def readyz(_: web.Request) -> web.Response:
         return _answer(pulse.complete.is_set(), {"waiting": sorted(pulse.waiting)})
 
+    async def tell(_: web.Request) -> web.Response:
+        return web.Response(text=metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
     app = web.Application()
     app.router.add_get("/livez", livez)
     app.router.add_get("/readyz", readyz)
+    app.router.add_get("/metrics", tell)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.SockSite(runner, listening).start()

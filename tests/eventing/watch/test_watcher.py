@@ -196,6 +196,21 @@ async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
         await runner.cleanup()
 
 
+async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
+    listening = listener(Settings(kubeconfig="given", port=0))
+    async with an_api(Listed([A], "5")) as (_, connection):
+        sink = Sink()
+        async with watching(connection, sink) as watcher:
+            await until(sink, 1)
+            runner = await serve_health(watcher.pulse, listening, watcher.census.text)
+            try:
+                async with aiohttp.ClientSession(address_of(listening)) as session, session.get("/metrics") as response:
+                    assert "subscription_count 1\n" in await response.text()
+                    assert response.content_type == "text/plain"
+            finally:
+                await runner.cleanup()
+
+
 async def test_a_watch_is_alive_while_the_server_speaks() -> None:
     async with an_api(Listed([A], "5"), Lines([a_bookmark(6)])) as (api, connection):
         sink = Sink()

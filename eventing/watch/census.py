@@ -1,0 +1,154 @@
+"""What there is, counted for Prometheus: OLM's metrics (csv.md §14, catalog.md §6), from what the watches see.
+
+The numbers are those of the API, so they survive a restart; the two counters begin again, as counters may. The text is
+written here, because the client library of Prometheus cannot: it ends the name of every counter in `_total`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from eventing.events import Event
+from eventing.watch.kind_watch import Observer
+from shared import telemetry
+from shared.api.manifest import ReadOnly, name_of, namespace_of, version_of
+from shared.domain.lifecycle.phases import is_copied, phase_of, reason_of
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
+from shared.telemetry import Metric
+
+COUNTED: Mapping[Kind, Metric] = {
+    CLUSTER_SERVICE_VERSION: telemetry.CSV_COUNT,
+    INSTALL_PLAN: telemetry.INSTALL_PLAN_COUNT,
+    SUBSCRIPTION: telemetry.SUBSCRIPTION_COUNT,
+    CATALOG_SOURCE: telemetry.CATALOG_SOURCE_COUNT,
+}
+"""Kinds that are counted; their watches fetch them in full."""
+_UNVERSIONED = "0.0.0"
+
+
+class Series(NamedTuple):
+    """One line of the answer, without its value."""
+
+    metric: Metric
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Census:
+    """The objects of the counted kinds, as far as metrics ask."""
+
+    known: dict[tuple[Kind, str, str], _Known] = field(default_factory=dict)
+    upgrades: int = 0
+
+    def put(self, kind: Kind, manifest: ReadOnly) -> None:
+        """An object is there, perhaps changed."""
+        key = (kind, namespace_of(manifest), name_of(manifest))
+        if kind == CLUSTER_SERVICE_VERSION and is_copied(manifest):
+            self.known.pop(key, None)
+            return
+        before, now = self.known.get(key), _Known(version_of(manifest), phase_of(manifest), _series(kind, manifest))
+        if before and before.version == now.version:
+            return
+        if kind == SUBSCRIPTION:
+            now.syncs = before.syncs + 1 if before and before.series == now.series else 1
+        if kind == CLUSTER_SERVICE_VERSION and before and now.phase == "Replacing" != before.phase:
+            self.upgrades += 1
+        self.known[key] = now
+
+    def drop(self, kind: Kind, namespace: str, name: str) -> None:
+        """An object is gone, and its series with it."""
+        self.known.pop((kind, namespace, name), None)
+
+    def keep(self, kind: Kind, listed: set[tuple[str, str]]) -> None:
+        """Of a kind there is only what was listed."""
+        for key in [key for key in self.known if key[0] == kind and key[1:] not in listed]:
+            del self.known[key]
+
+    def text(self) -> str:
+        """The answer of `/metrics`, in the text format 0.0.4."""
+        values = Counter({Series(metric): 0 for metric in COUNTED.values()})
+        values[Series(telemetry.CSV_UPGRADE_COUNT)] = self.upgrades
+        for (kind, _, _), object_ in self.known.items():
+            values[Series(COUNTED[kind])] += 1
+            for series, value in object_.series:
+                values[series] += object_.syncs if series.metric is telemetry.SUBSCRIPTION_SYNC_TOTAL else value
+        return "".join(f"{line}\n" for metric in telemetry.METRICS for line in _lines(metric, values))
+
+
+@dataclass(slots=True)
+class _Known:
+    version: str
+    phase: str
+    series: tuple[tuple[Series, int], ...]
+    syncs: int = 0
+    """How often a Subscription was looked at since its labels are what they are."""
+
+
+def _series(kind: Kind, manifest: ReadOnly) -> tuple[tuple[Series, int], ...]:
+    place = (("namespace", namespace_of(manifest)), ("name", name_of(manifest)))
+    spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
+    if kind == CLUSTER_SERVICE_VERSION:
+        return tuple(_health(manifest, (*place, ("version", str(spec.get("version") or _UNVERSIONED)))))
+    if kind == CATALOG_SOURCE:
+        state = (status.get("connectionState") or {}).get("lastObservedState")
+        return ((Series(telemetry.CATALOG_SOURCE_READY, place), int(state == "READY")),)
+    if kind == SUBSCRIPTION:
+        named = {
+            "name": name_of(manifest), "installed": status.get("installedCSV"), "channel": spec.get("channel"),
+            "package": spec.get("name"), "approval": spec.get("installPlanApproval"),
+        }  # fmt: skip
+        labels = tuple((key, str(value or "")) for key, value in named.items())
+        return ((Series(telemetry.SUBSCRIPTION_SYNC_TOTAL, labels), 1),)
+    return ()
+
+
+def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tuple[Series, int]]:
+    phase = phase_of(csv)
+    if phase:
+        yield Series(telemetry.CSV_SUCCEEDED, labels), int(phase == "Succeeded")
+    if phase not in ("", "Succeeded"):
+        yield Series(telemetry.CSV_ABNORMAL, (*labels, ("phase", phase), ("reason", reason_of(csv)))), 1
+
+
+def _lines(metric: Metric, values: Mapping[Series, int]) -> Iterator[str]:
+    yield f"# HELP {metric.name} {metric.help}"
+    yield f"# TYPE {metric.name} {metric.type}"
+    for series in sorted(series for series in values if series.metric is metric):
+        labels = ",".join(f'{key}="{_escaped(value)}"' for key, value in series.labels)
+        yield f"{metric.name}{{{labels}}} {values[series]}" if labels else f"{metric.name} {values[series]}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+class Counting:
+    """An observer that keeps the census beside what another makes of the changes."""
+
+    def __init__(self, observer: Observer[Event], kind: Kind, census: Census) -> None:
+        self._observer = observer
+        self._kind = kind
+        self._census = census
+
+    def saw(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
+        """One line of a watch."""
+        if change == "DELETED":
+            self._census.drop(self._kind, namespace_of(manifest), name_of(manifest))
+        else:
+            self._census.put(self._kind, manifest)
+        return self._observer.saw(change, manifest)
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """One page of a list."""
+        found = tuple(items)
+        for item in found:
+            self._census.put(self._kind, item)
+        return self._observer.page(found, listed)
+
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """The end of a list."""
+        self._census.keep(self._kind, listed)
+        return self._observer.settle(listed)

@@ -1,0 +1,151 @@
+"""The metrics that the watcher tells are OLM's, and follow what the API has."""
+
+from __future__ import annotations
+
+import pytest
+
+from eventing.events import Event
+from eventing.watch.census import COUNTED, Census, Counting
+from eventing.watch.memory import Memory
+from shared.api.manifest import Manifest
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
+from shared.telemetry import METRICS
+
+
+def an_object(kind: Kind, name: str = "a", version: int = 1, **fields: object) -> Manifest:
+    labels = fields.pop("labels", {})
+    meta = {"name": name, "namespace": "ns", "uid": f"uid-{name}", "resourceVersion": str(version), "labels": labels}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
+
+
+def a_csv(phase: str, version: int = 1, *, name: str = "a", **fields: object) -> Manifest:
+    status = {"phase": phase, "reason": f"Because{phase}"}
+    return an_object(
+        CLUSTER_SERVICE_VERSION, name, version, **{"spec": {"version": "1.2.3"}, "status": status, **fields}
+    )
+
+
+def a_subscription(version: int = 1, *, installed: str = "") -> Manifest:
+    spec = {"name": "etcd", "channel": "alpha", "installPlanApproval": "Manual"}
+    return an_object(SUBSCRIPTION, "sub", version, spec=spec, status={"installedCSV": installed} if installed else {})
+
+
+def told(census: Census) -> set[str]:
+    """The lines with a value."""
+    return {line for line in census.text().splitlines() if not line.startswith("#") and not line.endswith(" 0")}
+
+
+def after(kind: Kind, *manifests: Manifest) -> set[str]:
+    census = Census()
+    for manifest in manifests:
+        census.put(kind, manifest)
+    return told(census)
+
+
+A = 'namespace="ns",name="a",version="1.2.3"'
+
+
+@pytest.mark.parametrize(
+    ("csvs", "want"),
+    [
+        pytest.param(
+            [a_csv("Pending"), a_csv("Succeeded", 2)], {"csv_count 1", f"csv_succeeded{{{A}}} 1"},
+            id="csv.md 14.1: Succeeded; the series of the phase before is gone",
+        ),
+        pytest.param(
+            [a_csv("Failed")],
+            {"csv_count 1", f'csv_abnormal{{{A},phase="Failed",reason="BecauseFailed"}} 1'},
+            id="csv.md 14.1: not Succeeded, with phase and reason",
+        ),
+        pytest.param(
+            [a_csv("Failed", spec={})],
+            {
+                "csv_count 1",
+                'csv_abnormal{namespace="ns",name="a",version="0.0.0",phase="Failed",reason="BecauseFailed"} 1',
+            },
+            id="csv.md 18.9 row 162: no version is 0.0.0",
+        ),
+        pytest.param([a_csv("")], {"csv_count 1"}, id="csv.md 14.1: nothing before the first status"),
+        pytest.param(
+            [a_csv("Succeeded", labels={"olm.copiedFrom": "x"})], set(), id="csv.md 14.1: a copy is not counted"
+        ),
+        pytest.param(
+            [a_csv("Succeeded"), a_csv("Replacing", 2), a_csv("Replacing", 3)],
+            {
+                "csv_count 1",
+                "csv_upgrade_count 1",
+                f'csv_abnormal{{{A},phase="Replacing",reason="BecauseReplacing"}} 1',
+            },
+            id="csv.md 14.1: an upgrade counts once",
+        ),
+        pytest.param(
+            [a_csv("Succeeded"), a_csv("Succeeded", 2, labels={"olm.copiedFrom": "x"})], set(),
+            id="csv.md 14.1: what becomes a copy is no longer told",
+        ),
+    ],
+)  # fmt: skip
+def test_versions(csvs: list[Manifest], want: set[str]) -> None:
+    assert after(CLUSTER_SERVICE_VERSION, *csvs) == want
+
+
+def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
+    census = Census()
+    census.put(CLUSTER_SERVICE_VERSION, a_csv("Installing"))
+    assert f"csv_succeeded{{{A}}} 0" in census.text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("state", "value"),
+    [
+        pytest.param("READY", 1, id="catalog.md 6: READY"),
+        pytest.param("TRANSIENT_FAILURE", 0, id="catalog.md 8.13.167: any other state"),
+    ],
+)
+def test_catalogs(state: str, value: int) -> None:
+    census = Census()
+    census.put(CATALOG_SOURCE, an_object(CATALOG_SOURCE, status={"connectionState": {"lastObservedState": state}}))
+    assert f'catalogsource_ready{{namespace="ns",name="a"}} {value}' in census.text().splitlines()
+
+
+def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None:
+    labels = 'name="sub",installed="{}",channel="alpha",package="etcd",approval="Manual"'
+    twice = after(SUBSCRIPTION, a_subscription(1), a_subscription(1), a_subscription(2))
+    assert twice == {"subscription_count 1", f"subscription_sync_total{{{labels.format('')}}} 2"}
+    edited = after(SUBSCRIPTION, a_subscription(1), a_subscription(2), a_subscription(3, installed="etcd.v1"))
+    assert edited == {"subscription_count 1", f"subscription_sync_total{{{labels.format('etcd.v1')}}} 1"}
+
+
+@pytest.mark.parametrize("kind", COUNTED, ids=lambda kind: str(kind.kind))
+def test_what_is_gone_is_not_told_any_more_csv_md_14_1_and_catalog_md_6(kind: Kind) -> None:
+    census = Census()
+    counting = Counting(Memory(kind, "https://api"), kind, census)
+    listed: set[tuple[str, str]] = set()
+    counting.page([an_object(kind, "a"), an_object(kind, "b")], listed)
+    counting.settle(listed)
+    counting.saw("MODIFIED", an_object(kind, "c"))
+    assert f"{COUNTED[kind].name} 3" in told(census)
+    counting.saw("DELETED", an_object(kind, "a"))
+    assert f"{COUNTED[kind].name} 2" in told(census)
+    counting.settle(set())
+    assert told(census) == set()
+
+
+def test_events_are_those_of_the_observer_behind_it() -> None:
+    def events(observer: Memory | Counting) -> list[Event]:
+        listed: set[tuple[str, str]] = set()
+        found = [*observer.page(iter([an_object(INSTALL_PLAN)]), listed), *observer.settle(listed)]
+        return [*found, *observer.saw("DELETED", an_object(INSTALL_PLAN, version=2))]
+
+    plain = events(Memory(INSTALL_PLAN, "api"))
+    assert [event.id for event in plain] == ["uid-a.1.add", "uid-a.2.delete"]
+    assert events(Counting(Memory(INSTALL_PLAN, "api"), INSTALL_PLAN, Census())) == plain
+
+
+def test_the_text_is_the_format_of_prometheus() -> None:
+    census = Census()
+    reason = {"phase": "Failed", "reason": 'a "quoted" \\ word\n'}
+    census.put(CLUSTER_SERVICE_VERSION, a_csv("Failed", status=reason))
+    lines = census.text().splitlines()
+    assert [line.split()[2] for line in lines if line.startswith("# TYPE")] == [metric.name for metric in METRICS]
+    assert "# TYPE csv_upgrade_count counter" in lines
+    assert f'csv_abnormal{{{A},phase="Failed",reason="a \\"quoted\\" \\\\ word\\n"}} 1' in lines
