@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 from shared.domain.semver.version import SPACE, InvalidVersion, Version, parse
 
 _Test: TypeAlias = Callable[[Version, Version], bool]

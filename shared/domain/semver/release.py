@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 from shared.domain.semver.version import Identifier, InvalidVersion, Version, parse, prerelease_of
 
 LONGEST_RELEASE: Final = 20
@@ -59,9 +59,9 @@ def parse_release(text: str) -> Release:
         try:
             identifiers += prerelease_of(segment)
         except InvalidVersion as error:
-            problems.append(f"invalid release {quoted(text)}: segment {number}: {error}")
+            problems.append(f"segment {number}: {error}")
     if problems:
-        raise InvalidRelease("\n".join(problems))
+        raise InvalidRelease(f"invalid release {quoted(text)}: " + "\n".join(problems))
     return Release(tuple(identifiers), text)
 
 
