@@ -136,12 +136,6 @@ def is_copied(csv: ReadOnly) -> bool:
     )
 
 
-def is_obsolete(csv: ReadOnly) -> bool:
-    """Whether it was replaced, or began to be, at any time that its history still knows."""
-    history = (csv.get("status") or {}).get("conditions") or ()
-    return any(entry.get("reason") in ("Replaced", "BeingReplaced") for entry in history)
-
-
 def is_uncopiable(csv: ReadOnly) -> bool:
     """Whether it must not be copied to the namespaces of its group."""
     return phase_of(csv) == "" or reason_of(csv) in _UNCOPIABLE

@@ -87,19 +87,6 @@ def test_is_copied(csv: Manifest, want: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reasons", "want"),
-    [
-        pytest.param([], False, id="csv.md 2.4: no history"),
-        pytest.param(["InstallSucceeded"], False, id="csv.md 2.4: never replaced"),
-        pytest.param(["BeingReplaced", "NeedsReinstall"], True, id="csv.md 2.4: it was being replaced once"),
-        pytest.param(["Replaced"], True, id="csv.md 2.4: replaced"),
-    ],
-)
-def test_is_obsolete(reasons: list[str], want: bool) -> None:
-    assert phases.is_obsolete(a_csv(status={"conditions": [{"reason": reason} for reason in reasons]})) is want
-
-
-@pytest.mark.parametrize(
     ("status", "want"),
     [
         pytest.param({}, True, id="csv.md 2.4: no phase yet"),
