@@ -22,6 +22,8 @@ class Create:
     manifest: Manifest
     on_warning: Record | None = None
     """For when the server warns about the write: its message is completed to `<count> <message>: <warnings>`."""
+    must_be_new: bool = False
+    """An object of that name that came meanwhile is a conflict: it may be another's, and the step looks again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,8 +98,8 @@ class _Performance:
     def write(self, write: Write) -> Written:
         """Send one write, unless nothing would change."""
         match write:
-            case Create(manifest):
-                return self._create(manifest)
+            case Create():
+                return self._create(write)
             case Apply(manifest):
                 return self._apply(manifest)
             case Replace(manifest):
@@ -126,14 +126,14 @@ class _Performance:
                 return replace(answer, message=f"its warnings could not be told: {error}")
         return answer
 
-    def _create(self, manifest: Manifest) -> Written:
-        ref = Ref.of(manifest)
+    def _create(self, write: Create) -> Written:
+        manifest, ref = write.manifest, Ref.of(write.manifest)
         if present := self._known.get(ref):
             return _same(present)
         try:
             return self._sent(ref, self._api.create(self._owners.fill(manifest)))
         except ApiError as error:
-            if not error.already_exists:
+            if not error.already_exists or write.must_be_new:
                 raise
             return Written("exists")
 

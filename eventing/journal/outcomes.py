@@ -72,7 +72,8 @@ def write_json(write: Write) -> Manifest:
     op: dict[str, Any] = {"op": type(write).__name__, "ref": str(target(write))}
     match write:
         case Create(manifest, note) | Replace(manifest, note):
-            return {**op, "manifest": manifest, **({"on_warning": write_json(note)} if note else {})}
+            alone = {"must_be_new": True} if isinstance(write, Create) and write.must_be_new else {}
+            return {**op, "manifest": manifest, **({"on_warning": write_json(note)} if note else {}), **alone}
         case Apply(manifest):
             return {**op, "manifest": manifest}
         case Merge(_, patch, version):

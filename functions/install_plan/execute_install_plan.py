@@ -68,7 +68,7 @@ def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
 def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:
     sentence, path = warned(plan["status"]["plan"][action.index]), f"status.plan[{action.index}]"
     note = Record(ref, "Warning", "AppliedWithWarnings", sentence, path)
-    created = () if action.create is None else (Create(action.create, note),)
+    created = () if action.create is None else (Create(action.create, note, must_be_new=True),)
     return created if action.replace is None else (*created, Replace(action.replace, note))
 
 

@@ -58,6 +58,24 @@ def test_writes_go_out_in_order_and_the_answers_are_kept() -> None:
     assert [(written.did, written.resource_version) for written in done.written] == [("sent", "101"), ("sent", "102")]
 
 
+@pytest.mark.parametrize(
+    ("must_be_new", "did"),
+    [
+        pytest.param(False, "exists", id="an object that came meanwhile counts as done"),
+        pytest.param(True, "refused", id="one that must be new is a conflict"),
+    ],
+)
+def test_what_came_meanwhile(must_be_new: bool, did: str) -> None:
+    done = perform(FakeApi([a_map()]), Create(a_map(), must_be_new=must_be_new))
+    assert [written.did for written in done.written] == [did]
+    assert (done.failure.kind if done.failure else "") == ("conflict" if must_be_new else "")
+
+
+def test_what_we_have_made_ourselves_is_no_conflict() -> None:
+    done = perform(FakeApi(), *[Create(a_map(), must_be_new=True)] * 2)
+    assert [written.did for written in done.written] == ["sent", "same"]
+
+
 def test_the_first_failure_stops_the_rest() -> None:
     api = FakeApi()
     api.refuse("create", "two", ApiError(403, "Forbidden", "no"))

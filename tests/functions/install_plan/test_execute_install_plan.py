@@ -88,6 +88,12 @@ def test_a_version_is_created_as_a_member_of_the_group() -> None:
     }  # fmt: skip
 
 
+def test_what_came_between_looking_and_creating_is_looked_at_again() -> None:
+    """csv.md 10.2: a copy of that name would else be taken for the version that the plan has created."""
+    outcome = World(an_operator_group(), a_plan(CSV)).run(Job(STEP, PLAN))
+    assert [write.must_be_new for write in outcome.writes if isinstance(write, Create)] == [True]
+
+
 def test_a_plan_waits_for_approval_and_goes_on_with_it() -> None:
     """catalog.md 8.9.99: RequiresApproval stays until spec.approved."""
     world = carried_out(a_plan(CSV, approved=False, phase="RequiresApproval"))
