@@ -35,14 +35,14 @@ def parse(document: object) -> Annotations | None:
     given = document.get("annotations") if isinstance(document, Mapping) else None
     if not isinstance(given, Mapping):
         return None
-    labels = {key: _text(given.get(key)) for key in KEYS}
+    labels = {key: text_of(given.get(key)) for key in KEYS}
     if not any(labels[key] for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)):
         return None
     channels = tuple(filter(None, (name.strip() for name in labels[CHANNELS].split(","))))
     return Annotations(labels[PACKAGE], channels, labels[DEFAULT_CHANNEL], labels)
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """Scalars become text here, as in OLM: `package: 123` is the package `123`."""
     match value:
         case None:

@@ -19,6 +19,8 @@ class BadBundle:
 
     reason: Literal["Empty", "Malformed", "NoClusterServiceVersion", "TooLarge"]
     message: str
+    cause: str = ""
+    """The same in the words of `opm`, where it has words for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,77 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from shared.api.manifest import Manifest, name_of
-from shared.domain import goyaml
-from shared.domain.bundle.annotations import PACKAGE
+from shared.domain.bundle.annotations import PACKAGE, Annotations, text_of
 from shared.domain.bundle.annotations import parse as parse_annotations
+from shared.domain.bundle.apis import ApiError, check_owned
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 from shared.domain.bundle.payload import CLUSTER_SERVICE_VERSION
+from shared.domain.bundle.properties import PropertyError, properties
+from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, Passed, documents
 from shared.domain.bundle.shape import defect
 
 
-@dataclass(frozen=True, slots=True)
-class _Directory:
-    """The first document of each file directly in a directory, by path in name order."""
+def parse(files: Files, where: str, *, is_complete: bool = False) -> ParsedBundle | BadBundle:
+    """The bundle in `manifests/` and `metadata/`; `where` begins the sentence when there is none.
 
-    documents: Mapping[str, Any]  # why: any JSON value
-    unreadable: tuple[str, ...]
-    """A sentence for each file that is passed over."""
+    A complete bundle holds every definition that its ClusterServiceVersion owns; that is what `opm` demands.
+    """
+    found = _parsed(files, where)
+    if isinstance(found, ParsedBundle) and (why := _wrong(found, is_complete=is_complete)):
+        return BadBundle("Malformed", f"{where}: {why}", why)
+    return found
 
-    def values(self) -> Iterable[Any]:
-        return self.documents.values()
 
-
-def parse(files: Files, where: str) -> ParsedBundle | BadBundle:
-    """The bundle in `manifests/` and `metadata/`; `where` begins the sentence when there is none."""
-    manifests, metadata = _read(files, "manifests"), _read(files, "metadata")
-    objects: dict[str, Manifest] = {path: each for path, each in manifests.documents.items() if _is_object(each)}
-    place = next((path for path, each in objects.items() if each["kind"] == CLUSTER_SERVICE_VERSION), "")
-    if not place:
-        why = "; ".join(manifests.unreadable) or "add one"
-        return BadBundle("NoClusterServiceVersion", f"{where}: no ClusterServiceVersion in manifests/; {why}")
-    for path, manifest in objects.items():
+def _parsed(files: Files, where: str) -> ParsedBundle | BadBundle:
+    found, passed = documents(files, MANIFESTS).objects()
+    csvs = [path for path, one in found.items() if one["kind"] == CLUSTER_SERVICE_VERSION]
+    if not csvs:
+        why = "; ".join(map(str, passed)) or "add one"
+        what = "no csv in bundle" if found else "no bundle objects found"
+        return BadBundle("NoClusterServiceVersion", f"{where}: no ClusterServiceVersion in manifests/; {why}", what)
+    for path, manifest in found.items():
         if why := defect(manifest):
-            return BadBundle("Malformed", f"{where}: {path}: this is no {manifest['kind']}: {why}; mend it")
-    if not name_of(csv := objects[place]):
-        return BadBundle("Malformed", f"{where}: {place}: the ClusterServiceVersion has no metadata.name; give it one")
-    labels = next(filter(None, map(parse_annotations, metadata.values())), None)
+            return BadBundle("Malformed", f"{where}: {path}: this is no {manifest['kind']}: {why}; mend it", why)
+    if not name_of(csv := found[csvs[0]]):
+        what = "the ClusterServiceVersion has no metadata.name"
+        return BadBundle("Malformed", f"{where}: {csvs[0]}: {what}; give it one", what)
+    others = tuple(Passed(path, f"{path} is a second {CLUSTER_SERVICE_VERSION}, which nobody reads; remove it")
+                   for path in csvs[1:])  # fmt: skip
+    objects = {path: one for path, one in found.items() if path not in csvs[1:]}
+    bundle = _with_metadata(documents(files, METADATA), where, csv, tuple(objects.values()))
+    if isinstance(bundle, BadBundle):
+        return bundle
+    return replace(bundle, warnings=(*(f"{where}: {one}" for one in (*passed, *others)), *bundle.warnings))
+
+
+def _with_metadata(
+    metadata: Documents, where: str, csv: Manifest, objects: tuple[Manifest, ...]
+) -> ParsedBundle | BadBundle:
+    labels = _annotations(metadata.by_path.values())
     if labels is None or not labels.package:
-        why = "; ".join(metadata.unreadable) or f"add the annotation {PACKAGE}"
-        return BadBundle("Malformed", f"{where}: no metadata/annotations.yaml names its package; {why}")
+        why = "; ".join(map(str, metadata.passed)) or f"add the annotation {PACKAGE}"
+        sentence = f"{where}: no metadata/annotations.yaml names its package; {why}"
+        return BadBundle("Malformed", sentence, "Could not find annotations file" if labels is None else "")
     return ParsedBundle(
         csv,
-        tuple(objects.values()),
+        objects,
         labels,
-        _entries(metadata.values(), "dependencies"),
-        _entries(metadata.values(), "properties"),
-        tuple(f"{where}: {sentence}" for sentence in (*manifests.unreadable, *metadata.unreadable)),
+        _entries(metadata.by_path.values(), "dependencies"),
+        _entries(metadata.by_path.values(), "properties"),
+        tuple(f"{where}: {one}" for one in metadata.passed),
     )
 
 
-def _read(files: Files, directory: str) -> _Directory:
-    documents, unreadable = {}, []
-    for path in sorted(files):
-        folder, _, name = path.rpartition("/")
-        if folder != directory or name.startswith("."):
-            continue
-        try:
-            documents[path] = goyaml.load_value(files[path])
-        except goyaml.YamlError as error:
-            unreadable.append(f"{path} cannot be read: {error}; mend it")
-    return _Directory(documents, tuple(unreadable))
+def _wrong(bundle: ParsedBundle, *, is_complete: bool) -> str:
+    """What its ClusterServiceVersion and its metadata say that cannot be true; empty when nothing is wrong."""
+    try:
+        if is_complete:
+            check_owned(bundle)
+        properties(bundle)
+    except (ApiError, PropertyError) as error:
+        return str(error)
+    return ""
 
 
-def _is_object(document: Any) -> bool:
-    return isinstance(document, dict) and isinstance(document.get("kind"), str)
+def _annotations(found: Iterable[Any]) -> Annotations | None:
+    return next(filter(None, map(parse_annotations, found)), None)
 
 
-def _entries(documents: Iterable[Any], field: str) -> tuple[tuple[str, Any], ...]:
-    for document in documents:
+def _entries(found: Iterable[Any], field: str) -> tuple[tuple[str, Any], ...]:
+    for document in found:
         listed = document.get(field) if isinstance(document, Mapping) else None
         if isinstance(listed, list) and listed:
-            return tuple((str(entry.get("type")), entry.get("value")) for entry in listed if isinstance(entry, dict))
+            return tuple(
+                (text_of(entry.get("type")), entry.get("value")) for entry in listed if isinstance(entry, dict)
+            )
     return ()

@@ -8,38 +8,71 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of
+from shared.domain.bundle.apis import ApiError, provided, required
+from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.shape import as_object
+from shared.domain.bundle.typed import shown
 from shared.domain.catalog.model import Property
+from shared.domain.quoting import quoted
 
 PACKAGE: Final = "olm.package"
 PACKAGE_REQUIRED: Final = "olm.package.required"
 GVK: Final = "olm.gvk"
 GVK_REQUIRED: Final = "olm.gvk.required"
+BUNDLE_OBJECT: Final = "olm.bundle.object"
+CSV_METADATA: Final = "olm.csv.metadata"
 _CSV_ANNOTATION: Final = "olm.properties"
+_API_FIELDS: Final = ("group", "kind", "version")
 
 _Pair: TypeAlias = tuple[str, Any]  # why: any JSON value
 
 
+class PropertyError(ValueError):
+    """A bundle states something that is no property, in the words of `opm`."""
+
+
 def properties(bundle: ParsedBundle) -> tuple[Property, ...]:
-    """All properties of a bundle, each once, sorted by type and value."""
-    stated = [*bundle.properties, *_annotated(bundle.csv)]
+    """All properties of a bundle but its objects, sorted by type and value. PropertyError when one is none."""
+    listed = _stated(bundle)
+    where = f"get properties for bundle {quoted(bundle.name)}"
+    try:
+        pairs = [*_own(listed), *_of_dependencies(bundle)]
+    except ApiError as error:
+        raise PropertyError(f"{where}: get required apis: {error}") from error
+    except PropertyError as error:
+        raise PropertyError(f"{where}: {error}") from error
+    return tuple(Property(kind, value) for kind, value in sorted(pairs, key=sort_key))
+
+
+def sort_key(pair: _Pair) -> tuple[str, str]:
+    """By type, then by the text of the value."""
+    return pair[0], json_text(pair[1])
+
+
+def _stated(bundle: ParsedBundle) -> list[_Pair]:
+    """What the bundle states itself, each once; of several packages the last one counts."""
     own = (PACKAGE, _package(bundle))
-    packages = [value for kind, value in (*bundle.properties, own, *_annotated(bundle.csv)) if kind == PACKAGE]
-    pairs = [
-        (PACKAGE, packages[-1]),
-        *((kind, _gvk(value) if kind == GVK else value) for kind, value in stated if kind != PACKAGE),
-        *((GVK, value) for value in _provided(bundle)),
-        *((GVK_REQUIRED, value) for value in _required(bundle.csv)),
-        *map(_dependency, bundle.dependencies),
-    ]
-    return tuple(Property(kind, value) for kind, value in _sorted_once(pairs))
+    apis = ((GVK, api) for api in provided(bundle))
+    return _once([*bundle.properties, own, *_annotated(bundle.csv), *apis])
 
 
 def _package(bundle: ParsedBundle) -> Manifest:
-    release = as_object(bundle.csv.get("spec")).get("release")
-    identity = {"packageName": bundle.annotations.package, "version": bundle.version}
-    return identity if release in (None, "") else identity | {"release": str(release)}
+    spec = as_object(bundle.csv.get("spec"))
+    version, release = spec.get("version"), release_text(spec.get("release"))
+    if version is not None and not isinstance(version, str):
+        raise PropertyError(f"failed to derive properties: spec.version: wanted text, got {shown(version)}")
+    identity = {"packageName": bundle.annotations.package, "version": version or ""}
+    return identity | {"release": release} if release else identity
+
+
+def release_text(value: object) -> str:
+    """`spec.release` as text: numbers lose the form in which they were written."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PropertyError("failed to derive properties: release field must be a string or number")
+    return json_text(value)
 
 
 def _annotated(csv: ReadOnly) -> list[_Pair]:
@@ -49,50 +82,52 @@ def _annotated(csv: ReadOnly) -> list[_Pair]:
         return []  # as in OLM: an unreadable annotation states nothing
     if not isinstance(listed, list):
         return []
-    return [(str(entry.get("type")), entry.get("value")) for entry in listed if isinstance(entry, dict)]
+    return [(str(entry.get("type") or ""), entry.get("value")) for entry in listed if isinstance(entry, dict)]
 
 
-def _gvk(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return value
-    return {key: str(value.get(key) or "") for key in ("group", "kind", "version")}
+def _own(listed: Iterable[_Pair]) -> Iterator[_Pair]:
+    package: list[Manifest] = []
+    apis: list[_Pair] = []
+    for index, (kind, value) in enumerate(listed):
+        if kind == PACKAGE:
+            package = [_fields(value, ("packageName", "version", "release"), index, kind)]
+        elif kind == GVK:
+            apis.append((GVK, _fields(value, _API_FIELDS, index, kind)))
+        else:
+            yield kind, value
+    for stated in package:
+        yield PACKAGE, stated if stated["release"] else {key: stated[key] for key in ("packageName", "version")}
+    yield from _once(apis)
 
 
-def _definitions(csv: ReadOnly, field: str, side: str) -> Iterator[ReadOnly]:
-    listed = as_object(as_object(csv.get("spec")).get(field)).get(side)
-    yield from (entry for entry in as_list(listed) if isinstance(entry, Mapping))
+def _of_dependencies(bundle: ParsedBundle) -> Iterator[_Pair]:
+    apis = []
+    for index, (kind, value) in enumerate(bundle.dependencies):
+        if kind == GVK:
+            apis.append((GVK_REQUIRED, _fields(value, _API_FIELDS, index, kind)))
+        elif kind == PACKAGE:
+            stated = _fields(value, ("packageName", "version"), index, kind)
+            yield PACKAGE_REQUIRED, {"packageName": stated["packageName"], "versionRange": stated["version"]}
+        else:
+            yield kind, value
+    yield from _once([*apis, *((GVK_REQUIRED, api) for api in required(bundle.csv))])
 
 
-def _provided(bundle: ParsedBundle) -> Iterator[Manifest]:
-    for manifest in bundle.objects:
-        if manifest["kind"] == "CustomResourceDefinition":
-            yield from _defined(as_object(manifest.get("spec")))
-    yield from map(_gvk, _definitions(bundle.csv, "apiservicedefinitions", "owned"))
+def _fields(value: Any, names: tuple[str, ...], index: int, kind: str) -> Manifest:
+    """The text fields of a value; absent ones are empty, others are dropped."""
+    where = f"parse property[{index}] of type {quoted(kind)}"
+    if value is not None and not isinstance(value, Mapping):
+        raise PropertyError(f"{where}: wanted an object, got {shown(value)}")
+    found = {name: as_object(value).get(name) for name in names}
+    for name, text in found.items():
+        if text is not None and not isinstance(text, str):
+            raise PropertyError(f"{where}: {name}: wanted text, got {shown(text)}")
+    return {name: text or "" for name, text in found.items()}
 
 
-def _defined(spec: ReadOnly) -> Iterator[Manifest]:
-    """Every version of a definition; the older API names a single one apart from the list."""
-    kind = as_object(spec.get("names")).get("kind")
-    names = [as_object(version).get("name") for version in as_list(spec.get("versions"))]
-    for name in dict.fromkeys(str(name) for name in (*names, spec.get("version")) if name):
-        yield _gvk({"group": spec.get("group"), "kind": kind, "version": name})
-
-
-def _required(csv: ReadOnly) -> Iterator[Manifest]:
-    for entry in _definitions(csv, "customresourcedefinitions", "required"):
-        yield _gvk({**entry, "group": str(entry.get("name") or "").partition(".")[2]})
-    yield from map(_gvk, _definitions(csv, "apiservicedefinitions", "required"))
-
-
-def _dependency(entry: _Pair) -> _Pair:
-    kind, value = entry
-    if kind == GVK:
-        return GVK_REQUIRED, _gvk(value)
-    if kind == PACKAGE and isinstance(value, Mapping):
-        return PACKAGE_REQUIRED, {"packageName": value.get("packageName"), "versionRange": value.get("version")}
-    return entry
-
-
-def _sorted_once(pairs: Iterable[_Pair]) -> list[_Pair]:
-    by_text = {(kind, orjson.dumps(value)): (kind, value) for kind, value in pairs}
-    return [by_text[key] for key in sorted(by_text)]
+def _once(pairs: Iterable[_Pair]) -> list[_Pair]:
+    """Each pair of type and value text once, the first of its kind."""
+    found: dict[tuple[str, str], _Pair] = {}
+    for pair in pairs:
+        found.setdefault(sort_key(pair), pair)
+    return list(found.values())

@@ -34,3 +34,26 @@ def defect(manifest: ReadOnly) -> str:
     if manifest.get("kind") in _WITH_SPEC and not isinstance(manifest.get("spec") or {}, Mapping):
         return "its spec is not an object"
     return ""
+
+
+_DEPTH: Final = 200
+"""Levels of a document that is read; definitions in the wild have up to 60."""
+
+
+def is_deep(value: object) -> bool:
+    """Whether a value has so many levels that walking through it could exhaust the stack."""
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [inner for one in level for inner in _children(one)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: object) -> list[object]:
+    match value:
+        case dict():
+            return [inner for inner in value.values() if isinstance(inner, dict | list)]
+        case list():
+            return [inner for inner in value if isinstance(inner, dict | list)]
+    return []

@@ -35,7 +35,7 @@ def a_bundle(csv: dict[str, Any], **more: object) -> dict[str, bytes]:
 
 
 def of(csv: dict[str, Any], **more: object) -> dict[str, list[object]]:
-    bundle = parse(a_bundle(csv, **more), "here")
+    bundle = parse(a_bundle(csv, **more), "here", is_complete=True)
     assert isinstance(bundle, ParsedBundle)
     found: dict[str, list[object]] = {}
     for one in properties(bundle):
@@ -189,6 +189,119 @@ def test_an_object_of_the_wrong_shape_is_told(metadata: object, words: str) -> N
     assert words in found.message if isinstance(found, BadBundle) else not words
 
 
-def test_a_value_of_another_shape_is_kept_as_it_is() -> None:
-    stated = {"properties": [{"type": "olm.gvk", "value": "Tea"}]}
-    assert "Tea" in of(a_csv(), metadata__properties=stated)["olm.gvk"]
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        pytest.param(
+            {"metadata__properties": {"properties": [{"type": "olm.gvk", "value": "Tea"}]}},
+            'get properties for bundle "tea.v1.0.0": parse property[0] of type "olm.gvk": ',
+            id="fbc.md 9.4: a property whose value is no object",
+        ),
+        pytest.param(
+            {"metadata__dependencies": {"dependencies": [{"type": "olm.package", "value": [1]}]}},
+            'get properties for bundle "tea.v1.0.0": parse property[0] of type "olm.package": ',
+            id="fbc.md R217: a dependency whose value is a list",
+        ),
+        pytest.param(
+            {"metadata__dependencies": {"dependencies": [{"type": "olm.gvk", "value": {"kind": 3}}]}},
+            "kind: wanted text, got a number",
+            id="fbc.md 9.4: a dependency with a number for a kind",
+        ),
+    ],
+)
+def test_what_is_no_property_is_refused_with_its_place(more: dict[str, object], words: str) -> None:
+    assert words in refused(a_csv(), **more)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        pytest.param({"version": 1.0}, "failed to derive properties: spec.version", id="fbc.md R214: a number"),
+        pytest.param(
+            {"release": True},
+            "failed to derive properties: release field must be a string or number",
+            id="fbc.md R215: a release that is no text",
+        ),
+        pytest.param(
+            {"customresourcedefinitions": {"required": [{"name": "foos"}]}},
+            'bundle "tea.v1.0.0": get required apis: couldn\'t parse plural.group from crd name: foos',
+            id="fbc.md R210: a required definition without a group",
+        ),
+        pytest.param(
+            {"customresourcedefinitions": {"owned": [{"name": "foos"}]}},
+            "error checking provided apis in bundle tea.v1.0.0: couldn't parse plural.group from crd name: foos",
+            id="fbc.md R209: an owned definition without a group",
+        ),
+        pytest.param(
+            {"customresourcedefinitions": {"owned": [{"name": "foos.test.io", "version": "v1", "kind": "Foo"}]}},
+            "error checking provided apis in bundle tea.v1.0.0: couldn't find test.io/v1/Foo (foos) in bundle. "
+            "found: map[]",
+            id="fbc.md R208: an owned definition that is not here",
+        ),
+    ],
+)
+def test_a_version_that_cannot_be_true_is_refused(spec: dict[str, object], words: str) -> None:
+    assert words in refused(a_csv(**spec))
+
+
+def test_a_definition_of_the_wrong_shape_is_refused() -> None:
+    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {"group": 3}}
+    assert "error decoding v1 CRD: : spec.group: wanted text, got a number" in refused(a_csv(), manifests__crd=crd)
+
+
+def test_an_owned_definition_is_found_by_its_plural() -> None:
+    crd = {
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foos.test.io"},
+        "spec": {"group": "test.io", "names": {"kind": "Foo"}, "versions": [{"name": "v1"}]},
+    }
+    owned = {"owned": [{"name": "foos.test.io", "version": "v1", "kind": "Foo"}]}
+    assert of(a_csv(customresourcedefinitions=owned), manifests__crd=crd)["olm.gvk"]
+    wrong = {"owned": [{"name": "foos.test.io", "version": "v2", "kind": "Foo"}]}
+    csv = a_csv(customresourcedefinitions=wrong)
+    assert "found: map[test.io/v1/Foo (foos):{}]" in refused(csv, manifests__crd=crd)
+
+
+@pytest.mark.parametrize(
+    ("release", "wanted"),
+    [
+        ("1.0.0", "1.0.0"),
+        (20250104, "20250104"),
+        (0.20250104, "0.20250104"),
+        (20250104235959, "20250104235959"),
+        (7, "7"),
+    ],
+)
+def test_fbc_md_r218_a_release_is_text_or_a_number(release: object, wanted: str) -> None:
+    assert of(a_csv(release=release))["olm.package"] == [{**_TEA, "release": wanted}]
+
+
+@pytest.mark.parametrize("release", [None, ""])
+def test_fbc_md_r218_a_release_may_be_absent(release: object) -> None:
+    assert of(a_csv(release=release))["olm.package"] == [_TEA]
+
+
+def test_fbc_md_r216_a_dependency_that_is_stated_twice_is_required_twice() -> None:
+    milk = {"type": "olm.package", "value": {"packageName": "milk", "version": "1.0.0"}}
+    label = {"type": "olm.label", "value": {"label": "x"}}
+    found = of(a_csv(), metadata__dependencies={"dependencies": [milk, milk, label]})
+    assert found["olm.package.required"] == [{"packageName": "milk", "versionRange": "1.0.0"}] * 2
+    assert found["olm.label"] == [{"label": "x"}]
+
+
+def test_fbc_md_r202_a_property_that_is_stated_twice_counts_once() -> None:
+    one, other = {"type": "x", "value": 1}, {"type": "x", "value": 2}
+    assert of(a_csv(), metadata__properties={"properties": [one, one, other]})["x"] == [1, 2]
+
+
+def test_fbc_md_r213_a_version_may_be_absent() -> None:
+    csv = a_csv()
+    del csv["spec"]["version"]
+    assert of(csv)["olm.package"] == [{"packageName": "tea", "version": ""}]
+
+
+def refused(csv: dict[str, Any], **more: object) -> str:
+    verdict = parse(a_bundle(csv, **more), "here", is_complete=True)
+    assert isinstance(verdict, BadBundle)
+    assert verdict.cause
+    return verdict.message

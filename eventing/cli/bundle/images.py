@@ -1,0 +1,27 @@
+"""`olmf bundle images`: every image that a bundle needs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eventing.cli.bundle.source import BundleArgument, opened
+from eventing.cli.output import show
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(images)
+
+
+def images(
+    bundle: BundleArgument,
+    output: Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")] = "table",
+) -> None:
+    """List the images that a bundle relates, runs, and is."""
+    from shared.domain.bundle.images import related_images
+
+    with opened(bundle) as source:
+        found = related_images(source.parsed().csv, source.image)
+    show(found, output, columns=("image", "name"))

@@ -1,0 +1,59 @@
+"""`olmf bundle plan`: what installing a bundle creates, in order, before anything is created."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.bundle.source import BundleArgument, Source, opened
+from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.output import show
+
+if TYPE_CHECKING:
+    from shared.domain.bundle.install import Target
+
+COLUMNS = ("kind", "group", "version", "name")
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(plan)
+
+
+def plan(
+    bundle: BundleArgument,
+    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Where it would be installed.")] = "default",
+    replaces: Annotated[
+        str | None, typer.Option(help="The version that it replaces; else what its ClusterServiceVersion says.")
+    ] = None,
+    output: Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")] = "table",
+) -> None:
+    """List the objects that installing a bundle creates: with OLM's names, in OLM's order."""
+    from shared.domain.bundle.install import install_steps
+    from shared.domain.bundle.model import BadBundle
+
+    with opened(bundle) as source:
+        found = install_steps(source.files(), _target(source, namespace, replaces), source.name)
+    if isinstance(found, BadBundle):
+        raise CliError(found.message, NEGATIVE)
+    for one in found.passed:
+        sys.stderr.write(f"# {one}\n")
+    show([asdict(step) for step in found.steps], output, columns=COLUMNS)
+
+
+def _target(source: Source, namespace: str, replaces: str | None) -> Target:
+    """Where it goes, with what its catalog would say about it: what it says itself."""
+    from shared.domain.bundle.install import Target, properties_annotation
+    from shared.domain.bundle.model import ParsedBundle
+    from shared.domain.bundle.parse import parse
+    from shared.domain.bundle.properties import properties
+    from shared.domain.bundle.shape import as_object
+
+    found = parse(source.files(), source.name)
+    if not isinstance(found, ParsedBundle):
+        return Target(namespace, replaces or "")
+    stated = as_object(found.csv.get("spec")).get("replaces") if replaces is None else replaces
+    return Target(namespace, str(stated or ""), properties_annotation(properties(found)))

@@ -1,0 +1,95 @@
+"""The files of a bundle, wherever the words of the command line say that it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
+from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
+
+BundleArgument = Annotated[
+    str, typer.Argument(metavar="DIR|IMAGE", help="Folder with manifests/ and metadata/, image, or oci:DIR[:TAG].")
+]
+LAYOUT_MARK: Final = "oci-layout"
+_FILES: Final = 10_000
+_BYTES: Final = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A bundle on this machine, until the end of the block."""
+
+    name: str
+    """As the user named it."""
+    folder: Path
+    image: str = ""
+    """The reference of the image that it came from; empty for a folder."""
+
+    def files(self) -> Files:
+        """Manifests and metadata by path. CliError when they cannot be read."""
+        return read(self.folder, self.name)
+
+    def parsed(self) -> ParsedBundle:
+        """What the files say. CliError (the answer is no) when they are no bundle."""
+        from shared.domain.bundle.parse import parse
+
+        found = parse(self.files(), self.name, is_complete=True)
+        if isinstance(found, BadBundle):
+            raise CliError(found.message, NEGATIVE)
+        return found
+
+
+@contextmanager
+def opened(reference: str) -> Iterator[Source]:
+    """The bundle that a word names. CliError when it is not there, or no bundle."""
+    path = Path(reference)
+    if path.is_dir() and not (path / LAYOUT_MARK).is_file():
+        yield Source(reference, path)
+        return
+    if path.is_file():
+        raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', UNKNOWN)
+    from shared.adapters.images import OciError, unpacked
+
+    try:
+        with unpacked(f"oci:{reference}" if path.is_dir() else reference) as found:
+            yield Source(reference, found.path, reference)
+    except OciError as error:
+        raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
+
+
+def read(folder: Path, name: str) -> Files:
+    """Everything in `manifests/` and `metadata/`; of a file too large to be one of a bundle only the beginning."""
+    from shared.domain.bundle.reading import FILE_BYTES
+
+    found: dict[str, bytes] = {}
+    left = _BYTES
+    for path in _paths(folder):
+        try:
+            with path.open("rb") as stream:
+                content = stream.read(FILE_BYTES + 1)
+        except OSError as error:
+            raise CliError(f"{path}: {error.strerror}", UNKNOWN) from error
+        left -= len(content)
+        if left < 0 or len(found) >= _FILES:
+            raise CliError(f"{name}: more than {_FILES} files or {_BYTES} bytes: this is no bundle", NEGATIVE)
+        found[path.relative_to(folder).as_posix()] = content
+    return found
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    for directory in ("manifests", "metadata"):
+        for above, names, files in os.walk(folder / directory, onerror=_refused):
+            names.sort()
+            yield from (path for file in sorted(files) if (path := Path(above, file)).is_file())
+
+
+def _refused(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise CliError(f"{error.filename}: {error.strerror}", UNKNOWN) from error

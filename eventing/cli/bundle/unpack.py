@@ -1,0 +1,41 @@
+"""`olmf bundle unpack`: the files of a bundle image in a folder."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eventing.cli.bundle.source import opened
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(unpack)
+
+
+def unpack(
+    bundle: Annotated[str, typer.Argument(metavar="IMAGE", help="Image, oci:DIR[:TAG] or docker-archive:FILE.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Folder that gets the files; made when it is not there.")
+    ] = Path(),
+    *,
+    skip_validation: Annotated[
+        bool, typer.Option("-v", "--skip-validation", help="Copy the files whatever they are.")
+    ] = False,
+) -> None:
+    """Write everything that a bundle image holds to a folder, after checking that it is a bundle."""
+    if out.exists() and not out.is_dir():
+        raise CliError(f"out {out} is not a directory", USAGE)
+    with opened(bundle) as source:
+        if not skip_validation:
+            source.parsed()
+        try:
+            shutil.copytree(source.folder, out, dirs_exist_ok=True)
+        except (OSError, shutil.Error) as error:
+            raise CliError(f"failed to copy unpacked content to output directory: {error}", UNKNOWN) from error
+    sys.stderr.write(f"# unpacked to {out}\n")

@@ -1,0 +1,102 @@
+"""The APIs that a bundle provides and requires (fbc.md §9.2, §9.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.bundle.model import ParsedBundle
+from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.typed import shown
+
+DEFINITION: Final = "CustomResourceDefinition"
+_CRDS: Final = "customresourcedefinitions"
+_SERVICES: Final = "apiservicedefinitions"
+
+
+class ApiError(ValueError):
+    """What a bundle says about an API cannot be true."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Api:
+    """One version of one kind."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str = ""
+
+    def __str__(self) -> str:
+        shown_plural = f" ({self.plural})" if self.plural else ""
+        return f"{self.group}/{self.version}/{self.kind}{shown_plural}"
+
+    def property(self) -> Manifest:
+        """As the value of `olm.gvk` and its kin."""
+        return {"group": self.group, "kind": self.kind, "version": self.version}
+
+
+def check_owned(bundle: ParsedBundle) -> None:
+    """ApiError when the ClusterServiceVersion owns a definition that the bundle does not hold."""
+    where = f"error checking provided apis in bundle {bundle.name}"
+    held = {api for manifest in bundle.objects for api in defined(manifest)}
+    for one in described(bundle.csv, _CRDS, "owned"):
+        try:
+            wanted = _described_api(one)
+        except ApiError as error:
+            raise ApiError(f"{where}: {error}") from error
+        if wanted not in held:
+            listed = " ".join(f"{api}:{{}}" for api in sorted(held))
+            raise ApiError(f"{where}: couldn't find {wanted} in bundle. found: map[{listed}]")
+
+
+def provided(bundle: ParsedBundle) -> tuple[Manifest, ...]:
+    """Every version of every definition in the bundle, and the API services that it owns."""
+    held = (api.property() for manifest in bundle.objects for api in defined(manifest))
+    return (*held, *map(_service, described(bundle.csv, _SERVICES, "owned")))
+
+
+def required(csv: ReadOnly) -> tuple[Manifest, ...]:
+    """The definitions and the API services that it requires. ApiError when one names no group."""
+    definitions = (_described_api(one).property() for one in described(csv, _CRDS, "required"))
+    return (*definitions, *map(_service, described(csv, _SERVICES, "required")))
+
+
+def defined(manifest: ReadOnly) -> Iterator[Api]:
+    """The APIs of one definition: the older form names a single version apart from the list."""
+    if manifest.get("kind") != DEFINITION:
+        return
+    spec = as_object(manifest.get("spec"))
+    kind = _text(manifest, as_object(spec.get("names")).get("kind"), "spec.names.kind")
+    group, plural = _text(manifest, spec.get("group"), "spec.group"), name_of(manifest).partition(".")[0]
+    listed = [as_object(version).get("name") for version in as_list(spec.get("versions"))]
+    versions = (_text(manifest, name, "spec.versions") for name in (*listed, spec.get("version")))
+    for version in dict.fromkeys(filter(None, versions)):
+        yield Api(group, version, kind, plural)
+
+
+def described(csv: ReadOnly, field: str, side: str) -> Iterator[ReadOnly]:
+    """The descriptions of APIs in a ClusterServiceVersion; what is none is passed over."""
+    listed = as_object(as_object(csv.get("spec")).get(field)).get(side)
+    yield from (entry for entry in as_list(listed) if isinstance(entry, Mapping))
+
+
+def _described_api(entry: ReadOnly) -> Api:
+    name = str(entry.get("name") or "")
+    plural, dot, group = name.partition(".")
+    if not dot:
+        raise ApiError(f"couldn't parse plural.group from crd name: {name}")
+    return Api(group, str(entry.get("version") or ""), str(entry.get("kind") or ""), plural)
+
+
+def _service(entry: ReadOnly) -> Manifest:
+    return {key: str(entry.get(key) or "") for key in ("group", "kind", "version")}
+
+
+def _text(manifest: ReadOnly, value: object, field: str) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    version = str(manifest.get("apiVersion") or "").rpartition("/")[2]
+    raise ApiError(f"error decoding {version} CRD: {name_of(manifest)}: {field}: wanted text, got {shown(value)}")

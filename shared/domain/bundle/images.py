@@ -1,0 +1,46 @@
+"""The images that a bundle needs (fbc.md §10.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from shared.api.manifest import Manifest, ReadOnly
+from shared.domain.bundle.shape import as_list, as_object
+
+
+def related_images(csv: ReadOnly, image: str = "") -> tuple[Manifest, ...]:
+    """Name and image: those that the ClusterServiceVersion relates, the bundle itself, those of its Deployments."""
+    spec = as_object(csv.get("spec"))
+    found = [
+        {"name": _text(one.get("name")), "image": _text(one.get("image"))}
+        for one in map(as_object, as_list(spec.get("relatedImages")))
+    ]
+    for other in (image, *operator_images(csv)):
+        if other and all(one["image"] != other for one in found):
+            found.append({"name": "", "image": other})
+    return tuple(sorted(found, key=lambda one: (one["image"], one["name"])))
+
+
+def operator_images(csv: ReadOnly) -> tuple[str, ...]:
+    """The images of all containers of the operator, each once, in their order."""
+    install = as_object(as_object(csv.get("spec")).get("install"))
+    if install.get("strategy") != "deployment":
+        return ()
+    found = (_text(container.get("image")) for pod in _pods(install) for container in _containers(pod))
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _pods(install: ReadOnly) -> Iterator[ReadOnly]:
+    for deployment in as_list(as_object(install.get("spec")).get("deployments")):
+        template = as_object(as_object(as_object(deployment).get("spec")).get("template"))
+        yield as_object(template.get("spec"))
+
+
+def _containers(pod: ReadOnly) -> Iterator[ReadOnly]:
+    for field in ("containers", "initContainers"):
+        yield from map(as_object, as_list(pod.get(field)))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,167 @@
+"""The install steps of a bundle, with the texts that OLM writes into an InstallPlan (resolver.md §10.4–10.6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.bundle.encoding import json_text
+from shared.domain.bundle.model import BadBundle, Files
+from shared.domain.bundle.reading import MANIFESTS, Passed, documents
+from shared.domain.bundle.shape import as_object
+from shared.domain.bundle.typed import MistypedError, arranged
+from shared.domain.catalog.model import Property
+from shared.domain.lifecycle import hashes
+from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.lifecycle.strategy import Strategy, strategy_of
+
+_OUTSIDE_KEY: Final = re.compile(r"[^-A-Za-z0-9_.]")
+_CSV: Final = kinds.CLUSTER_SERVICE_VERSION
+_CRD: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
+_SECRET: Final = "BundleSecret"  # noqa: S105  # the kind under which a plan lists a Secret, no secret itself
+_GENERATED: Final = tuple(
+    kind.kind
+    for kind in (
+        kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING,
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a bundle is installed, and what its catalog says about it."""
+
+    namespace: str
+    replaces: str = ""
+    properties: str = "{}"
+    """The text of the annotation `operatorframework.io/properties`."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallStep:
+    """One object that installing a bundle creates."""
+
+    kind: str
+    group: str
+    version: str
+    name: str
+    manifest: str
+    """JSON and a newline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """All steps of a bundle, in order."""
+
+    steps: tuple[InstallStep, ...]
+    passed: tuple[Passed, ...] = ()
+    """What is in its files and is not installed."""
+
+
+def install_steps(files: Files, target: Target, where: str) -> Installation | BadBundle:
+    """What installing the bundle in these files means; `where` begins the sentence when it cannot be installed."""
+    found, passed = documents(files, MANIFESTS).objects()
+    # A bundle is unpacked into a ConfigMap first: its objects come in the order of the keys they get there.
+    in_order = [found[path] for path in sorted(found, key=lambda path: (_OUTSIDE_KEY.sub("-", path[10:]), path))]
+    csvs = [path for path, one in found.items() if one["kind"] == _CSV.kind]
+    if not csvs:
+        return BadBundle("NoClusterServiceVersion", f"{where}: no csv in bundle: {_why(passed)}")
+    try:
+        csv = _installed(found[csvs[-1]], target)
+        generated = _generated(csv, target.namespace)
+    except (MistypedError, _NotInstallableError) as error:
+        return BadBundle("Malformed", f"{where}: {csvs[-1]}: {error}")
+    others = [_as_it_is(one) for one in in_order if one["kind"] != _CSV.kind]
+    identity = InstallStep(_CSV.kind, _CSV.group, _CSV.version, name_of(csv), _line(csv))
+    extra = tuple(Passed(path, f"{path} is a second {_CSV.kind}: only the last one is installed") for path in csvs[:-1])
+    return Installation(_grouped([identity, *others, *generated]), (*passed, *extra))
+
+
+class _NotInstallableError(ValueError):
+    """A ClusterServiceVersion says nothing that could be installed."""
+
+
+def _why(passed: Sequence[Passed]) -> str:
+    return "; ".join(map(str, passed)) or f"manifests/ holds no {_CSV.kind}; add one"
+
+
+def _grouped(steps: Iterable[InstallStep]) -> tuple[InstallStep, ...]:
+    """Versions first, then definitions, then the rest; else the order stays."""
+    rank = {_CSV.kind: 0, _CRD: 1}
+    return tuple(sorted(steps, key=lambda step: rank.get(step.kind, 2)))
+
+
+def _installed(manifest: ReadOnly, target: Target) -> Manifest:
+    """The version as the catalog wants it: its namespace, what it replaces, its properties."""
+    csv = arranged({key: value for key, value in manifest.items() if key != "status"}, _CSV.kind)
+    if not csv.get("apiVersion"):
+        raise _NotInstallableError(f"bundle CSV {name_of(csv)} missing APIVersion")
+    meta, spec = as_object(csv["metadata"]), as_object(csv["spec"])
+    annotations = {**as_object(meta.get("annotations")), names.PROPERTIES: target.properties}
+    stated = {**meta, "namespace": target.namespace, "annotations": dict(sorted(annotations.items()))}
+    # Once more through the type, because what was absent has its place among the fields, too.
+    changed = {**csv, "metadata": stated, "spec": {**spec, "replaces": target.replaces}}
+    return arranged(changed, _CSV.kind)
+
+
+def _generated(csv: Manifest, namespace: str) -> list[InstallStep]:
+    """ServiceAccounts and their rights: by name of the account, then by kind."""
+    strategy = strategy_of(csv)
+    if not isinstance(strategy, Strategy):
+        raise _NotInstallableError(strategy.message)
+    made = objects_for(csv, namespace)
+    accounts = {_pair_of(one): as_object(one["subjects"][0])["name"] for one in made if "subjects" in one}
+    early = {permission.service_account for permission in strategy.permissions}
+
+    def order(one: ReadOnly) -> tuple[str, int]:
+        return accounts.get(_pair_of(one), name_of(one)), _GENERATED.index(one["kind"])
+
+    return [_written(one, is_early=name_of(one) in early) for one in sorted(made, key=order)]
+
+
+def _pair_of(manifest: ReadOnly) -> tuple[bool, str]:
+    """What a role has in common with its binding."""
+    return str(manifest["kind"]).startswith("Cluster"), name_of(manifest)
+
+
+def _written(manifest: ReadOnly, *, is_early: bool) -> InstallStep:
+    """An object of ours as OLM writes it: without apiVersion and kind, and with its habits about namespaces."""
+    kind = str(manifest["kind"])
+    group, _, version = str(manifest["apiVersion"]).rpartition("/")
+    meta = dict(manifest["metadata"])
+    labels = {key: value for key, value in meta.pop("labels").items() if key != names.MANAGED}
+    if kind == "ServiceAccount" and not is_early:
+        meta.pop("namespace")
+    if kind == "ClusterRoleBinding":
+        meta["namespace"] = manifest["subjects"][0]["namespace"]
+    stated: Manifest = {"metadata": arranged({**meta, "labels": labels}, "ObjectMeta")}
+    stated |= {field: manifest[field] for field in ("rules", "subjects", "roleRef") if field in manifest}
+    if labels.get(names.PERMISSIONS_HASH) == hashes.rules_hash(None):
+        stated["rules"] = None
+    return InstallStep(kind, group, version, name_of(manifest), _line(stated))
+
+
+def _as_it_is(manifest: ReadOnly) -> InstallStep:
+    group, _, version = _text(manifest.get("apiVersion")).rpartition("/")
+    kind, meta = str(manifest["kind"]), as_object(manifest.get("metadata"))
+    name = _text(meta.get("name")) or _text(meta.get("generateName"))
+    is_secret = kind == kinds.SECRET.kind
+    return InstallStep(_SECRET if is_secret else kind, group, version, name, _line(manifest, is_sorted=True))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _line(value: Mapping[str, object], *, is_sorted: bool = False) -> str:
+    return json_text(value, is_sorted=is_sorted) + "\n"
+
+
+def properties_annotation(stated: Iterable[Property]) -> str:
+    """The text of `operatorframework.io/properties` for these properties."""
+    listed = [{"type": one.type, "value": one.value} for one in stated]
+    return json_text({"properties": listed} if listed else {}, is_sorted=False)

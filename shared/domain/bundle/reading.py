@@ -1,0 +1,102 @@
+"""The documents in the files of a bundle, as OLM finds them, and a sentence for everything that it passes over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from shared.api.manifest import Manifest
+from shared.domain import gostream
+from shared.domain.bundle.model import Files
+from shared.domain.bundle.shape import is_deep
+from shared.domain.bundle.typed import shown
+
+FILE_BYTES: Final = 4 * 1024 * 1024
+"""A larger file is not read: no API server stores an object of half that size."""
+MANIFESTS: Final = "manifests"
+METADATA: Final = "metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Something in a file that is not used, and a sentence about it."""
+
+    path: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @classmethod
+    def unreadable(cls, path: str, why: str) -> Passed:
+        """A file that holds nothing to use."""
+        return cls(path, f"{path} cannot be read: {why}; mend it")
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The first document of each file directly in a folder, by path in name order."""
+
+    by_path: Mapping[str, Any]  # why: any JSON value
+    passed: tuple[Passed, ...] = ()
+
+    def objects(self) -> tuple[dict[str, Manifest], tuple[Passed, ...]]:
+        """The documents that are objects of Kubernetes, and what else was passed over."""
+        found = {path: one for path, one in self.by_path.items() if not _no_object(one)}
+        others = [(path, _no_object(one)) for path, one in self.by_path.items()]
+        wrong = (Passed.unreadable(path, why) for path, why in others if why)
+        return found, tuple(sorted((*self.passed, *wrong), key=lambda one: one.path))
+
+
+def paths_in(files: Files, folder: str) -> Iterator[str]:
+    """The files directly in a folder, in name order, without hidden ones."""
+    for path in sorted(files):
+        above, _, name = path.rpartition("/")
+        if above == folder and not name.startswith("."):
+            yield path
+
+
+def documents(files: Files, folder: str) -> Documents:
+    """The first document of each file directly in a folder."""
+    found: dict[str, Any] = {}
+    passed: list[Passed] = []
+    for path in paths_in(files, folder):
+        value, why, is_more = _first(files[path])
+        if why:
+            passed.append(Passed.unreadable(path, why))
+            continue
+        found[path] = value
+        if is_more:
+            passed.append(Passed(path, f"found more than one document inside {path}, using only the first one"))
+    return Documents(found, tuple(passed))
+
+
+def _first(content: bytes) -> tuple[Any, str, bool]:
+    """The first document, why it cannot be used, and whether a readable one follows."""
+    if len(content) > FILE_BYTES:
+        return None, f"it has {len(content)} bytes, more than {FILE_BYTES}", False
+    parts = gostream.parts(content)
+    part = next(parts, None)
+    if part is None:
+        return None, "it is empty", False
+    if part.error or is_deep(part.value):
+        return None, f"{_place(content, part.offset)}{part.error or 'nested too deeply'}", False
+    following = next(parts, None)
+    return part.value, "", following is not None and not following.error
+
+
+def _place(content: bytes, offset: int) -> str:
+    """Where a document begins that is not the first thing in its file."""
+    line = content.count(b"\n", 0, offset) + 1
+    return f"document at line {line}: " if line > 1 else ""
+
+
+def _no_object(document: object) -> str:
+    """Why a document is no object of Kubernetes; empty when it is one."""
+    if not isinstance(document, Mapping):
+        return f"it holds {shown(document)}, not an object"
+    kind = document.get("kind")
+    if not isinstance(kind, str) or not kind:
+        return "Object 'Kind' is missing" if kind in (None, "") else f"its kind is {shown(kind)}"
+    return ""

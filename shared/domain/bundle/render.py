@@ -1,0 +1,87 @@
+"""A bundle as a blob of a file-based catalog (fbc.md §10.3, §10.4, §4.5)."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from shared.api.manifest import Manifest, ReadOnly, metadata
+from shared.domain.bundle.encoding import json_text
+from shared.domain.bundle.images import related_images
+from shared.domain.bundle.model import ParsedBundle
+from shared.domain.bundle.properties import BUNDLE_OBJECT, CSV_METADATA, PACKAGE, properties
+from shared.domain.bundle.shape import as_object
+from shared.domain.bundle.typed import arranged
+
+_PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+
+
+class TemplateError(ValueError):
+    """A template of an image reference names something that no bundle has."""
+
+
+def blob(bundle: ParsedBundle, image: str = "", *, is_migrated: bool = False) -> Manifest:
+    """The `olm.bundle` of a bundle that is, or will be, the image.
+
+    It holds all manifests; migrated, it holds the description of the ClusterServiceVersion instead, provided that there
+    is an image to get the manifests from. MistypedError when that description cannot be read.
+    """
+    found = [{"type": one.type, "value": one.value} for one in properties(bundle)]
+    light = [one for one in found if one["type"] not in (BUNDLE_OBJECT, CSV_METADATA)]
+    heavy = [one for one in found if one["type"] == BUNDLE_OBJECT]
+    described = [one for one in found if one["type"] == CSV_METADATA]
+    if not (is_migrated and image):
+        heavy += _objects(bundle)
+    elif not described:
+        heavy, described = [], [{"type": CSV_METADATA, "value": csv_metadata(bundle.csv)}]
+    stated = {
+        "schema": "olm.bundle",
+        "name": bundle.name,
+        "package": bundle.annotations.package,
+        "image": image,
+        "properties": [*light, *heavy, *described],
+        "relatedImages": list(related_images(bundle.csv, image)),
+    }
+    return {key: value for key, value in stated.items() if value or key in ("schema", "image")}
+
+
+def _objects(bundle: ParsedBundle) -> list[Manifest]:
+    """Every manifest, as compact JSON in base64, in the order of these texts."""
+    texts = (base64.b64encode(json_text(one).encode()).decode() for one in bundle.objects)
+    return [{"type": BUNDLE_OBJECT, "value": {"data": text}} for text in sorted(texts)]
+
+
+def csv_metadata(csv: ReadOnly) -> Manifest:
+    """The value of `olm.csv.metadata`: what people and installers want to know before they fetch the bundle."""
+    return arranged(dict(_described(csv)), "CSVMetadata")
+
+
+def _described(csv: ReadOnly) -> Iterator[tuple[str, object]]:
+    spec, meta = arranged(csv.get("spec"), "ClusterServiceVersionSpec", "spec"), metadata(csv)
+    yield "annotations", meta.get("annotations")
+    yield "labels", meta.get("labels")
+    yield "apiServiceDefinitions", spec.get("apiservicedefinitions")
+    yield "crdDescriptions", spec.get("customresourcedefinitions")
+    for field in ("description", "displayName", "installModes", "keywords", "links", "maintainers", "maturity"):
+        yield field, spec.get(field)
+    for field in ("minKubeVersion", "nativeAPIs", "provider"):
+        yield field, spec.get(field)
+
+
+def image_from(template: str, bundle: ParsedBundle) -> str:
+    """The image reference that a template makes of `{{.Package}}`, `{{.Name}}` and `{{.Version}}`. TemplateError."""
+    version = next((as_object(one.value).get("version") for one in properties(bundle) if one.type == PACKAGE), "")
+    words = {".Package": bundle.annotations.package, ".Name": bundle.name, ".Version": str(version or "")}
+
+    def filled(match: re.Match[str]) -> str:
+        word = match[1].strip().strip("-").strip()
+        if word not in words:
+            raise TemplateError(f"{match[0]}: wanted one of {', '.join(f'{{{{{word}}}}}' for word in words)}")
+        return words[word]
+
+    made = _PLACEHOLDER.sub(filled, template)
+    if "{{" in made:
+        raise TemplateError(f"{template}: a placeholder is not closed")
+    return made
