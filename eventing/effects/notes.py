@@ -11,7 +11,9 @@ from shared.api.manifest import Manifest, uid_of
 from shared.kinds import EVENT, Ref
 from shared.step import Record
 
-SOURCE = "olm-functions"
+SOURCE = "operator-lifecycle-manager"
+"""The component that OLM names, by which people select its Events."""
+REPORTER = "olm-functions"
 WINDOW = timedelta(hours=1)
 
 
@@ -51,7 +53,7 @@ def _event(record: Record, ref: Ref, uid: str, stamp: str) -> Manifest:
         "reason": record.reason,
         "message": record.message[:1024],
         "source": {"component": SOURCE},
-        "reportingComponent": SOURCE,
+        "reportingComponent": REPORTER,
         "count": 1,
         "firstTimestamp": stamp,
         "lastTimestamp": stamp,

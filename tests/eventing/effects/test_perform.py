@@ -247,13 +247,17 @@ def test_an_owner_that_does_not_exist_refuses_the_write() -> None:
 
 
 def test_equal_records_within_an_hour_are_counted() -> None:
+    """csv.md 0, 14.4: Events come from OLM's component."""
     api = FakeApi([a_subscription()])
     record = Record(SUB, "Warning", "NoOperatorGroup", "there is no OperatorGroup in olm")
     start = FixedClock().now()
     for minutes in (0, 10, 59, 200):
         Effects(api, FixedClock(start + timedelta(minutes=minutes))).perform([record], {}, lambda: True)
     (event,) = [manifest for ref, manifest in api.objects.items() if ref.kind == EVENT.kind]
-    assert event["source"] == {"component": "olm-functions"}
+    assert (event["source"], event["reportingComponent"]) == (
+        {"component": "operator-lifecycle-manager"},
+        "olm-functions",
+    )
     assert event["involvedObject"]["name"] == "etcd"
     assert (event["count"], event["lastTimestamp"]) == (1, "2026-01-01T03:20:00Z")
     assert [call.split()[0] for call in api.calls] == ["create", *3 * ["create", "get", "merge"]]
