@@ -2,50 +2,104 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import stat
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from shared.domain.catalog import ignore
 from shared.domain.catalog.judge import Reading
-from shared.domain.catalog.verdict import Verdict
+from shared.domain.catalog.verdict import Finding, Place, Verdict
+
+STDIN: Final = "-"
+_MAPPED_FROM: Final = 256 * 2**20
+"""Bytes from which on a file is not copied into memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a catalog."""
+
+    name: str
+    """Its path below the folder of the catalog, with whatever is no text replaced."""
+    path: Path
+
+    def read(self) -> bytes:
+        """What it holds. OSError when it cannot be read."""
+        with self.path.open("rb") as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_size >= _MAPPED_FROM:
+                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)  # type: ignore[return-value]  # why: reads alike
+            return stream.read()
 
 
 def judge(path: str) -> Verdict:
     """Judge the catalog in a folder, a file, or on stdin (`-`)."""
+    if path == STDIN:
+        content, reading = sys.stdin.buffer.read(), Reading()
+        reading.add_file(STDIN, content)
+        return reading.verdict().located(lambda _: content)
+    try:
+        found = files(Path(path))
+    except OSError as error:
+        return Verdict((Finding(_sentence(error), Place(path)),))
+    return judge_files(found)
+
+
+def judge_files(found: list[File]) -> Verdict:
+    """Judge a catalog by its files."""
     reading = Reading()
-    for name, content in contents(path):
-        reading.add_file(name, content)
-    return reading.verdict()
+    for file in found:
+        try:
+            reading.add_file(file.name, file.read())
+        except OSError as error:
+            reading.findings.append(Finding(_sentence(error), Place(file.name)))
+    by_name = {file.name: file for file in found}
+    return reading.verdict().located(lambda name: by_name[name].read())
 
 
-def contents(path: str) -> Iterator[tuple[str, bytes]]:
-    """The files of a catalog by name, in order, one at a time."""
-    if path == "-":
-        yield "-", sys.stdin.buffer.read()
-        return
-    root = Path(path)
+def _sentence(error: OSError) -> str:
+    return f"read {error.filename}: {(error.strerror or str(error)).lower()}"
+
+
+def files(root: Path) -> list[File]:
+    """The files of a catalog, in the order in which they are read; a file is a catalog of its own. OSError if none."""
     if not root.is_dir():
-        yield root.name, root.read_bytes()
+        root.stat()
+        return [File(_shown(root.name), root)]
+    found = sorted(_walk(root, (), set()), key=lambda parts: parts)
+    names = {"/".join(map(_shown, parts)): root.joinpath(*parts) for parts in found}
+    lists = {name: path for name, path in names.items() if name.rpartition("/")[2] == ignore.NAME}
+    rules = ignore.IgnoreRules.parse({name: path.read_text("utf-8", "replace") for name, path in lists.items()})
+    return [File(name, path) for name, path in names.items() if not rules.is_ignored(name)]
+
+
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def _walk(folder: Path, above: tuple[str, ...], seen: set[tuple[int, int]]) -> Iterator[tuple[str, ...]]:
+    """All files below a folder. A folder is entered once, however many links lead to it."""
+    status = folder.stat()
+    if (identity := (status.st_dev, status.st_ino)) in seen:
         return
-    for name in names(root):
-        yield name, (root / name).read_bytes()
-
-
-def names(root: Path) -> list[str]:
-    """The files of a folder that belong to its catalog, in the order in which they are read."""
-    found = sorted(_walk(root, ""), key=lambda name: name.split("/"))
-    lists = [name for name in found if name.rpartition("/")[2] == ignore.NAME]
-    rules = ignore.IgnoreRules.parse({name: (root / name).read_text("utf-8", "replace") for name in lists})
-    return [name for name in found if not rules.is_ignored(name)]
-
-
-def _walk(folder: Path, prefix: str) -> Iterator[str]:
+    seen.add(identity)
     with os.scandir(folder) as entries:
-        for entry in entries:
-            name = prefix + entry.name
+        for entry in sorted(entries, key=lambda one: one.name):
+            if entry.name.startswith(".."):
+                continue  # how a volume of a pod keeps the versions of its content
             if entry.is_dir():
-                yield from _walk(Path(entry.path), f"{name}/")
+                yield from _walk(Path(entry.path), (*above, entry.name), seen)
+            elif not entry.is_file() and not entry.is_symlink():
+                raise OSError(0, f"a {_kind(entry)}, not a file", entry.path)
             else:
-                yield name
+                yield (*above, entry.name)
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    mode = entry.stat(follow_symlinks=False).st_mode
+    return "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"

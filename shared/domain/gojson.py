@@ -8,12 +8,17 @@ from typing import Any, Final
 
 import orjson
 
+from shared.domain.gotext import quoted
+
+LARGEST: Final = 128 * 2**20
+"""Bytes of one object of a stream; whoever wants more memory than that wants all of it."""
 _DEEPEST: Final = 10_000
 """How deep Go lets values be nested."""
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
-_TEXT: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_OPEN_TEXT: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _NUMBER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORDS: Final = {b"t": (b"true", True), b"f": (b"false", False), b"n": (b"null", None)}
+_HEX: Final = re.compile(rb"[0-9a-fA-F]*")
 _BRACES: Final = re.compile(rb'[{}]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -44,7 +49,10 @@ def loads(content: bytes | memoryview) -> Any:  # why: any JSON value
 
 def first(content: bytes, start: int = 0) -> tuple[Any, int]:  # why: any JSON value
     """The value that begins at an offset, and where it ends; what follows is not looked at."""
-    if (end := _end_of_object(content, start)) is not None:
+    end = _end_of_object(content, start)
+    if end is None and len(content) - start > LARGEST:
+        raise JsonError(f"an object of more than {LARGEST >> 20} MiB", start)
+    if end is not None:
         try:
             return orjson.loads(memoryview(content)[start:end]), end
         except orjson.JSONDecodeError:
@@ -55,7 +63,7 @@ def first(content: bytes, start: int = 0) -> tuple[Any, int]:  # why: any JSON v
 
 def _end_of_object(content: bytes, start: int) -> int | None:
     depth = 0
-    for match in _BRACES.finditer(content, start):
+    for match in _BRACES.finditer(content, start, start + LARGEST):
         token = content[match.start()]
         if token == 0x7B:
             depth += 1
@@ -146,7 +154,8 @@ class _Reader:
             return value
         match = _NUMBER.match(self.content, self.position)
         if match is None:
-            raise self._wrong("looking for beginning of value")
+            self.position += character == b"-"
+            raise self._wrong("in numeric literal" if character == b"-" else "looking for beginning of value")
         self.position = match.end()
         return self._number(match[0].decode())
 
@@ -159,15 +168,26 @@ class _Reader:
         return number
 
     def _text(self) -> str:
-        match = _TEXT.match(self.content, self.position)
-        if match is None:
-            raise self._wrong("in string literal")
-        self.position = match.end()
-        text = match[0][1:-1].decode("utf-8", "replace")
+        match = _OPEN_TEXT.match(self.content, self.position)
+        start, self.position = self.position + 1, match.end() if match else self.position
+        if self.content[self.position : self.position + 1] != b'"':
+            raise self._wrong_text()
+        text = self.content[start : self.position].decode("utf-8", "replace")
+        self.position += 1
         if "\\" not in text:
             return text
         halves = _ESCAPE.sub(_unescaped, text)
         return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def _wrong_text(self) -> JsonError:
+        if self.content[self.position : self.position + 1] != b"\\":
+            return self._wrong("in string literal")
+        self.position += 1
+        if self.content[self.position : self.position + 1] != b"u":
+            return self._wrong("in string escape code")
+        digits = _HEX.match(self.content, self.position + 1)
+        self.position = digits.end() if digits else self.position
+        return self._wrong("in \\u hexadecimal character escape")
 
     def _peek(self, where: str) -> bytes:
         """The next character that is not white space. JsonError at the end."""
@@ -186,7 +206,9 @@ _EXACT_DIGITS: Final = 300
 
 
 def _named(content: bytes, position: int) -> str:
-    return f"'{chr(content[position])}'"
+    character = chr(content[position])
+    special = {"'": "\\'", '"': '"'}
+    return f"'{special.get(character) or quoted(character)[1:-1]}'"
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -17,6 +17,7 @@ _AMBIGUOUS: Final = 2
 """Up to this document, what is no JSON may be YAML; a stream of two JSON objects is JSON for good."""
 _NEXT_OBJECT: Final = b"\n{"
 _MARGIN: Final = 80
+_LARGEST_YAML: Final = 64 * 2**20
 _SHORTEST_REST: Final = 4
 """Go looks at four bytes at a time for the line where YAML may begin."""
 _UNREADABLE: Final = "error converting YAML to JSON: yaml: "
@@ -88,6 +89,8 @@ class _Cutter:
         if not self._is_quick:
             return gojson.first(self.content, start)
         end = _likely_end(self.content, start)
+        if end - start > gojson.LARGEST:
+            return gojson.first(self.content, start)
         try:
             return orjson.loads(memoryview(self.content)[start:end]), end
         except orjson.JSONDecodeError:
@@ -114,7 +117,7 @@ def _rest_as_yaml(content: bytes, start: int, number: int, refusal: Refusal) -> 
     """The rest of a stream, from the next line on, as YAML; None unless its first document is one that is wanted."""
     behind = _LINE_END.match(content, start)
     begin = behind.end() if behind else start
-    if len(content) - (begin - content.endswith(b"\n", start, begin)) < _SHORTEST_REST:
+    if len(content) - (begin - (content[begin - 1 : begin] == b"\n")) < _SHORTEST_REST:
         return None
     rest = _yaml(content, begin, number, refusal)
     first = next(rest, None)
@@ -130,11 +133,13 @@ def _yaml(content: bytes, start: int, number: int, refusal: Refusal) -> Iterator
 
 
 def _yaml_part(number: int, offset: int, document: bytes, refusal: Refusal) -> Part:
+    if len(document) > _LARGEST_YAML:
+        return Part(number, offset, None, f"a YAML document of more than {_LARGEST_YAML >> 20} MiB: write it as JSON")
     try:
         value = goyaml.document(document)
     except goyaml.YamlError as error:
         ahead = document.split(b"\n", max(error.line - 1, 0))[:-1]
-        return Part(number, offset + sum(len(line) + 1 for line in ahead), None, f"{_UNREADABLE}{error}")
+        return Part(number, offset + sum(len(line) + 1 for line in ahead), None, f"{_UNREADABLE}{error.problem}")
     why = refusal(value)
     return Part(number, offset, value, why and f"{_UNWANTED}{why}")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import binascii
-from typing import Final
+import re
+from typing import Any, Final
 
 _ESCAPES: Final = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", '"': '\\"', "\\": "\\\\",
 }  # fmt: skip
 _ASCII: Final = 0x80
 _BASIC_PLANE: Final = 0x10000
+_PLAIN_FROM: Final = 1e21
 
 
 def quoted(text: str) -> str:
@@ -38,3 +40,44 @@ def from_base64(text: str) -> bytes:
     if "\n" in text or "\r" in text:
         text = text.replace("\n", "").replace("\r", "")
     return binascii.a2b_base64(text, strict_mode=True)
+
+
+def shown(value: Any) -> str:  # why: any JSON value
+    """A value that should have been a text, the way opm words it: as a truth value, then as it is."""
+    return f"{_as_truth(value)}: {_plain(value)}"
+
+
+def _as_truth(value: Any) -> str:
+    match value:
+        case bool():
+            return _plain(value)
+        case None:
+            return "%!t(<nil>)"
+        case dict():
+            return f"map[{' '.join(f'{_as_truth(key)}:{_as_truth(value[key])}' for key in sorted(value))}]"
+        case list():
+            return f"[{' '.join('<nil>' if one is None else _as_truth(one) for one in value)}]"
+    return f"%!t({'string' if isinstance(value, str) else 'float64'}={_plain(value)})"
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "<nil>"
+        case dict():
+            return f"map[{' '.join(f'{key}:{_plain(value[key])}' for key in sorted(value))}]"
+        case list():
+            return f"[{' '.join(map(_plain, value))}]"
+        case int() | float():
+            return _number(float(value))
+    return str(value)
+
+
+def _number(value: float) -> str:
+    """The shortest text of a number, without a point where none is needed."""
+    text = repr(value)
+    if value.is_integer() and abs(value) < _PLAIN_FROM:
+        return str(int(value))
+    return re.sub(r"e([-+])(\d)$", r"e\g<1>0\2", text.replace("e", "e+") if re.search(r"e\d", text) else text)

@@ -21,8 +21,9 @@ _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 class YamlError(ValueError):
     """A text is not what the Go tools accept; the message says what and, where known, in which line."""
 
-    def __init__(self, message: str, line: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, problem: str, line: int = 0) -> None:
+        super().__init__(f"line {line}: {problem}" if line else problem)
+        self.problem = problem
         self.line = line
 
 
@@ -65,8 +66,7 @@ def _document(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
-        where = f"line {line}: " if mark else ""
-        raise YamlError(f"{where}{error.problem or error.context}", line) from error
+        raise YamlError(error.problem or error.context or str(error), line) from error
     except (yaml.YAMLError, ScalarError) as error:
         raise YamlError(str(error)) from error
     except RecursionError as error:
@@ -148,7 +148,7 @@ class _Reader:
     def _check_escapes(self, event: Any) -> None:
         # libyaml learned this escape from JSON; the parser of the Go tools did not.
         if _ESCAPED_SLASH.search(self._text, event.start_mark.index, event.end_mark.index):
-            raise YamlError(f"line {event.start_mark.line + 1}: found unknown escape character")
+            raise YamlError("found unknown escape character", event.start_mark.line + 1)
 
     def _sequence(self) -> list[Any]:
         values = []
@@ -180,7 +180,7 @@ class _Reader:
             return scalar if scalar.__class__ is str else key_text(scalar)
         value = self._value(event)
         if isinstance(value, dict | list):
-            raise YamlError(f"line {event.start_mark.line + 1}: invalid map key")
+            raise YamlError("invalid map key", event.start_mark.line + 1)
         return key_text(value)
 
     def _merge(self, event: Any, values: dict[str, Any]) -> None:

@@ -128,13 +128,12 @@ def _entered(package: PackageDraft) -> set[str]:
 def _entries(_: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
     for name in sorted(drafts):
         package = drafts[name]
-        for channel in package.channels.values():
-            if channel.blob is None:
-                continue
-            absent = sorted({entry.name for entry in channel.blob.entries} - package.bundles.keys())
+        # The last channel first: it is the one that opm tells about.
+        for blob in [channel.blob for channel in reversed(package.channels.values()) if channel.blob]:
+            absent = sorted({entry.name for entry in blob.entries} - package.bundles.keys())
             if absent:
                 where = f"package {quoted(name)} for olm.channel entries"
-                yield f"no olm.bundle blobs found in {where} [{' '.join(absent)}]", channel.blob.place
+                yield f"no olm.bundle blobs found in {where} [{' '.join(absent)}]", blob.place
 
 
 def _default_channels(_: Blobs, drafts: Drafts) -> Iterator[_Complaint]:

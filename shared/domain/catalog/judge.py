@@ -54,6 +54,9 @@ class Reading:
 
 def _blob(meta: Meta) -> str:
     """The document as JSON, in the form that is kept of it."""
-    if not meta.fields:
-        return "{}\n"
-    return orjson.dumps(meta.fields, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    if meta.is_absent:
+        return ""
+    try:
+        return orjson.dumps(meta.fields, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    except orjson.JSONEncodeError:  # too deep, or a number too long, to be written again
+        return f"an object with the fields {', '.join(sorted(meta.fields))}"

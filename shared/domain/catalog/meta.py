@@ -6,17 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.domain.gotext import quoted
+from shared.domain.gotext import quoted, shown
 
 _LIFTED: Final = ("schema", "package", "name")
 _GO_WORDS: Final = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
-_GO_TYPES: Final = {
-    dict: "map[string]interface {}",
-    list: "[]interface {}",
-    bool: "bool",
-    int: "float64",
-    float: "float64",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +20,8 @@ class Meta:
     package: str
     name: str
     fields: Mapping[str, Any]  # why: any JSON values
+    is_absent: bool = False
+    """There is no object, only a place where one could be."""
 
 
 def refusal(value: Any) -> str:  # why: any JSON value
@@ -41,8 +36,7 @@ def refusal(value: Any) -> str:  # why: any JSON value
     for name in _LIFTED:
         key = spellings.get(name)
         if key is not None and value[key].__class__ is not str:
-            go = _GO_TYPES.get(value[key].__class__, "<nil>")
-            return f"expected value for key {quoted(key)} to be a string, got {go}: {value[key]}"
+            return f"expected value for key {quoted(key)} to be a string, got {shown(value[key])}"
     return ""
 
 
@@ -62,7 +56,7 @@ def _repeated(value: Mapping[str, Any]) -> str:
 def meta_of(value: Mapping[str, Any] | None) -> Meta:
     """The object that a value is; `refusal` has nothing against it."""
     if value is None:
-        return Meta("", "", "", {})
+        return Meta("", "", "", {}, is_absent=True)
     spellings = _spellings(value)
     schema, package, name = (value.get(spellings.get(key, key), "") for key in _LIFTED)
     return Meta(schema, package, name, value)

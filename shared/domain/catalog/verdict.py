@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 
@@ -52,11 +52,30 @@ class Verdict:
         """Whether nothing is wrong."""
         return not self.findings
 
+    def located(self, read: Callable[[str], bytes]) -> Verdict:
+        """The same judgement with lines counted, given what a file holds."""
+        lines: dict[Place, int] = {}
+        places = {finding.place for finding in self.findings if finding.place.document}
+        for file, found in groupby(sorted(places, key=_position), lambda place: place.file):
+            content, line, before = read(file), 1, 0
+            for place in found:
+                line, before = line + content[before : place.offset].count(b"\n"), place.offset
+                lines[place] = line
+        return Verdict(tuple(_at_line(finding, lines.get(finding.place, 0)) for finding in self.findings))
+
     def text(self, *, with_places: bool = True) -> str:
         """All findings: a line for each, or the tree that they form."""
         if all(finding.path for finding in self.findings):
             return "\n".join(_tree(self.findings, 0, "", with_places=with_places))
         return "\n".join(_leaf(finding, with_places=with_places) for finding in self.findings)
+
+
+def _position(place: Place) -> tuple[str, int]:
+    return place.file, place.offset
+
+
+def _at_line(finding: Finding, line: int) -> Finding:
+    return replace(finding, place=replace(finding.place, line=line))
 
 
 def _leaf(finding: Finding, *, with_places: bool) -> str:
