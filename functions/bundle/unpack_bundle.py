@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import timedelta
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, name_of, uid_of, version_of
 from shared.domain.resolver import resolve
-from shared.domain.resolver.scene import look
+from shared.domain.resolver.scene import look as look_around
 from shared.domain.unpack import verdict as verdicts
+from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.report import summarise
 from shared.domain.unpack.settings import settings
-from shared.domain.unpack.verdict import Broken, Running, Unpacked, Verdict
+from shared.domain.unpack.verdict import Broken, Unpacked, Verdict
 from shared.ports import Bundles, Catalogs, Clock, Cluster, ImageSource, Policy, Unavailable
-from shared.step import Apply, Create, Delete, Emit, Outcome, Record, Ref, SetStatus, Wait, Write
+from shared.step import Apply, Create, Delete, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write
 
 _DIRECT_RETRY = timedelta(minutes=1)
 
@@ -24,11 +26,11 @@ def unpack_bundle(
 ) -> Outcome:
     """Get the bundles that a namespace is about to install out of their images.
 
-    Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps, Jobs, and the pods of slow Jobs.
+    Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and rights of those in trouble.
     Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and an Event per failure.
     Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
     """
-    scene = look(
+    scene = look_around(
         cluster, lambda at, name: catalogs.package(at.reference, name, ImageSource(*at.origin)), ref.name, policy
     )
     resolution, limits, now = resolve(scene.inputs), settings(scene.groups, policy.unpack_timeout), clock.now()
@@ -40,8 +42,9 @@ def unpack_bundle(
         verdict = verdicts.known(wanted, config_map)
         if verdict is None and policy.unpack == "direct":
             verdict = _unpack_here(wanted, bundles)
-        found[chosen.bundle.name] = verdict or _unpack_in_job(wanted, cluster, now)
-        writes += _writes(wanted, config_map, found[chosen.bundle.name])
+        seen = look(wanted, config_map, cluster, now) if verdict is None else Look(verdict)
+        found[chosen.bundle.name] = seen.verdict
+        writes += _writes(wanted, config_map, seen)
     summary = summarise(scene.subscriptions, resolution, found, now)
     for told in summary.told:
         subscription = kinds.SUBSCRIPTION.ref(name_of(told.subscription), ref.name)
@@ -49,7 +52,8 @@ def unpack_bundle(
         writes += [Record(subscription, "Warning", "BundleUnpackFailed", told.failure)] if told.failure else []
     emits = (Emit(names.BUNDLES_UNPACKED, ref),) if summary.is_any_ready else ()
     wait = Wait(summary.waits, summary.since or now) if summary.waits else None
-    return Outcome(tuple(writes), emits, again_in=summary.again_in, wait=wait)
+    spoken = "; ".join(f"{name}: {verdicts.spoken(one)}" for name, one in found.items())
+    return Outcome(tuple(writes), emits, again_in=summary.again_in, verdict=spoken, wait=wait)
 
 
 def _unpack_here(wanted: Unpacking, bundles: Bundles) -> Verdict:
@@ -60,18 +64,12 @@ def _unpack_here(wanted: Unpacking, bundles: Bundles) -> Verdict:
             return Unpacked(wanted.config_map(payload))
 
 
-def _unpack_in_job(wanted: Unpacking, cluster: Cluster, now: datetime) -> Verdict:
-    place = wanted.catalog.namespace
-    jobs = cluster.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name})
-    verdict = verdicts.judge(wanted, jobs, now)
-    if isinstance(verdict, Running) and verdicts.is_slow(verdict, now):
-        return verdicts.waiting(verdict, cluster.list(kinds.POD, place, labels={"job-name": name_of(verdict.job)}))
-    return verdict
-
-
-def _writes(wanted: Unpacking, config_map: Manifest | None, verdict: Verdict) -> tuple[Write, ...]:
-    if isinstance(verdict, Unpacked):
-        return () if verdict.config_map is config_map else (Apply(verdict.config_map),)
-    place = wanted.catalog.namespace
-    deleted = (Delete(kinds.JOB.ref(name_of(job), place), uid_of(job)) for job in verdicts.to_delete(verdict))
-    return (*map(Create, verdicts.to_create(wanted, verdict)), *deleted)
+def _writes(wanted: Unpacking, config_map: Manifest | None, seen: Look) -> Iterator[Write]:
+    match seen.verdict:
+        case Unpacked(payload) if payload is not config_map:
+            yield Apply(payload)
+    yield from (Delete(Ref.of(one), uid_of(one)) for one in seen.repair.delete)
+    yield from map(Replace, seen.repair.replace)
+    yield from map(Create, (*seen.repair.create, *verdicts.to_create(wanted, seen.verdict)))
+    for job in verdicts.to_delete(seen.verdict):
+        yield Delete(kinds.JOB.ref(name_of(job), wanted.catalog.namespace), uid_of(job))

@@ -18,7 +18,8 @@ def execute_install_plan(
 ) -> Outcome:
     """Carry out an InstallPlan: its steps in order, as far as they go.
 
-    Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change.
+    Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change;
+            pull secrets of the global namespace.
     Writes: the objects of its steps; its status, last.
     Emits:  `io.olmf.plan.completed`; at its end `io.olmf.standing.changed` for each Subscription that it has made.
     """
@@ -39,7 +40,7 @@ def execute_install_plan(
         status = state.refused(status, error, now, retry=policy.plan_retry, is_curable=is_curable)
         said = _said(ref, plan, status)
         return Outcome(said, _rings(ref, plan, status), again_in=state.next_look(status, now), verdict=error)
-    progress = advance(plan, cluster, discovery)
+    progress = advance(plan, cluster, discovery, home=policy.global_namespace)
     status = state.progressed(status, progress.statuses, now)
     if progress.error:
         is_curable = progress.is_curable

@@ -68,8 +68,8 @@ class Progress:
 class _Pass:
     """One pass: the plan, and what it has asked so far; each question once, and only when a step needs the answer."""
 
-    def __init__(self, plan: ReadOnly, world: World, served: Served) -> None:
-        self.plan, self.world, self.served = plan, world, served
+    def __init__(self, plan: ReadOnly, world: World, served: Served, home: str) -> None:
+        self.plan, self.world, self.served, self.home = plan, world, served, home
         self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
         self.warnings: list[str] = []
         self._lists: dict[Kind, Mapping[str, Manifest]] = {}
@@ -108,11 +108,11 @@ class _Pass:
         return self._lists[kind]
 
 
-def advance(plan: ReadOnly, world: World, served: Served) -> Progress:
-    """What the next pass over a plan does."""
+def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progress:
+    """What the next pass over a plan does; `home` is the namespace that pull secrets are copied from."""
     planned = (plan.get("status") or {}).get("plan") or ()
     statuses = [str(step.get("status") or "Unknown") for step in planned]
-    going, error, is_curable = _Pass(plan, world, served), "", False
+    going, error, is_curable = _Pass(plan, world, served, home), "", False
     actions: list[Action] = []
     for index, step in enumerate(planned):
         if statuses[index] in FINISHED:
@@ -193,10 +193,13 @@ def _checked(world: World, new: Manifest, live: Manifest) -> Iterator[str]:
 
 
 def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
-    """A pull secret that a catalog names would be copied from beside it; no plan of ours asks for one."""
+    """A pull secret, copied from where the catalogs are that serve every namespace; one that is there stays."""
     if going.world.get(kinds.SECRET.ref(resource.name, place.namespace)) is not None:
         return Action("Present")
-    raise _Failure(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
+    source = going.world.get(kinds.SECRET.ref(resource.name, going.home))
+    if source is None:
+        raise _Failure(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
+    return Action("Created", create=execution.copied(source, place))
 
 
 def _manifest(going: _Pass, step: ReadOnly, resource: Resource) -> Manifest:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, uid_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of, version_of
 from shared.kinds import Kind
 
 Owner = Literal["none", "reference", "label", "labels"]
@@ -98,6 +98,13 @@ def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
         meta["ownerReferences"] = _united(meta.get("ownerReferences") or [], [_owner(place)])
     whole = {**manifest, "apiVersion": rule.kind.api_version, "kind": rule.kind.kind, "metadata": meta}
     return {key: value for key, value in whole.items() if key != "status"}
+
+
+def copied(secret: ReadOnly, place: Place) -> Manifest:
+    """What a Secret holds, as one of the plan's namespace that nobody owns."""
+    meta = {"name": name_of(secret), "namespace": place.namespace, "labels": {names.MANAGED: "true"}}
+    held = {key: secret[key] for key in ("type", "data") if key in secret}
+    return {"apiVersion": kinds.SECRET.api_version, "kind": kinds.SECRET.kind, "metadata": meta, **held}
 
 
 def act(wanted: Manifest, live: ReadOnly | None, rule: Rule) -> Action:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, uid_of
 from shared.domain.bundle.model import BadBundle
@@ -17,6 +17,7 @@ from shared.domain.unpack.objects import Unpacking
 _JOB_TTL = timedelta(minutes=5)
 _RETAINED = 5
 _USUAL_PULL = timedelta(seconds=10)
+_BEFORE = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Broken:
     reason: str
     message: str
     again_in: timedelta
+    job: ReadOnly = field(default_factory=dict)
+    since: datetime = _BEFORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
     if now - finished > _JOB_TTL:
         return Stale(chosen)
     message = f"unpack job {name_of(chosen)} has completed, but ConfigMap {wanted.name} holds no manifests"
-    return Broken("EmptyBundle", message, finished + _JOB_TTL - now + timedelta(seconds=1))
+    return Broken("EmptyBundle", message, finished + _JOB_TTL - now + timedelta(seconds=1), chosen, finished)
 
 
 def to_create(wanted: Unpacking, verdict: Verdict) -> tuple[Manifest, ...]:
@@ -160,6 +163,38 @@ def waiting(running: Running, pods: Sequence[ReadOnly]) -> Running:
     return replace(running, message=message + (texts.GUIDANCE_PENDING if texts.is_pull_failure(message) else ""))
 
 
+def explained(broken: Broken, pods: Sequence[ReadOnly]) -> Broken:
+    """The same, with the last words of its containers: the Job itself only counts how often they failed."""
+    words = dict.fromkeys(text for pod in pods for text in _last_words(pod) if text not in broken.message)
+    return replace(broken, message=": ".join((broken.message, *words)))
+
+
+def _last_words(pod: ReadOnly) -> Iterator[str]:
+    for container in (pod.get("status") or {}).get("containerStatuses") or ():
+        ended = (container.get("state") or {}).get("terminated") or {}
+        if text := str(ended.get("message") or "").strip():
+            yield text
+
+
+def spoken(verdict: Verdict) -> str:
+    """The verdict in a word or two."""
+    match verdict:
+        case Unpacked():
+            return "unpacked"
+        case Missing(job):
+            return f"Job {job} is made"
+        case Running(job):
+            return f"Job {name_of(job)} is at work"
+        case Stale(job):
+            return f"Job {name_of(job)} is made anew"
+        case Broken(reason):
+            return f"failed, {reason}"
+        case Prevented():
+            return "prevented"
+        case never:
+            assert_never(never)
+
+
 def _details(pod: ReadOnly) -> list[str]:
     status, meta = pod.get("status") or {}, metadata(pod)
     found = []
@@ -182,7 +217,8 @@ def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadO
     if not retry and now - since > _JOB_TTL:
         return Stale(ranked[0])
     again_in = since + (retry or _JOB_TTL) - now + timedelta(seconds=1)
-    return Broken(str(failure.get("reason") or ""), str(failure.get("message") or ""), again_in)
+    reason, message = str(failure.get("reason") or ""), str(failure.get("message") or "")
+    return Broken(reason, message, again_in, ranked[0], since)
 
 
 def _contains(live: Any, wanted: Any) -> bool:

@@ -22,9 +22,11 @@ from shared.domain.unpack.verdict import (
     Stale,
     Unpacked,
     Verdict,
+    explained,
     judge,
     known,
     ranking,
+    spoken,
     surplus,
     waiting,
 )
@@ -153,7 +155,8 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
         pytest.param([a_job()], Running(a_job()), id="catalog.md 5.4 row 6: at work"),
         pytest.param(
             [a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1)],
-            Broken("DeadlineExceeded", "why", timedelta(minutes=4, seconds=1)),
+            Broken("DeadlineExceeded", "why", timedelta(minutes=4, seconds=1),
+                   a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1), NOW - timedelta(minutes=1)),
             id="catalog.md 8.13.154: failed, tried again when the TTL is over",
         ),
         pytest.param(
@@ -179,7 +182,8 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
         pytest.param(
             [a_job(condition="Complete", minutes_ago=1)],
             Broken("EmptyBundle", f"unpack job {HASH} has completed, but ConfigMap {HASH} holds no manifests",
-                   timedelta(minutes=4, seconds=1)),
+                   timedelta(minutes=4, seconds=1), a_job(condition="Complete", minutes_ago=1),
+                   NOW - timedelta(minutes=1)),
             id="catalog.md 8.13.164: completed without content is told, not silent",
         ),
     ],
@@ -297,3 +301,31 @@ def a_group(**annotations: str) -> Manifest:
 )
 def test_settings_of_the_namespace(groups: list[Manifest], want: Settings) -> None:
     assert settings(groups, LIMITS.timeout) == want
+
+
+def test_a_failed_job_is_told_with_the_last_words_of_its_containers() -> None:
+    """A Job says only how often it failed; OLM leaves it at that."""
+
+    def a_failed_pod(*messages: str) -> Manifest:
+        ended = [{"name": "extract", "state": {"terminated": {"message": message}}} for message in messages]
+        return {"status": {"phase": "Failed", "containerStatuses": [*ended, {"name": "other", "state": {}}]}}
+
+    broken = Broken("BackoffLimitExceeded", "too often: 404", timedelta(1))
+    pods = [a_failed_pod("no such image\n", ""), a_failed_pod("no such image"), a_failed_pod("404"), {}]
+    assert explained(broken, pods).message == "too often: 404: no such image"
+    assert explained(broken, []) == broken
+
+
+@pytest.mark.parametrize(
+    ("verdict", "want"),
+    [
+        (Unpacked({}), "unpacked"),
+        (Missing("h"), "Job h is made"),
+        (Running(a_job("h")), "Job h is at work"),
+        (Stale(a_job("h")), "Job h is made anew"),
+        (Broken("TooLarge", "m", timedelta(1)), "failed, TooLarge"),
+        (Prevented("m"), "prevented"),
+    ],
+)
+def test_a_verdict_in_a_word_or_two(verdict: Verdict, want: str) -> None:
+    assert spoken(verdict) == want

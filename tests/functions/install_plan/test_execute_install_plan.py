@@ -590,3 +590,16 @@ def test_each_write_of_a_step_says_how_to_tell_warnings(resolving: str, want: st
     outcome = world.run(Job(STEP, PLAN))
     [note] = {write.on_warning for write in outcome.writes if isinstance(write, Create)}
     assert note == Record(PLAN, "Warning", "AppliedWithWarnings", want, "status.plan[1]")
+
+
+def test_a_pull_secret_is_copied_from_the_global_namespace() -> None:
+    """catalog.md 4.5: Secret, data and type of that name in the operator namespace; Created, owned by nobody."""
+    source = an_object("Secret", name="s", type="kubernetes.io/dockerconfigjson", data={".dockerconfigjson": "e30="})
+    source["metadata"] |= {"namespace": "olm", "labels": {"team": "a"}, "annotations": {"a": "b"}}
+    world = World(an_operator_group(), CSV, source, a_plan(an_object("Secret", name="s")))
+    world.settle()
+    copy = world.objects[kinds.SECRET.ref("s", "ns")]
+    assert (copy["type"], copy["data"]) == (source["type"], source["data"])
+    assert (labels_of(copy), annotations_of(copy)) == ({"olm.managed": "true"}, {})
+    assert "ownerReferences" not in metadata(copy)
+    assert (steps(world), status(world)["phase"]) == (["Created"], "Complete")

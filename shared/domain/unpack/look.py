@@ -1,0 +1,103 @@
+"""One look at a bundle that a Job unpacks: what it means, and what is to be mended. It asks only what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.unpack import verdict as verdicts
+from shared.domain.unpack.objects import Unpacking
+from shared.domain.unpack.verdict import Broken, Missing, Running, Stale, Verdict
+from shared.kinds import Kind, Ref
+
+
+class Objects(Protocol):
+    """The two questions about the cluster; each costs one request."""
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None."""
+        ...
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        """All objects of a kind in a namespace."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What brings the rights of a Job back: deletions first."""
+
+    delete: tuple[ReadOnly, ...] = ()
+    create: tuple[Manifest, ...] = ()
+    replace: tuple[Manifest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was found."""
+
+    verdict: Verdict
+    repair: Repair = Repair()
+
+
+def look(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects, now: datetime) -> Look:
+    """How the Job is doing. Only what does not go as usual is worth more than one question."""
+    jobs = _jobs(wanted, config_map, objects)
+    match verdicts.judge(wanted, jobs, now):
+        case Running() as running if verdicts.is_slow(running, now):
+            return Look(verdicts.waiting(running, _pods(wanted, running.job, objects)), repair(wanted, objects))
+        case Missing() as missing if config_map is not None:
+            return Look(missing, repair(wanted, objects))
+        case Broken() as broken if _is_outdated(wanted, broken, objects):
+            return Look(Stale(broken.job))
+        case Broken() as broken:
+            return Look(verdicts.explained(broken, _pods(wanted, broken.job, objects)))
+        case other:
+            return Look(other)
+
+
+def repair(wanted: Unpacking, objects: Objects) -> Repair:
+    """Rights that somebody changed or deleted: the Role gets its rule back, a binding of something else is made anew.
+
+    Foreign rules go with that: keeping them would take rights that we do not have ourselves.
+    """
+    role, account, binding = wanted.access()
+    live_role, live_account, live_binding = (objects.get(Ref.of(one)) for one in (role, account, binding))
+    is_lacking = live_role is not None and any(rule not in (live_role.get("rules") or ()) for rule in role["rules"])
+    is_foreign = live_binding is not None and any(live_binding.get(key) != binding[key] for key in _BOUND)
+    absent = (
+        *((role,) if live_role is None else ()),
+        *((account,) if live_account is None else ()),
+        *((binding,) if live_binding is None or is_foreign else ()),
+    )
+    return Repair(
+        delete=(live_binding,) if live_binding is not None and is_foreign else (),
+        create=absent,
+        replace=({**live_role, "rules": role["rules"]},) if live_role is not None and is_lacking else (),
+    )
+
+
+_BOUND = ("subjects", "roleRef")
+
+
+def _jobs(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects) -> Sequence[Manifest]:
+    """The Jobs of the bundle; one that an older version left has its name, and no label."""
+    place = wanted.catalog.namespace
+    found = objects.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name})
+    old = None if found or config_map is None else objects.get(kinds.JOB.ref(wanted.name, place))
+    return found if old is None else (old,)
+
+
+def _pods(wanted: Unpacking, job: ReadOnly, objects: Objects) -> Sequence[Manifest]:
+    return objects.list(kinds.POD, wanted.catalog.namespace, labels={"job-name": name_of(job)})
+
+
+def _is_outdated(wanted: Unpacking, broken: Broken, objects: Objects) -> bool:
+    """The catalog has changed since: what failed then may succeed now."""
+    source = objects.get(kinds.CATALOG_SOURCE.ref(wanted.catalog.name, wanted.catalog.namespace)) or {}
+    changed = ((source.get("status") or {}).get("connectionState") or {}).get("lastConnect")
+    return bool(changed) and datetime.fromisoformat(str(changed)) > broken.since

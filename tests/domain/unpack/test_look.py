@@ -1,0 +1,96 @@
+"""One look at a bundle that a Job unpacks: rights that were changed, catalogs that came back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from shared import kinds
+from shared.api.manifest import Manifest, metadata, name_of
+from shared.domain.unpack.look import Look, Repair, look, repair
+from shared.domain.unpack.verdict import Broken, Missing, Running, Stale
+from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job, a_pod
+from tests.kit.cluster import FakeCluster
+
+ROLE, ACCOUNT, BINDING = WANTED.access()
+CONFIG_MAP = WANTED.config_map()
+
+
+def a_catalog(minutes_ago: float) -> Manifest:
+    status = {"connectionState": {"lastConnect": (NOW - timedelta(minutes=minutes_ago)).isoformat()}}
+    meta = {"name": "local", "namespace": "olm"}
+    return {"apiVersion": kinds.CATALOG_SOURCE.api_version, "kind": "CatalogSource", "metadata": meta, "status": status}
+
+
+ELSE: Manifest = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+FOREIGN = {**BINDING, "subjects": [{"kind": "ServiceAccount", "name": "somebody", "namespace": "olm"}]}
+OTHER_ROLE = {**BINDING, "roleRef": {**BINDING["roleRef"], "name": "admin"}}
+
+
+@pytest.mark.parametrize(
+    ("live", "want"),
+    [
+        pytest.param([ROLE, ACCOUNT, BINDING], Repair(), id="all is as it was made"),
+        pytest.param(
+            [{**ROLE, "rules": [ELSE]}, ACCOUNT, BINDING],
+            Repair(replace=(ROLE,)),
+            id="catalog.md 5.1: a rule that is missing in an existing Role comes back",
+        ),
+        pytest.param(
+            [{**ROLE, "rules": None}, ACCOUNT, BINDING], Repair(replace=(ROLE,)), id="a Role that gives nothing"
+        ),
+        pytest.param(
+            [{**ROLE, "rules": [*ROLE["rules"], ELSE]}, ACCOUNT, BINDING], Repair(), id="more rules do no harm"
+        ),
+        pytest.param(
+            [ROLE, ACCOUNT, FOREIGN],
+            Repair(delete=(FOREIGN,), create=(BINDING,)),
+            id="catalog.md 5.1: a binding with another subject is made anew",
+        ),
+        pytest.param(
+            [ROLE, ACCOUNT, OTHER_ROLE],
+            Repair(delete=(OTHER_ROLE,), create=(BINDING,)),
+            id="catalog.md 5.1: a binding with another roleRef is made anew",
+        ),
+        pytest.param([], Repair(create=(ROLE, ACCOUNT, BINDING)), id="catalog.md 5.1: created if absent"),
+    ],
+)
+def test_the_rights_of_a_job_come_back(live: list[Manifest], want: Repair) -> None:
+    assert repair(WANTED, FakeCluster(live)) == want
+
+
+@pytest.mark.parametrize("job", [a_job(minutes_ago=1), None], ids=["a slow Job", "no Job, but its ConfigMap"])
+def test_rights_are_looked_at_when_something_is_unusual(job: Manifest | None) -> None:
+    cluster = FakeCluster([ROLE, ACCOUNT, FOREIGN, *([job] if job else [])])
+    assert look(WANTED, CONFIG_MAP, cluster, NOW).repair == Repair(delete=(FOREIGN,), create=(BINDING,))
+
+
+def test_what_goes_as_usual_costs_one_question() -> None:
+    assert look(WANTED, None, FakeCluster([FOREIGN]), NOW) == Look(Missing(HASH))
+    assert look(WANTED, CONFIG_MAP, FakeCluster([a_job(), FOREIGN]), NOW) == Look(Running(a_job()))
+
+
+def test_a_slow_job_says_what_its_pods_wait_for() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", **a_pod("ErrImagePull", "unauthorized")}
+    pod["metadata"] = {**metadata(pod), "labels": {"job-name": HASH}}
+    seen = look(WANTED, CONFIG_MAP, FakeCluster([a_job(minutes_ago=1), pod, ROLE, ACCOUNT, BINDING]), NOW)
+    assert isinstance(seen.verdict, Running)
+    assert "Reason: ErrImagePull, Message: unauthorized" in seen.verdict.message
+
+
+@pytest.mark.parametrize("condition", ["Failed", "Complete"])
+def test_a_failure_is_forgotten_when_its_catalog_has_changed_since(condition: str) -> None:
+    failed = a_job(condition=condition, reason="BackoffLimitExceeded", minutes_ago=2)
+    assert look(WANTED, CONFIG_MAP, FakeCluster([failed, a_catalog(1)]), NOW).verdict == Stale(failed)
+    for catalogs in ([a_catalog(2)], [a_catalog(3)], []):
+        assert isinstance(look(WANTED, CONFIG_MAP, FakeCluster([failed, *catalogs]), NOW).verdict, Broken)
+
+
+def test_a_job_without_label_counts_when_no_other_does() -> None:
+    """catalog.md 5.3.1 and 8.13.154: a Job of that name from an older version, even without the label."""
+    failed = a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1)
+    del failed["metadata"]["labels"]
+    seen = look(WANTED, CONFIG_MAP, FakeCluster([failed]), NOW).verdict
+    assert isinstance(seen, Broken)
+    assert (seen.reason, name_of(seen.job)) == ("DeadlineExceeded", HASH)

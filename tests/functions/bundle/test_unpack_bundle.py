@@ -1,0 +1,86 @@
+"""Unpacking in a namespace: what is repaired, told and tried again."""
+
+from __future__ import annotations
+
+from eventing.routes import Job
+from shared import kinds, names
+from shared.api.manifest import Manifest, metadata
+from shared.kinds import Kind
+from shared.step import Create, Delete
+from tests.functions.subscription.test_install import IMAGE, a_world, conditions, status, the
+from tests.functions.subscription.world import World, a_package, a_subscription
+
+STEP = Job("bundle/unpack_bundle", kinds.NAMESPACE.ref("ns"))
+
+
+def failed() -> World:
+    """The image of etcd was not there."""
+    world = a_world()
+    del world.bundles.images["registry/etcd:v1.0.0"]
+    world.put(a_subscription())
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    assert "BundleUnpackFailed" in conditions(world)
+    return world
+
+
+def one(world: World, kind: Kind) -> Manifest:
+    [found] = the(world, kind, "olm")
+    return found
+
+
+def test_a_changed_role_and_binding_are_repaired_while_the_job_is_at_work() -> None:
+    """catalog.md 5.1: the missing rule comes back, the binding is deleted and made anew."""
+    world = a_world(a_subscription())
+    role, binding = one(world, kinds.ROLE), one(world, kinds.ROLE_BINDING)
+    world.put({**role, "rules": []})
+    world.put({**binding, "subjects": []})
+    world.later(seconds=20)
+    assert one(world, kinds.ROLE)["rules"] == role["rules"]
+    again = one(world, kinds.ROLE_BINDING)
+    assert again["subjects"] == binding["subjects"]
+    assert metadata(again)["uid"] != metadata(binding)["uid"]
+
+
+def test_deleted_objects_are_made_again() -> None:
+    world = a_world(a_subscription())
+    for kind in (kinds.ROLE, kinds.SERVICE_ACCOUNT, kinds.ROLE_BINDING):
+        [ref] = [ref for ref in world.objects if ref.kind == kind.kind and ref.namespace == "olm"]
+        world.remove(ref)
+    world.later(seconds=20)
+    for kind in (kinds.ROLE, kinds.SERVICE_ACCOUNT, kinds.ROLE_BINDING):
+        assert one(world, kind)
+
+
+def test_a_failed_unpack_is_tried_again_when_its_catalog_comes_back() -> None:
+    """Not only after five minutes: the registry may have been away, catalog and bundles alike."""
+    world = failed()
+    uid = metadata(one(world, kinds.JOB))["uid"]
+    world.ring(names.DEPENDENT_RANG, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.settle()
+    assert metadata(one(world, kinds.JOB))["uid"] == uid, "the catalog says the same"
+    world.later(seconds=20)
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.settle()
+    assert metadata(one(world, kinds.JOB))["uid"] != uid
+    assert set(conditions(world)) == {"BundleUnpacking"}, "catalog.md 9.14: never both"
+
+
+def test_a_failure_says_which_bundle_and_what_is_done_next() -> None:
+    """Whoever asks why finds the failure of the bundle, not only the choice of the version."""
+    outcome = failed().run(STEP)
+    assert outcome.verdict == "etcd.v1.0.0: failed, DeadlineExceeded"
+    assert outcome.wait is not None
+    assert outcome.wait.what.startswith("etcd: Bundle unpacking failed - DeadlineExceeded: too slow")
+    assert status(failed())["state"] == ""
+
+
+def test_a_binding_is_deleted_before_it_is_made() -> None:
+    world = a_world(a_subscription())
+    binding = one(world, kinds.ROLE_BINDING)
+    world.put({**binding, "roleRef": {**binding["roleRef"], "name": "cluster-admin"}})
+    world.time += (world.delayed[STEP] - world.time) * 2
+    writes = [write for write in world.run(STEP).writes if isinstance(write, Delete | Create)]
+    assert [type(write) for write in writes] == [Delete, Create]
