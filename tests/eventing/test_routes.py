@@ -82,6 +82,67 @@ def test_an_owned_deployment_rings_its_csv() -> None:
     }
 
 
+OWNED = {"owners": "ClusterServiceVersion/ns/a"}
+
+
+@pytest.mark.parametrize(
+    ("ref", "verb", "hints", "want"),
+    [
+        pytest.param(
+            kinds.SUBSCRIPTION.ref("s", "ns"), "update", {}, {"subscription/track_subscription"},
+            id="csv.md 1.4: a Subscription is looked at, which rings what it installed",
+        ),
+        pytest.param(
+            kinds.DEPLOYMENT.ref("d", "ns"), "delete", OWNED, {"cluster_service_version/probe_operator"},
+            id="csv.md 1.4: an owned Deployment rings its CSV",
+        ),
+        pytest.param(
+            kinds.CLUSTER_ROLE.ref("r"), "update", OWNED, {"cluster_service_version/check_requirements"},
+            id="csv.md 1.4: what only carries owner labels rings, too",
+        ),
+        pytest.param(
+            kinds.ROLE.ref("r", "ns"), "add", {"owners": ""}, {"platform/ring_dependents"},
+            id="csv.md 1.4: rights that nobody owns may be what a CSV waits for",
+        ),
+        pytest.param(
+            kinds.NAMESPACE.ref("ns"), "add", {}, {"platform/ring_dependents"},
+            id="csv.md 1.4: a Namespace concerns the groups that select it",
+        ),
+        pytest.param(
+            CSV.ref("a", "ns"), "delete", {"copied": "false"},
+            {
+                "cluster_service_version/copy_csvs", "cluster_service_version/replace_operator",
+                "operator_group/update_provided_apis", "platform/ring_subscriptions",
+            },
+            id="csv.md 1.4 and 3.5: a deleted CSV concerns its copies, its group, its successor",
+        ),
+        pytest.param(
+            kinds.OPERATOR_GROUP.ref("g", "ns"), "delete", {},
+            {"operator_group/grant_access", "operator_group/select_namespaces", "operator_group/update_provided_apis"},
+            id="csv.md 1.4 and 8.11: a deleted group loses its roles and labels, its members hear of it",
+        ),
+        pytest.param(
+            CSV.ref("a", "t"), "delete", {"copied": "true"}, {"cluster_service_version/copy_csv"},
+            id="csv.md 1.4: a copy concerns its original",
+        ),
+        pytest.param(
+            kinds.OPERATOR_CONDITION.ref("a", "ns"), "update", OWNED,
+            {"cluster_service_version/sync_operator_condition"}, id="csv.md 1.3: an OperatorCondition rings its CSV",
+        ),
+        pytest.param(
+            kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), "update", {}, {"platform/ring_dependents"},
+            id="csv.md 19-1: a definition concerns those that own or require it",
+        ),
+        pytest.param(
+            kinds.OLM_CONFIG.ref("cluster"), "update", {}, {"platform/report_copying"},
+            id="csv.md 1.3: the OLMConfig concerns the copies of global groups",
+        ),
+    ],
+)  # fmt: skip
+def test_who_is_concerned(ref: Ref, verb: str, hints: dict[str, str], want: set[str]) -> None:
+    assert want <= steps_rung_by(an_event(ref, verb, **hints))
+
+
 @pytest.mark.parametrize("verb", ["update", "delete"])
 @pytest.mark.parametrize(
     ("owner", "want"),

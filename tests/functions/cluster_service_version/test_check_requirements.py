@@ -4,7 +4,7 @@ import pytest
 
 from shared.api.manifest import Manifest, metadata
 from shared.domain.lifecycle.rbac import objects_for
-from shared.kinds import Kind
+from shared.kinds import Kind, Ref
 from shared.names import REQUIREMENT_CHANGED
 from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
 from tests.domain.lifecycle.builders import (
@@ -220,6 +220,19 @@ def test_a_lost_requirement_is_told_and_its_return_heals_csv_md_18_row_19() -> N
     world.objects[crd] = kept
     world.settle()
     assert phases(world.csv())[-1] == ("Succeeded", "InstallSucceeded")
+
+
+def test_a_definition_that_gets_the_wanted_version_lets_the_upgrade_go_on_csv_md_18_row_64() -> None:
+    group = a_group()
+    group["metadata"]["annotations"] = {"olm.providedAPIs": "Thing.v2.example.com"}
+    world = World([a_csv(customresourcedefinitions=owned_crd(version="v2")), group, a_crd()])
+    world.run("check")
+    assert phases(world.csv())[-1] == ("Pending", "RequirementsNotMet")
+    crd = a_crd()
+    crd["spec"]["versions"].append({"name": "v2", "served": True})
+    world.objects[Ref.of(crd)] = crd
+    world.run("check")
+    assert phases(world.csv())[-1] == ("InstallReady", "AllRequirementsMet")
 
 
 def test_fail_forward_replaces_a_failed_version_csv_md_4_6_1() -> None:
