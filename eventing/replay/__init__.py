@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from eventing.replay.archive import Capture, NotACapture, capture, open_capture
+from eventing.replay.archive import Capture, NotACapture, capture, open_capture, present_objects
 from eventing.replay.decisions import Replayed, Report, replay, replay_book
 
-__all__ = ["Capture", "NotACapture", "Replayed", "Report", "capture", "open_capture", "replay", "replay_book"]
+__all__ = [
+    "Capture", "NotACapture", "Replayed", "Report", "capture", "open_capture", "present_objects", "replay",
+    "replay_book",
+]  # fmt: skip

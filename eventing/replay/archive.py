@@ -14,11 +14,14 @@ from typing import Any
 import msgspec
 
 from eventing.journal.bodies import Bodies
-from eventing.journal.book import Book
+from eventing.journal.book import Book, writes_of
 from eventing.journal.recorder import digests_of
 from eventing.journal.records import Recorded, Run, Saw
 from eventing.journal.redact import Redactor
+from eventing.routes import WATCHED
 from shared.api.manifest import Manifest
+from shared.kinds import EVENT, Ref
+from shared.ports import Cluster
 
 VERSION = 1
 _MAX_MEMBER = 1024 * 1024 * 1024
@@ -65,6 +68,17 @@ def capture(
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
     return len(runs)
+
+
+def present_objects(cluster: Cluster, book: Book) -> Iterator[Manifest]:
+    """What a capture keeps of a cluster: the objects of every kind that rings us, and every other one that we wrote."""
+    for kind in WATCHED:
+        yield from cluster.list(kind)
+    watched = {(kind.api_version, kind.kind) for kind in (*WATCHED, EVENT)}
+    written = {write.ref for run in book.runs.values() for write in writes_of(run) if write.did == "sent"}
+    for ref in map(Ref.parse, sorted(written)):
+        if (ref.api_version, ref.kind) not in watched and (manifest := cluster.get(ref)):
+            yield manifest
 
 
 def open_capture(path: Path) -> Capture:

@@ -102,7 +102,7 @@ def _replay(book: Book, run: Run, decision: Decision, steps: Steps) -> Replayed:
 
 def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
     step = steps[run.step]
-    answers = Answers(book, decision.answers)
+    answers = Answers(book, ((run.at, answer) for answer in decision.answers))
     try:
         answer: object = step.call(Ref.parse(run.ref), **arguments(step, answers.port))
     except Unrecorded:

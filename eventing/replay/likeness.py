@@ -1,74 +1,117 @@
-"""Compares an object of one world with that of another: what each world makes up for itself is put aside."""
+"""Compares where two worlds ended by what their objects mean; the tables say what is compared how, all else exactly."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import msgspec
 
 from eventing.journal.redact import Redactor
-from shared.api.manifest import Manifest, ReadOnly, metadata
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
 from shared.kinds import Ref
 
-_OWN = (
-    "uid", "resourceVersion", "generation", "observedGeneration", "creationTimestamp", "managedFields", "selfLink",
-    "deletionTimestamp", "deletionGracePeriodSeconds",
-)  # fmt: skip
-"""Fields that a server fills in."""
+How: TypeAlias = Callable[[Any], Any]
+
+
+def left_out(_: Any) -> None:
+    """Nothing of it is compared."""
+
+
+def the_last(history: Any) -> Any:
+    """Where a history ended: how often and when it turned on its way is a matter of time."""
+    return history[-1:]
+
+
+def by_type(conditions: Any) -> Any:
+    """Every condition, in whatever order they were first told."""
+    is_list = isinstance(conditions, list) and all(isinstance(one, dict) for one in conditions)
+    return sorted(conditions, key=lambda one: str(one.get("type"))) if is_list else conditions
+
+
+ANYWHERE: Mapping[str, How] = {
+    "resourceVersion": left_out,
+    "observedGeneration": left_out,
+    "conditions": by_type,
+}
+"""By field name, wherever it stands, in every kind."""
+
+IN_PLACE: Mapping[tuple[str, str], How] = {
+    ("", "metadata.generation"): left_out,
+    ("", "metadata.creationTimestamp"): left_out,
+    ("", "metadata.deletionTimestamp"): left_out,
+    ("", "metadata.deletionGracePeriodSeconds"): left_out,
+    ("", "metadata.managedFields"): left_out,
+    ("", "metadata.selfLink"): left_out,
+    ("ClusterServiceVersion", "status.conditions"): the_last,
+    ("InstallPlan", "spec.generation"): left_out,
+    ("Subscription", "status.installPlanGeneration"): left_out,
+}
+"""By kind (empty: every kind) and path; stands above `ANYWHERE`."""
+
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+_PLAN = re.compile(r"install-[a-z2-7]+")
 
 
-def stripped(manifest: Manifest) -> Manifest:
-    """The object as somebody would post it."""
-    meta = {key: value for key, value in metadata(manifest).items() if key not in _OWN}
-    return {**{key: value for key, value in manifest.items() if key != "status"}, "metadata": meta}
+def differences(
+    then: Mapping[Ref, Manifest], now: Mapping[Ref, Manifest], uids: Mapping[str, Ref]
+) -> tuple[tuple[Ref, str], ...]:
+    """The objects that are not alike, each with a diff. `uids` tells whose each uid is, in both worlds."""
+    recorded, replayed = _spelled(then, uids), _spelled(now, uids)
+    diffs = ((ref, _diff(recorded.get(ref, ()), replayed.get(ref, ()))) for ref in sorted({*recorded, *replayed}))
+    return tuple((ref, diff) for ref, diff in diffs if diff)
 
 
-def patch_between(old: Any, new: Any) -> Any:
-    """The JSON merge patch that makes the new value out of the old one."""
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        return new
-    patch = {key: patch_between(old.get(key), value) for key, value in new.items() if old.get(key) != value}
-    return patch | {key: None for key in old if key not in new}
-
-
-def renamed(manifest: Manifest, uids: Mapping[str, str]) -> Manifest:
-    """The object with other uids, wherever they stand."""
-    text = msgspec.json.encode(manifest).decode()
-    for old, new in uids.items():
-        text = text.replace(old, new)
-    renamed: Manifest = msgspec.json.decode(text)
-    return renamed
-
-
-def difference(then: Manifest | None, now: Manifest | None, uids: Mapping[str, Ref]) -> str:
-    """The diff of an object in two worlds; empty when it is the same. `uids` tells whose each uid is, in both."""
-    texts = (_text(manifest, uids) for manifest in (then, now))
-    recorded, replayed = texts
+def _diff(recorded: Sequence[str], replayed: Sequence[str]) -> str:
     return "\n".join(difflib.unified_diff(recorded, replayed, "recorded", "replayed", lineterm=""))
 
 
-def _text(manifest: Manifest | None, uids: Mapping[str, Ref]) -> list[str]:
-    if manifest is None:
-        return []
-    known = {uid: f"<uid of {ref}>" for uid, ref in uids.items()}
-    plain = _without_own(Redactor(b"world").clean(renamed(manifest, known)))
-    text = msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2).decode()
-    return _TIME.sub("<time>", text).splitlines()
+def _spelled(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref, list[str]]:
+    """Each object as lines, under a ref that means the same in both worlds."""
+    plans = plan_names(world.values())
+    told = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans
+    return {replace(ref, name=plans.get(ref.name, ref.name)): _lines(one, told) for ref, one in world.items()}
 
 
-def _without_own(value: Any) -> Any:
+def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
+    """The name of each InstallPlan, which hashes uids, and one that says what the plan is for."""
+    names: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    plans = (one for one in objects if one["kind"] == kinds.INSTALL_PLAN.kind and _PLAN.fullmatch(name_of(one)))
+    for plan in sorted(plans, key=lambda one: int(one["spec"].get("generation") or 0)):
+        owners = sorted(str(owner["name"]) for owner in metadata(plan).get("ownerReferences") or ())
+        versions = plan["spec"].get("clusterServiceVersionNames") or ()
+        what = f"{' and '.join(versions)} for {' and '.join(owners)} in {namespace_of(plan)}"
+        seen[what] += 1
+        names[name_of(plan)] = f"<plan {seen[what]} of {what}>"
+    return names
+
+
+def _lines(manifest: Manifest, told: Mapping[str, str]) -> list[str]:
+    text = msgspec.json.encode(Redactor(b"world").clean(manifest)).decode()
+    for made_up, name in told.items():
+        text = text.replace(made_up, name)
+    plain = msgspec.json.decode(_TIME.sub("<time>", text))
+    meaning = msgspec.json.encode(_meaning(plain, str(manifest["kind"]), ""), order="sorted")
+    return msgspec.json.format(meaning, indent=2).decode().splitlines()
+
+
+def _meaning(value: Any, kind: str, path: str) -> Any:
     match value:
         case dict():
-            return _kept(value)
+            found = ((key, _compared(item, kind, f"{path}.{key}" if path else key)) for key, item in value.items())
+            # why: servers differ in whether they say null, something empty, or nothing
+            return {key: item for key, item in found if item not in (None, [], {})}
         case list():
-            return [_without_own(item) for item in value]
+            return [_meaning(item, kind, path) for item in value]
     return value
 
 
-def _kept(value: ReadOnly) -> Manifest:
-    # why: servers differ in whether they say null, something empty, or nothing
-    return {key: _without_own(item) for key, item in value.items() if key not in _OWN and item not in (None, [], {})}
+def _compared(value: Any, kind: str, path: str) -> Any:
+    how = IN_PLACE.get((kind, path)) or IN_PLACE.get(("", path)) or ANYWHERE.get(path.rpartition(".")[2])
+    return _meaning(how(value) if how else value, kind, path)

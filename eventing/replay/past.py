@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from eventing.events import Event, change_of
 from eventing.journal import Book, Saw
 from eventing.journal.book import writes_of
-from eventing.journal.records import Answer
+from eventing.journal.records import Write
 from eventing.replay.archive import Capture
+from eventing.replay.ports import Timed
 from eventing.routes import WATCHED
+from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
-from shared.kinds import EVENT, Ref
+from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,14 @@ class Change:
     """Something that happened and that we did not cause."""
 
     event: Event
-    at: int = 0
+    at: int
+    """Milliseconds since the epoch."""
     before: Manifest | None = None
-    """The object as it was recorded before; None: not recorded."""
+    """The object as it was before; None: not recorded, or something of ours lies in between."""
     after: Manifest | None = None
     """The object as it was then; None: gone, or not recorded."""
+    is_answer: bool = False
+    """Others did it to an object that we made, and so can only do it again once it is made again."""
 
 
 class Past:
@@ -36,8 +41,6 @@ class Past:
     def __init__(self, capture: Capture) -> None:
         self.book: Book = capture.book
         self._objects = {Ref.of(manifest): manifest for manifest in capture.objects}
-        watched = [(kind.api_version, kind.kind) for kind in WATCHED] if self._objects else []
-        self._captured = {*watched, *((ref.api_version, ref.kind) for ref in self._objects)}
         self._versions: dict[str, dict[int, Manifest]] = {}
         for manifest in (*_read(self.book), *capture.objects):
             if uid_of(manifest) and version_of(manifest).isdigit():
@@ -48,6 +51,18 @@ class Past:
         self.uids = {uid: Ref.of(next(iter(versions.values()))) for uid, versions in self._versions.items()}
         """Whose each uid was."""
         self.uids |= {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
+        times = [run.at for run in self.book.runs.values()]
+        self.began, self.ended = min(times, default=0), max(times, default=0) + 1000
+        self._ours: dict[str, list[int]] = {}
+        for write in writes:
+            if write.version.isdigit():
+                self._ours.setdefault(write.uid, []).append(int(write.version))
+        self._made = {write.uid for write in writes if write.op == "Create" or self._is_first(write)}
+
+    def _is_first(self, write: Write) -> bool:
+        """The write applied an object of which nobody knows an older version."""
+        known = self._versions.get(write.uid)
+        return write.op == "Apply" and write.version.isdigit() and (not known or int(write.version) <= min(known))
 
     def namespaces(self) -> list[str]:
         """Every namespace that something was in."""
@@ -58,77 +73,82 @@ class Past:
         """What was there when the journal begins, then what came from outside, in the order in which it was seen."""
         added = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add")}
         born = {change[0] for change in added if change}
-        made = {write.uid for run in self.book.runs.values() for write in writes_of(run) if write.op == "Create"}
         for uid, versions in self._versions.items():
             first = min(versions)
-            if uid not in born | made and self.book.writer_of(f"{uid}.{first}.add") is None:
+            if uid not in born | self._made:
                 ref = Ref.of(versions[first])
-                yield Change(Event(f"{uid}.{first}.add", _ADD, "capture", ref), after=versions[first])
-        unseen = deque(self._unseen(made))
+                event = Event(f"{uid}.{first}.add", names.ADDED, "capture", ref)
+                yield Change(event, self.began, after=versions[first])
+        unseen = deque(self._unseen())
         for saw in sorted(self.book.events.values(), key=lambda saw: saw.at):
             change = change_of(saw.id)
             while unseen and change and change[1].isdigit() and unseen[0][0] < int(change[1]):
-                yield unseen.popleft()[1]
+                yield replace(unseen.popleft()[1], at=saw.at)
             if self.book.writer_of(saw.id) is None:
                 yield self._change(saw)
+        yield from (replace(change, at=self.ended) for _, change in unseen)
 
-    def _unseen(self, made: set[str]) -> list[tuple[int, Change]]:
+    def _unseen(self) -> list[tuple[int, Change]]:
         """What others did to objects that we made, of kinds that nobody watches: known because a step read it."""
         watched = {(kind.api_version, kind.kind) for kind in WATCHED}
-        found = [
-            (version, Change(Event(f"{uid}.{version}.update", _UPDATE, "capture", Ref.of(manifest)), after=manifest))
-            for uid in made & self._versions.keys()
-            for version, manifest in self._versions[uid].items()
-            if (manifest["apiVersion"], manifest["kind"]) not in watched
-            and self.book.writer_of(f"{uid}.{version}.add") is None
-            and self.book.writer_of(f"{uid}.{version}.update") is None
-        ]
+        found = []
+        for uid in self._made & self._versions.keys():
+            for version, manifest in self._versions[uid].items():
+                event = Event(f"{uid}.{version}.update", names.UPDATED, "capture", Ref.of(manifest))
+                is_ours = any(self.book.writer_of(f"{uid}.{version}.{verb}") for verb in ("add", "update"))
+                if not is_ours and (manifest["apiVersion"], manifest["kind"]) not in watched:
+                    found.append((version, Change(event, self.ended, after=manifest, is_answer=True)))
         return sorted(found, key=lambda each: each[0])
 
-    def final(self, ref: Ref) -> Manifest | None:
-        """The object as the capture knows it last; None when it was gone."""
-        if ref in self._objects or (ref.api_version, ref.kind) in self._captured:
-            return self._objects.get(ref)
+    def final(self) -> dict[Ref, Manifest]:
+        """Every object as it was when the capture was made; without objects in the capture, as it was read last."""
+        if self._objects:
+            return self._objects
         gone = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".delete")}
         dead = {change[0] for change in gone if change}
-        known = [each[max(each)] for uid, each in self._versions.items() if self.uids[uid] == ref and uid not in dead]
-        return max(known, key=lambda manifest: int(version_of(manifest)), default=None)
+        last = [versions[max(versions)] for uid, versions in self._versions.items() if uid not in dead]
+        return {Ref.of(manifest): manifest for manifest in sorted(last, key=lambda one: int(version_of(one)))}
 
-    def answers(self, *ports: str) -> list[Answer]:
-        """Every answer of these ports, in the order of the runs."""
-        return [answer for answer in _answers(self.book) if answer.port in ports]
+    def answers(self, port: type) -> list[Timed]:
+        """Every answer of a port and when its run began, in the order of the runs."""
+        return [(at, answer) for at, answer in _answers(self.book) if answer.port == port.__name__]
 
     def _change(self, saw: Saw) -> Change:
         change = change_of(saw.id)
         if change is None or not change[1].isdigit():
             return Change(saw.event(), saw.at)
-        versions, then = self._versions.get(change[0], {}), int(change[1])
+        uid, then = change[0], int(change[1])
+        versions = self._versions.get(uid, {})
         before = max((version for version in versions if version < then), default=None)
         after = min((version for version in versions if version >= then), default=None)
+        if before and after and any(before < ours <= after for ours in self._ours.get(uid, ())):
+            before = None
         is_deletion = saw.type.endswith(".delete")
         return Change(
             saw.event(),
             saw.at,
             None if before is None else versions[before],
             None if after is None or is_deletion else versions[after],
+            is_answer=uid in self._made and not is_deletion and not is_ours(Ref.parse(saw.ref)),
         )
 
 
-_UPDATE = "dev.knative.apiserver.resource.update"
-_ADD = "dev.knative.apiserver.resource.add"
+def is_ours(ref: Ref) -> bool:
+    """The object is of a kind of OLM: whoever else changes it is a person, who need not wait for us."""
+    return ref.api_version.startswith(CLUSTER_SERVICE_VERSION.group)
 
 
-def _answers(book: Book) -> Iterator[Answer]:
+def _answers(book: Book) -> Iterator[Timed]:
     for run in book.runs.values():
         for decision in run.decisions:
-            yield from decision.answers
+            yield from ((run.at, answer) for answer in decision.answers)
 
 
 def _read(book: Book) -> Iterable[Manifest]:
     """Every object that a step has read, as it was then; without those whose body was not kept."""
     wanted = [
         digest
-        for answer in _answers(book)
+        for _, answer in _answers(book)
         if answer.port == "Cluster"
         for digest in (*(answer.bodies or ()), answer.body)
     ]

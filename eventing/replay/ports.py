@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import types
-from collections import defaultdict, deque
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -23,20 +23,24 @@ class NotAsked(LookupError):
     """The step asks something that it did not ask when it was recorded."""
 
 
+Timed: TypeAlias = tuple[int, Answer]
+"""An answer and when it was given, in milliseconds since the epoch."""
+
+
 class Answers:
     """The answers of one decision: each question gets its recorded answers in order, then the last of them again."""
 
-    def __init__(self, book: Book, answers: list[Answer]) -> None:
+    def __init__(self, book: Book, answers: Iterable[Timed]) -> None:
         self._book = book
-        self._given: dict[tuple[str, str], list[Answer]] = defaultdict(list)
-        for answer in answers:
-            self._given[answer.port, answer.method].append(answer)
-        self._queues: dict[tuple[str, str, bytes], deque[Answer]] = {}
+        self._given: dict[tuple[str, str], list[Timed]] = defaultdict(list)
+        for at, answer in answers:
+            self._given[answer.port, answer.method].append((at, answer))
+        self._found: dict[tuple[str, str, bytes], list[Timed]] = {}
 
     def port(self, port: type) -> Any:
         """The port, or the value, that the step names."""
         if values := self._given.get((port.__name__, "")):
-            return self._value(values[0], port)
+            return self._value(values[0][1], port)
         if dataclasses.is_dataclass(port):
             raise NotAsked(f"the step was not given {port.__name__} when it was recorded")
         return _Replayed(self, port)
@@ -45,25 +49,41 @@ class Answers:
         """The recorded answer. NotAsked when this was not asked, Unrecorded when a body is missing."""
         question = _question(port, method, spelled(args), spelled(kwargs))
         key = (port.__name__, method, question)
-        if key not in self._queues:
-            self._queues[key] = deque(
-                answer
-                for answer in self._given[port.__name__, method]
+        if key not in self._found:
+            self._found[key] = [
+                (at, answer)
+                for at, answer in self._given[port.__name__, method]
                 if _question(port, method, answer.args, answer.kwargs) == question
-            )
-        queue = self._queues[key]
-        if not queue:
+            ]
+        if not self._found[key]:
             raise NotAsked(f"{port.__name__}.{method}({question.decode()}) was not asked when it was recorded")
-        answer = queue.popleft() if len(queue) > 1 else queue[0]
+        answer = self.pick(self._found[key])
         if answer.error:
             raise _error(*answer.error)
         return self._value(answer, get_type_hints(getattr(port, method))["return"])
+
+    def pick(self, answers: list[Timed]) -> Answer:
+        """The answer that is given this time; what is not given again leaves the list."""
+        return (answers.pop(0) if len(answers) > 1 else answers[0])[1]
 
     def _value(self, answer: Answer, hint: Any) -> Any:
         if answer.bodies is not None:
             return tuple(msgspec.json.decode(self._book.body(digest)) for digest in answer.bodies)
         value = msgspec.json.decode(self._book.body(answer.body)) if answer.body else answer.value
         return decode(value, hint, answer.type)
+
+
+class AnswersInTime(Answers):
+    """The answers of a world: each question gets what was last answered to it by then, however often it is asked."""
+
+    def __init__(self, book: Book, answers: Iterable[Timed], now_ms: Callable[[], int]) -> None:
+        super().__init__(book, answers)
+        self._now_ms = now_ms
+
+    def pick(self, answers: list[Timed]) -> Answer:
+        """The newest that is not of the future, else the first."""
+        now = self._now_ms()
+        return next((answer for at, answer in reversed(answers) if at <= now), answers[0][1])
 
 
 class _Replayed:

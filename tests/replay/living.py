@@ -8,7 +8,7 @@ from eventing.events import Event, change_id
 from eventing.journal import Book, Saw
 from eventing.journal.records import unpack_run
 from eventing.replay import capture
-from eventing.replay.world import ListedCopies
+from eventing.replay.world_ports import ListedCopies
 from eventing.routes import Job, jobs_for
 from eventing.runner import Runner
 from eventing.watch.hints import hints

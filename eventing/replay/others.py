@@ -1,0 +1,128 @@
+"""Does in another world what others did in the recorded one: people, controllers, and programs in pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from eventing.events import Event
+from eventing.replay.edits import patch_between, renamed, stripped
+from eventing.replay.past import Change, Past, is_ours
+from eventing.replay.world_ports import World
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest, metadata, uid_of
+from shared.kinds import NAMESPACE, Ref
+
+
+@dataclass
+class Others:
+    """Whoever else acts in a world.
+
+    Some answer what our steps made (a Deployment becomes available, a Job ends). They answer later when it is made
+    later, but never write what is ours to decide: that would hide what we decide differently today.
+    """
+
+    past: Past
+    world: World
+    unrepeatable: list[str] = field(default_factory=list)
+    """What the API server refused."""
+    _uids: dict[str, str] = field(default_factory=dict)
+    _answers: dict[Ref, list[Change]] = field(default_factory=dict)
+    """What was done by now to each object that we made."""
+    _answered: dict[Ref, tuple[str, int]] = field(default_factory=dict)
+    """Uid and generation of the object to which it was done last."""
+
+    def prepare(self) -> None:
+        """Make the namespaces."""
+        for name in self.past.namespaces():
+            if self.world.get(NAMESPACE.ref(name)) is None:
+                self.world.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+    def act(self, change: Change) -> None:
+        """Do what was done; an answer waits until there is something to answer."""
+        ref = change.event.ref
+        present = self.world.get(ref)
+        if change.is_answer and change.after:
+            self._note(change)
+            if present is None:
+                return
+            self._answered[ref] = _generation(present)
+        self._try(change, present)
+
+    def answer(self, *, again: bool = False) -> Iterator[Event]:
+        """Answer what was made late, and `again` what was made or changed since; the events that this makes."""
+        for ref, changes in list(self._answers.items()):
+            present = self.world.get(ref)
+            answered = self._answered.get(ref)
+            if present is None or (answered and not (again and answered != _generation(present))):
+                continue
+            is_known = answered and answered[0] == uid_of(present)
+            for change in (replace(changes[-1], before=changes[-1].after),) if is_known else changes:
+                self._try(change, self.world.get(ref))
+                yield change.event
+            self._answered[ref] = _generation(self.world.get(ref) or present)
+
+    def _note(self, change: Change) -> None:
+        """Remember what was done to an object, and forget what was done to an earlier one of that name."""
+        ref = change.event.ref
+        known = self._answers.setdefault(ref, [])
+        if known and uid_of(known[0].after or {}) != uid_of(change.after or {}):
+            known.clear()
+            self._answered.pop(ref, None)
+        known.append(change)
+
+    def uids(self) -> Mapping[str, str]:
+        """Uids of the recorded world to those of the same objects in this one, as far as they are known."""
+        for uid, ref in self.past.uids.items():
+            if uid not in self._uids and (manifest := self.world.get(ref)):
+                self._uids[uid] = uid_of(manifest)
+        return self._uids
+
+    def _try(self, change: Change, present: Manifest | None) -> None:
+        try:
+            self._do(change, present)
+        except ApiError as error:
+            self.unrepeatable.append(f"{change.event.type} of {change.event.ref} could not be repeated: {error}")
+
+    def _do(self, change: Change, present: Manifest | None) -> None:
+        ref = change.event.ref
+        if change.event.type.endswith(".delete"):
+            self._answers.pop(ref, None)
+            if present is not None:
+                self.world.delete(ref)
+        elif change.after is not None:
+            uids = self.uids()
+            after = renamed(change.after, uids)
+            if present is None:
+                present = self.world.create(stripped(after))
+            else:
+                if patch := _patch(change, present, after, uids):
+                    self.world.merge(ref, patch)
+                if is_ours(ref):
+                    return  # why: its status is ours to write
+            if status := patch_between(present.get("status") or {}, _status(after, present)):
+                self.world.merge(ref, {"status": status}, subresource="status")
+
+
+def _generation(manifest: Manifest) -> tuple[str, int]:
+    return uid_of(manifest), int(metadata(manifest).get("generation") or 0)
+
+
+def _patch(change: Change, present: Manifest, after: Manifest, uids: Mapping[str, str]) -> Manifest:
+    """What was done to the object, status aside."""
+    if change.before is None and change.is_answer and "status" in after:
+        return {}  # why: what is unlike the present object may be ours
+    before = present if change.before is None else renamed(change.before, uids)
+    patch: Manifest = patch_between(stripped(before), stripped(after))
+    if "aggregationRule" in after:
+        patch.pop("rules", None)  # why: the API server of this world gathers them from the roles of this world
+    return patch
+
+
+def _status(after: Manifest, present: Manifest) -> Manifest:
+    """The recorded status, with the generation of the present object."""
+    status: Manifest = after.get("status") or {}
+    if "observedGeneration" not in status:
+        return status
+    behind = int(metadata(after).get("generation") or 0) - int(status["observedGeneration"])
+    return {**status, "observedGeneration": _generation(present)[1] - behind}

@@ -1,0 +1,64 @@
+"""A small world, whose objects can all be listed, and the ports that it answers itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from eventing.effects import Api
+from shared import names
+from shared.api.manifest import name_of, version_of
+from shared.domain.groups.copies import Copy
+from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
+from shared.ports import Cluster, Copies, Discovery, Inventory, Journal
+
+
+class World(Api, Cluster, Protocol):
+    """An API server that is ours alone, e.g. a fresh sandbox (`KubeClient` on it)."""
+
+    def version(self) -> str:
+        """`gitVersion`."""
+        ...
+
+
+def ports_of(world: World) -> dict[type, Any]:
+    """What the world tells of itself."""
+    return {
+        Cluster: world,
+        Discovery: world,
+        Copies: ListedCopies(world),
+        Inventory: ListedInventory(world),
+        Journal: NothingUnseen(),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCopies:
+    """Implements `Copies`."""
+
+    cluster: Cluster
+
+    def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
+        """The copies of the originals in a namespace (of one of them)."""
+        found = self.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: namespace})
+        return tuple(Copy.of(manifest) for manifest in found if name in ("", name_of(manifest)))
+
+
+@dataclass(frozen=True, slots=True)
+class ListedInventory:
+    """Implements `Inventory`."""
+
+    cluster: Cluster
+
+    def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
+        """Every object of a kind with its resourceVersion."""
+        return tuple((Ref.of(manifest), version_of(manifest)) for manifest in self.cluster.list(kind, labels=labels))
+
+
+class NothingUnseen:
+    """Implements `Journal`: every event was seen."""
+
+    def unseen(self, _: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
+        """None."""
+        return ()
