@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def switch_channel(
-    cluster: KubeClient, namespace: str, package: str, channel: str, catalogs: Catalogs | None = None
+    cluster: KubeClient, namespace: str, package: str, channel: str, *, catalogs: Catalogs | None = None
 ) -> str:
     """Subscribe to another channel; the version that it leads away from, empty when it leads nowhere.
 

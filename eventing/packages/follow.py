@@ -27,14 +27,9 @@ class NotReadyError(Exception):
 
 
 def follow(
-    cluster: KubeClient,
-    namespace: str,
-    package: str,
-    *,
-    timeout: timedelta,
-    is_approving: bool = False,
-    leaving: str = "",
-) -> Iterator[str]:
+    cluster: KubeClient, namespace: str, package: str, *,
+    timeout: timedelta, is_approving: bool = False, leaving: str = "",
+) -> Iterator[str]:  # fmt: skip
     """Lines for every change of standing, until the package works. NotReadyError when the time is over before.
 
     A plan that waits for approval ends it, too. Approving, it goes on to the newest version instead: it ends when
@@ -64,9 +59,8 @@ def follow(
             return
         elif now.is_stuck and stood >= SETTLED_SECONDS and is_catalog_ready(cluster, namespace, package):
             hint = near(cluster, namespace, package)
-            raise NotReadyError(
-                f"{package} cannot go on: {now.says}" + (f"; {hint}" if hint else "") + _more(package, namespace)
-            )
+            said = f"{package} cannot go on: {now.says}" + (f"; {hint}" if hint else "")
+            raise NotReadyError(said + _more(package, namespace))
         if time.monotonic() > deadline:
             raise NotReadyError(_sorry(package, namespace, now, timeout))
         time.sleep(LOOK_SECONDS)

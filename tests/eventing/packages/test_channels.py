@@ -90,21 +90,21 @@ def channel_of(cluster: Patched) -> str:
 )
 def test_a_channel_leads_further_or_it_does_not(channel: str, leaving: str) -> None:
     cluster = a_cluster()
-    assert switch_channel(cluster.client(), "two", "tide", channel, Shelf(TIDE)) == leaving
+    assert switch_channel(cluster.client(), "two", "tide", channel, catalogs=Shelf(TIDE)) == leaving
     assert channel_of(cluster) == channel
 
 
 def test_a_channel_that_is_not_offered_is_refused_and_not_written() -> None:
     cluster = a_cluster()
     with pytest.raises(PackageError, match="tide has no channel 'slow' in the catalog; its channels: fast, ranged, st"):
-        switch_channel(cluster.client(), "two", "tide", "slow", Shelf(TIDE))
+        switch_channel(cluster.client(), "two", "tide", "slow", catalogs=Shelf(TIDE))
     assert channel_of(cluster) == "stable"
 
 
 @pytest.mark.parametrize("answer", [None, Unavailable("Unreachable", "no route")], ids=["no such package", "no answer"])
 def test_a_catalog_that_does_not_say_is_not_believed(answer: Unavailable | None) -> None:
     cluster = a_cluster()
-    assert switch_channel(cluster.client(), "two", "tide", "slow", Shelf(answer)) == ""
+    assert switch_channel(cluster.client(), "two", "tide", "slow", catalogs=Shelf(answer)) == ""
     assert channel_of(cluster) == "slow", "the resolution will say what is wrong"
 
 
