@@ -54,6 +54,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
             kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET
         ),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
+        Right(CSV, ("patch",)),  # the label of one that was there already
         *_status(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         *EVENTS,
     ),

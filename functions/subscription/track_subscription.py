@@ -10,7 +10,7 @@ from shared.domain.catalog.model import Package
 from shared.domain.resolver import CatalogKey
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.scene import catalog_of
-from shared.domain.subscription import health, track
+from shared.domain.subscription import components, health, track
 from shared.domain.subscription.plans import has_failed
 from shared.domain.subscription.state import generating_plan, passes_failures, plan_of
 from shared.domain.subscription.track import Surroundings
@@ -24,7 +24,8 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
 
     Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use; of a failed plan
             the OperatorGroups beside it.
-    Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label.
+    Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label, and that
+            of what it installed.
     Emits:  `io.olmf.config.changed` for what it installed.
     """
     subscription = cluster.get(ref)
@@ -42,10 +43,10 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
         is_given_up=has_failed(plan) and passes_failures(cluster.list(kinds.OPERATOR_GROUP, ref.namespace)),
     )
     status = track.tracked(subscription, seen, clock.now())
-    patch = track.label_patch(subscription)
     writes: list[Write] = [] if status is None else [SetStatus(ref, status, version_of(subscription))]
-    if patch is not None:
-        writes.append(Merge(ref, patch))
+    parts = [subscription] if seen.current is None else [subscription, seen.current]
+    patches = ((Ref.of(one), components.joined(one, components.of(subscription))) for one in parts)
+    writes += [Merge(part, patch) for part, patch in patches if patch]
     return Outcome(tuple(writes), _rings(subscription, ref))
 
 

@@ -8,15 +8,14 @@ from datetime import datetime, timedelta
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, version_of
-from shared.domain.bundle.hash import bundle_hash
-from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
-from shared.domain.resolver import Chosen, Component, resolve
-from shared.domain.resolver.scene import Scene, look
-from shared.domain.unpack.content import bundle_in
+from shared.domain.plan.drafts import drafts
+from shared.domain.resolver import resolve
+from shared.domain.resolver.scene import look
+from shared.domain.subscription import components
 from shared.ports import Attempt, Catalogs, Clock, Cluster, ImageSource, Policy
-from shared.step import NOTHING, Create, Emit, Outcome, Ref, SetStatus, Wait, Write
+from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Wait, Write
 
 _RETRY = timedelta(seconds=30)
 
@@ -27,35 +26,24 @@ def write_install_plan(
     """Write the InstallPlan of each component whose bundles are unpacked.
 
     Reads:  what `resolve_subscriptions` reads; the unpacked bundles; the InstallPlans of the Namespace.
-    Writes: InstallPlans with their steps; `installPlanRef`, `currentCSV` and `state` of Subscriptions.
+    Writes: InstallPlans with their steps, labels of older ones; what Subscriptions say about their plan and version.
     Emits:  `io.olmf.plan.waiting` for a plan that somebody has to approve.
     """
     scene = look(
         cluster, lambda at, name: catalogs.package(at.reference, name, ImageSource(*at.origin)), ref.name, policy
     )
-    drafts = [draft for one in resolve(scene.inputs).components if (draft := _draft(one, scene, cluster)) is not None]
-    if not drafts:
+    ready = list(drafts(resolve(scene.inputs).components, scene.subscriptions, cluster.get))
+    if not ready:
         return NOTHING
-    outcome = Outcome(verdict=f"planned {', '.join(csv for draft in drafts for csv in draft.csvs)}")
-    for draft, plan in compose.numbered(drafts, scene.subscriptions, cluster.list(kinds.INSTALL_PLAN, ref.name)):
+    outcome = Outcome(verdict=f"planned {', '.join(csv for draft in ready for csv in draft.csvs)}")
+    plans = cluster.list(kinds.INSTALL_PLAN, ref.name)
+    for draft, plan in compose.numbered(ready, scene.subscriptions, plans):
         if (refusal := attempt.failure) and refusal.ref == kinds.INSTALL_PLAN.ref(draft.name, ref.name):
             outcome = _refused(outcome, draft, refusal.message, clock.now())
         else:
             outcome = _and(outcome, draft, plan, clock.now())
+            outcome = replace(outcome, writes=(*outcome.writes, *_parted(draft, plan, plans)))
     return outcome
-
-
-def _draft(component: Component, scene: Scene, cluster: Cluster) -> Draft | None:
-    """The plan of a component, its generation still open; None when a bundle is missing or nothing was chosen."""
-    bundles: list[tuple[Chosen, UnpackedBundle]] = []
-    for chosen in component.chosen:
-        place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)
-        bundle = bundle_in(cluster.get(place) or {})
-        if not isinstance(bundle, UnpackedBundle):
-            return None
-        bundles.append((chosen, bundle))
-    owners = [one for one in scene.subscriptions if name_of(one) in component.subscribers]
-    return Draft(owners, bundles, component.is_manual, 0) if bundles else None
 
 
 def _refused(outcome: Outcome, draft: Draft, message: str, now: datetime) -> Outcome:
@@ -73,6 +61,14 @@ def _and(outcome: Outcome, draft: Draft, plan: ReadOnly | None, now: datetime) -
     writes += _told(compose.followed(draft, plan, now))
     waiting = (Emit(names.PLAN_WAITING, ref),) if draft.is_manual else ()
     return replace(outcome, writes=(*outcome.writes, *writes), emits=(*outcome.emits, *waiting))
+
+
+def _parted(draft: Draft, plan: ReadOnly | None, plans: Iterable[ReadOnly]) -> Iterator[Write]:
+    """Older plans are no components of their operator any more."""
+    newest = name_of(plan) if plan else draft.name
+    for one in plans:
+        if name_of(one) != newest and (patch := components.left(one, draft.components)):
+            yield Merge(kinds.INSTALL_PLAN.ref(name_of(one), namespace_of(one)), patch)
 
 
 def _told(said: Iterable[tuple[ReadOnly, Manifest]]) -> Iterator[Write]:

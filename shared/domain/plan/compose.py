@@ -18,7 +18,7 @@ from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.properties import annotation
-from shared.domain.subscription import plans, state
+from shared.domain.subscription import components, plans, state
 from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, Condition, changed, find
 from shared.domain.unpack.report import CONDITIONS
 
@@ -47,6 +47,11 @@ class Draft:
         return list(dict.fromkeys(chosen.bundle.name for chosen, _ in self.bundles))
 
     @property
+    def components(self) -> dict[str, str]:
+        """The labels of the operators that it brings."""
+        return {components.label(chosen.package, self.namespace): "" for chosen, _ in self.bundles}
+
+    @property
     def known(self) -> int:
         """The newest generation that its owners know of."""
         return max((one.get("status") or {}).get("installPlanGeneration") or 0 for one in self.subscriptions)
@@ -69,6 +74,7 @@ def manifest(draft: Draft) -> Manifest:
         "metadata": {
             "name": draft.name,
             "namespace": draft.namespace,
+            "labels": draft.components,
             "ownerReferences": [_owner(one) for one in draft.subscriptions],
         },
         "spec": {

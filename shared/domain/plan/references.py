@@ -20,6 +20,23 @@ class Reference:
     properties: str = ""
     """The text of the annotation `operatorframework.io/properties`."""
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The package that the properties name; none when they name none, or cannot be read."""
+        try:
+            stated = json.loads(self.properties)
+        except ValueError:
+            return ()
+        match stated:
+            case {"properties": list(found)}:
+                values = (
+                    one.get("value") for one in found if isinstance(one, dict) and one.get("type") == "olm.package"
+                )
+                return tuple(
+                    str(one["packageName"]) for one in values if isinstance(one, dict) and one.get("packageName")
+                )
+        return ()
+
     def __str__(self) -> str:
         stated = {
             "kind": "ConfigMap",

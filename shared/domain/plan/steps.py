@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
+from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.lifecycle.rbac import objects_for
 from shared.domain.plan.references import Reference
+from shared.domain.subscription import components
 
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind
 
@@ -48,13 +49,16 @@ def objects(bundle: UnpackedBundle, namespace: str, reference: Reference) -> tup
 def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manifest:
     """The CSV as it is created: in its namespace, replacing what the catalog says, with the catalog's properties.
 
+    It is born as a component of its operator: a label that came later would be a write for each of its copies.
+
     Its apiVersion is the one there is: published bundles state others (`binding.operators.coreos.com/v1alpha1`).
     """
+    labels = {**labels_of(csv), **{components.label(package, namespace): "" for package in reference.packages}}
     annotations = {**(metadata(csv).get("annotations") or {}), names.PROPERTIES: reference.properties}
     spec = {key: value for key, value in (csv.get("spec") or {}).items() if key != "replaces"}
     if reference.replaces:
         spec["replaces"] = reference.replaces
-    meta = {**metadata(csv), "namespace": namespace, "annotations": annotations}
+    meta = {**metadata(csv), "namespace": namespace, "labels": labels, "annotations": annotations}
     whole = {**csv, "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version, "metadata": meta, "spec": spec}
     found: Manifest = _without_nulls(whole)
     return found

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.catalog.model import Package
 from shared.domain.subscription import deprecations, health, plans, state
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, Condition, changed
 from shared.domain.subscription.state import Standing
-
-_LABEL_LENGTH = 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +85,6 @@ def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> li
     if reason and standing.installed_csv:
         return [Condition(HELD, "True", "HeldByAnnotation", f"{standing.installed_csv} is held: {reason}")]
     return []
-
-
-def label_patch(subscription: ReadOnly) -> Manifest | None:
-    """The patch that adds the label by which an Operator finds its parts; None when it is there."""
-    package = str((subscription.get("spec") or {}).get("name") or "")
-    name = f"{package}.{namespace_of(subscription)}"[:_LABEL_LENGTH].rstrip("._-")
-    label = f"{names.COMPONENT_PREFIX}{name}"
-    if not package or label in labels_of(subscription):
-        return None
-    return {"metadata": {"labels": {label: ""}}}
 
 
 CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, *plans.CONDITIONS, *deprecations.CONDITIONS)

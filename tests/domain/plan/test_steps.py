@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shared.api.manifest import Manifest, annotations_of, name_of
+from shared.api.manifest import Manifest, annotations_of, labels_of, name_of
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan import references
 from shared.domain.plan.references import Reference
@@ -51,6 +51,25 @@ def test_the_csv_is_created_as_the_catalog_says() -> None:
     assert csv["metadata"]["namespace"] == "ns"
     assert csv["spec"]["replaces"] == "etcd.v0"
     assert annotations_of(csv)["operatorframework.io/properties"] == '{"properties":[]}'
+
+
+@pytest.mark.parametrize(
+    ("properties", "want"),
+    [
+        pytest.param('{"properties":[{"type":"olm.package","value":{"packageName":"a"}}]}', ("a",), id="one package"),
+        pytest.param('{"properties":[{"type":"olm.package","value":"a"},7,{"type":"x"}]}', (), id="no package"),
+        pytest.param('{"properties":[{"type":"olm.package","value":{}}]}', (), id="a package without name"),
+        pytest.param("[]", (), id="no list of properties"),
+        pytest.param("", (), id="nothing"),
+    ],
+)
+def test_a_reference_names_the_package_of_its_bundle(properties: str, want: tuple[str, ...]) -> None:
+    reference = Reference("h", "olm", KEY, "", properties)
+    assert reference.packages == want
+    labels = labels_of(installed_csv(bundle().csv, "ns", reference))
+    assert [label for label in labels if label.startswith("operators.coreos.com/")] == [
+        f"operators.coreos.com/{package}.ns" for package in want
+    ]
 
 
 def test_the_csv_loses_what_the_api_server_would_refuse() -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Channel, Entry, Package
-from shared.domain.subscription import deprecations, health, plans
+from shared.domain.subscription import components, deprecations, health, plans
 from shared.domain.subscription.conditions import Condition, changed
 from shared.domain.subscription.state import Standing, waits
-from shared.domain.subscription.track import Surroundings, label_patch, tracked
+from shared.domain.subscription.track import Surroundings, tracked
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = datetime(2026, 1, 2, tzinfo=UTC)
@@ -257,7 +257,15 @@ def test_a_condition_keeps_its_time_while_its_status_does() -> None:
 
 def test_the_component_label_fits_a_label() -> None:
     """catalog.md 3.3: cut to 63 characters, without a trailing separator."""
-    subscription = a_subscription()
-    subscription["spec"]["name"] = "x" * 60
-    subscription["metadata"]["namespace"] = "ab-cd"
-    assert label_patch(subscription) == {"metadata": {"labels": {f"operators.coreos.com/{'x' * 60}.ab": ""}}}
+    assert components.label("x" * 60, "ab-cd") == f"operators.coreos.com/{'x' * 60}.ab"
+    assert components.of(a_subscription()) == "operators.coreos.com/etcd.ns"
+    assert components.of({"metadata": {"name": "a", "namespace": "ns"}}) == ""
+
+
+def test_a_component_joins_and_leaves_once() -> None:
+    key, other = components.label("etcd", "ns"), components.label("vault", "ns")
+    member = {"metadata": {"labels": {key: ""}}}
+    assert [components.joined(one, key) for one in ({}, member)] == [member, {}]
+    assert components.joined({}, "") == {}
+    assert components.left(member, [key, other]) == {"metadata": {"labels": {key: None}}}
+    assert components.left(member, [other]) == {}

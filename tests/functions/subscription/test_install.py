@@ -781,6 +781,31 @@ def test_a_second_catalog_is_listed_and_changes_nothing_else() -> None:
     assert len(the(world, kinds.INSTALL_PLAN)) == 1
 
 
+LABEL = "operators.coreos.com/etcd.ns"
+
+
+def test_an_operator_finds_its_parts() -> None:
+    """catalog.md 3.3: the label on the Subscription, its installed CSV and its newest plan; older plans lose it."""
+    world = installed(a_subscription())
+    csv = kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    for part in (plan, world.objects[csv], world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")]):
+        assert labels_of(part)[LABEL] == ""
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    unpacked(world)
+    assert [LABEL in labels_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [False, True]
+
+
+def test_what_was_there_before_its_subscription_becomes_a_part() -> None:
+    csv = a_bundle("etcd", "1.0.0")[0]
+    csv["metadata"]["namespace"] = "ns"
+    world = a_world(csv)
+    world.put(a_subscription())
+    unpacked(world)
+    assert LABEL in labels_of(world.objects[Ref.of(csv)])
+
+
 def test_a_deleted_subscription_is_nothing_to_do() -> None:
     world = World()
     assert world.run(Job("subscription/track_subscription", kinds.SUBSCRIPTION.ref("gone", "ns"))).writes == ()

@@ -1,0 +1,37 @@
+"""Plans that could be written now: of each component whose bundles are all unpacked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.bundle.hash import bundle_hash
+from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.plan.compose import Draft
+from shared.domain.resolver import Chosen, Component
+from shared.domain.unpack.content import bundle_in
+from shared.kinds import Ref
+
+Get = Callable[[Ref], Manifest | None]
+"""The object, or None; each answer costs a request."""
+
+
+def drafts(components: Iterable[Component], subscriptions: Sequence[ReadOnly], get: Get) -> Iterator[Draft]:
+    """The plan of each component, its generation still open; none where a bundle is missing or nothing was chosen."""
+    for component in components:
+        if bundles := _bundles(component, get):
+            owners = [one for one in subscriptions if name_of(one) in component.subscribers]
+            yield Draft(owners, bundles, component.is_manual, 0)
+
+
+def _bundles(component: Component, get: Get) -> list[tuple[Chosen, UnpackedBundle]]:
+    """What the component gets; empty as long as one of its bundles is missing."""
+    found: list[tuple[Chosen, UnpackedBundle]] = []
+    for chosen in component.chosen:
+        place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)
+        bundle = bundle_in(get(place) or {})
+        if not isinstance(bundle, UnpackedBundle):
+            return []
+        found.append((chosen, bundle))
+    return found
