@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
 from shared import names
-from shared.adapters.content import index
-from shared.adapters.content.index import BrokenIndex, Index
 from shared.adapters.content.pulling import Puller
+from shared.adapters.content.snapshot import BrokenSnapshot, Older, Snapshot, Source, file_name, write
+from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.content.store import Store
 from shared.adapters.oci import OciError, Reference, Registry, pull
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 from shared.domain.catalog import ignore
-from shared.domain.catalog.documents import Document, NotACatalog, group, read
+from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.model import Package
-from shared.domain.catalog.parse import SickPackage, parse
+from shared.domain.catalog.parse import SickPackage
 from shared.ports import ImageSource, Pulled, Unavailable
 
 _DATABASE: Final = "operators.operatorframework.io.index.database.v1"
@@ -29,21 +29,26 @@ _CHUNK_BYTES: Final = 1024 * 1024
 _T = TypeVar("_T")
 
 
+def name_of(digest: str) -> str:
+    """What the snapshot of an image is called in the store."""
+    return IMAGE + digest
+
+
 class ImageCatalogs:
     """Answers from indexed catalogs; an image is pulled when its digest is not here."""
 
     def __init__(self, store: Store, puller: Puller) -> None:
         self._store = store
         self._puller = puller
-        self._open: dict[str, Index] = {}
+        self._open: dict[str, Snapshot] = {}
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
         """Resolve the image to a digest and index it; a digest already indexed costs one HEAD."""
 
         def use(registry: Registry, reference: Reference) -> Pulled:
             found = reference.at(registry.digest(reference))
-            catalog = self._index(registry, found)
-            return Pulled(str(found), len(catalog.records), catalog.left_out)
+            catalog = self._snapshot(registry, found)
+            return Pulled(str(found), len(catalog.names), catalog.header.left_out)
 
         return self._puller.run(source, source.image, use)
 
@@ -56,60 +61,80 @@ class ImageCatalogs:
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:
         """The names of all packages, sorted."""
-        return self._ask(reference, source, Index.names)
+        return self._ask(reference, source, lambda catalog: catalog.names)
 
-    def _ask(self, reference: str, source: ImageSource, question: Callable[[Index], _T]) -> _T | Unavailable:
+    def providers(
+        self, reference: str, api: tuple[str, str, str], source: ImageSource
+    ) -> tuple[str, ...] | Unavailable:
+        """The packages that have a bundle which provides an API: its group, version and kind."""
+        return self._ask(reference, source, lambda catalog: catalog.providers_of(*api))
+
+    def snapshot(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
+        """A whole catalog, for those who ask many questions."""
+        return self._ask(reference, source, lambda catalog: catalog)
+
+    def keep_only(self, digests: Iterable[str]) -> int:
+        """Forget the catalogs that no object refers to any more; how many bytes that were."""
+        wanted = {name_of(digest).replace(":", "-") for digest in digests}
+        self._open.clear()
+        return self._store.forget(lambda name: name in wanted or not name.startswith(("catalog", "file-")))
+
+    def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
         def use(registry: Registry, found: Reference) -> _T:
             try:
-                return question(self._index(registry, found))
-            except FileNotFoundError:
-                self._open.pop(found.digest, None)  # forgotten between two looks: index it again
-                return question(self._index(registry, found))
+                return question(self._snapshot(registry, found))
+            except (FileNotFoundError, BrokenSnapshot):  # forgotten or damaged between two looks: index it again
+                self._open.pop(found.digest, None)
+                self._store.drop(name_of(found.digest))
+                return question(self._snapshot(registry, found))
 
         return self._puller.run(source, reference, use)
 
-    def _index(self, registry: Registry, reference: Reference) -> Index:
+    def _snapshot(self, registry: Registry, reference: Reference) -> Snapshot:
         digest = reference.digest
         if digest not in self._open:
             if len(self._open) >= _OPEN_CATALOGS:
                 self._open.clear()
-            self._open[digest] = self._filled(partial(_write, registry, reference, self._store), digest)
+            self._open[digest] = self._filled(name_of(digest), partial(self._write, registry, reference))
         return self._open[digest]
 
-    def _filled(self, write: Callable[[BinaryIO], None], digest: str) -> Index:
-        name = f"catalog{index.FORMAT}:{digest}"
+    def _filled(self, name: str, fill: Callable[[BinaryIO], None]) -> Snapshot:
         try:
-            path = self._store.fill(name, write)
+            path = self._store.fill(name, fill)
             try:
-                return Index.open(path)
-            except BrokenIndex:
-                path.unlink()
-                return Index.open(self._store.fill(name, write))
+                return Snapshot.open(path, self._store.needed)
+            except BrokenSnapshot:
+                self._store.drop(name)
+                return Snapshot.open(self._store.fill(name, fill), self._store.needed)
         except OSError as error:
-            what = f"the catalog {digest} cannot be kept: {error}"
+            what = f"the catalog {name} cannot be kept: {error}"
             raise OciError("Unreachable", f"{what}; check the folder that OLMF_CONTENT names") from error
 
-
-def _write(registry: Registry, reference: Reference, store: Store, stream: BinaryIO) -> None:
-    with store.scratch() as folder:
-        image = pull(registry, reference, _directories, partial(_aside, folder, count()))
+    def _write(self, registry: Registry, reference: Reference, stream: BinaryIO) -> None:
+        image = pull(registry, reference, directories, lambda content: self._store.add(partial(_copied, content)))
+        files = {path: self._store.needed(name) for path, name in image.files.items()}
+        sources = [
+            Source(path, file, file.name.removeprefix("file-").replace("-", ":", 1)) for path, file in _chosen(files)
+        ]
         try:
-            grouped = group(_documents(image.files))
+            write(stream, sources, left_out=_left_out(image.labels), older=self._older())
         except NotACatalog as error:
             raise OciError(
-                "Malformed", f"{reference}: the image holds no catalog: {error}; try `opm validate` on its folder"
+                "Malformed", f"{reference}: the image holds no catalog: {error}; try `olmf catalog validate` on it"
             ) from error
-    index.write(stream, parse(grouped), _left_out(image.labels))
+
+    def _older(self) -> Older | None:
+        """The catalog that was used last: most likely the one of which this is the next edition."""
+        if (name := self._store.newest(IMAGE)) is None:
+            return None
+        try:
+            return Older(name, Snapshot.open(self._store.needed(name), self._store.needed))
+        except (BrokenSnapshot, FileNotFoundError):
+            return None
 
 
-def _left_out(labels: Mapping[str, str]) -> tuple[str, ...]:
-    try:
-        return msgspec.json.decode(labels.get(names.LEFT_OUT, "[]"), type=tuple[str, ...])
-    except msgspec.DecodeError:  # somebody else's label: it is their catalog all the same
-        return ()
-
-
-def _directories(labels: Mapping[str, str]) -> tuple[str, ...]:
+def directories(labels: Mapping[str, str]) -> tuple[str, ...]:
+    """Where a catalog image has its files. OciError when it is none."""
     if CONFIGS in labels:
         return (labels[CONFIGS].strip("/"),)
     if _DATABASE in labels:
@@ -121,18 +146,24 @@ def _directories(labels: Mapping[str, str]) -> tuple[str, ...]:
     raise OciError("Malformed", f"it is no catalog: the label {CONFIGS} does not say where its files are")
 
 
-def _aside(folder: Path, numbers: Iterator[int], stream: BinaryIO) -> Path:
-    """Keep a file under a number: no name of the image ever becomes a path of this machine."""
-    path = folder / str(next(numbers))
-    with path.open("wb") as copy:
-        while chunk := stream.read(_CHUNK_BYTES):
-            copy.write(chunk)
-    return path
+def _left_out(labels: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        return msgspec.json.decode(labels.get(names.LEFT_OUT, "[]"), type=tuple[str, ...])
+    except msgspec.DecodeError:  # somebody else's label: it is their catalog all the same
+        return ()
 
 
-def _documents(files: Mapping[str, Path]) -> Iterator[Document]:
-    lists = [name for name in files if name.rpartition("/")[2] == ignore.NAME]
-    rules = ignore.IgnoreRules.parse({name: files[name].read_text("utf-8", "replace") for name in lists})
-    for name in sorted(files):
-        if not rules.is_ignored(name):
-            yield from read(name, files[name].read_bytes())
+def _chosen(files: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
+    """The files that `.indexignore` leaves, by path."""
+    lists = [path for path in files if path.rpartition("/")[2] == ignore.NAME]
+    rules = ignore.IgnoreRules.parse({path: files[path].read_text("utf-8", "replace") for path in lists})
+    return ((path, files[path]) for path in sorted(files) if not rules.is_ignored(path))
+
+
+def _copied(content: BinaryIO, stream: BinaryIO) -> str:
+    """Keep a file under its digest: no name of the image ever becomes a path of this machine."""
+    seen = hashlib.sha256()
+    while chunk := content.read(_CHUNK_BYTES):
+        seen.update(chunk)
+        stream.write(chunk)
+    return file_name(f"sha256:{seen.hexdigest()}")

@@ -1,113 +1,177 @@
-"""Files by digest: complete or absent, shared by processes, safe to lose."""
+"""Files by name: complete or absent, shared by processes, safe to lose."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from shared.adapters.content.snapshot.needs import needs
 
 _ASIDE: Final = ".aside-"
 _LOCK: Final = ".lock"
 _STALE_SECONDS: Final = 3600.0
 _LIMIT_BYTES: Final = 4 * 1024 * 1024 * 1024
 
+References = Callable[[Path], Collection[str]]
+"""The names of the files that a file needs, which therefore are kept as long as it is."""
+
 
 class Store:
     """A folder of files named by digest. A kill at any instant leaves whole files, and scratch that is swept later."""
 
-    def __init__(self, folder: Path, *, limit_bytes: int = _LIMIT_BYTES) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, limit_bytes: int = _LIMIT_BYTES, references: References = needs) -> None:
+        self.folder = folder
         self._limit_bytes = limit_bytes
+        self._references = references
 
-    def path(self, digest: str) -> Path | None:
-        """The file of a digest, or None when it is not here."""
-        path = self._path(digest)
+    def path(self, name: str) -> Path | None:
+        """The file of a name, or None when it is not here."""
+        path = self._path(name)
         try:
             os.utime(path)  # what was read last is forgotten last
+        except PermissionError:
+            return path  # a store that another user fills, and we only read
         except FileNotFoundError:
             return None
         return path
 
-    def fill(self, digest: str, write: Callable[[BinaryIO], None]) -> Path:
-        """The file of a digest, written by `write` unless it is here; one process writes, the others wait for it."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with self._locked(digest):
-            if found := self.path(digest):
+    def needed(self, name: str) -> Path:
+        """The file of a name. FileNotFoundError when it is not here."""
+        if (found := self.path(name)) is None:
+            raise FileNotFoundError(f"{self._path(name)} was forgotten")
+        return found
+
+    def fill(self, name: str, write: Callable[[BinaryIO], None]) -> Path:
+        """The file of a name, written by `write` unless it is here; one process writes, the others wait for it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._locked(name):
+            if found := self.path(name):
                 return found
             self._sweep()
-            self._write(self._path(digest), write)
-        return self._path(digest)
+            with self._aside() as (stream, aside):
+                write(stream)
+                self._finish(stream, aside, name)
+        return self._path(name)
+
+    def add(self, write: Callable[[BinaryIO], str]) -> str:
+        """Write a file of which the name is known only at its end; `write` returns it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._aside() as (stream, aside):
+            name = write(stream)
+            if self.path(name) is None:
+                self._finish(stream, aside, name)
+        return name
+
+    def drop(self, name: str) -> None:
+        """Remove one file, which turned out to be damaged."""
+        self._path(name).unlink(missing_ok=True)
+
+    def newest(self, prefix: str) -> str | None:
+        """The name, as far as file names spell it, of the file that was used last among those that begin alike."""
+        found = [(path.stat().st_mtime_ns, path.name) for path in self._kept() if path.name.startswith(_safe(prefix))]
+        return max(found)[1] if found else None
+
+    def names(self, prefix: str = "") -> list[str]:
+        """All files that begin alike, as file names spell them."""
+        return sorted(path.name for path in self._kept() if path.name.startswith(_safe(prefix)))
+
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(path.stat().st_size for path in self._kept())
+
+    def forget(self, is_wanted: Callable[[str], bool]) -> int:
+        """Remove the files that neither are wanted nor needed by one that is; how many bytes that were."""
+        kept = list(self._kept())
+        roots = [path for path in kept if is_wanted(path.name)]
+        needed = {path.name for path in roots}
+        while roots:
+            more = {_safe(name) for path in roots for name in self._references(path)} - needed
+            needed |= more
+            roots = [path for path in kept if path.name in more]
+        removed = 0
+        for path in kept:
+            if path.name not in needed:
+                removed += path.stat().st_size
+                path.unlink(missing_ok=True)
+        return removed
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """A folder that is gone afterwards."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=_ASIDE, dir=self._folder) as folder:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=_ASIDE, dir=self.folder) as folder:
             yield Path(folder)
 
-    def _path(self, digest: str) -> Path:
-        return self._folder / digest.replace(":", "-")
-
-    def _write(self, path: Path, write: Callable[[BinaryIO], None]) -> None:
-        descriptor, aside = tempfile.mkstemp(prefix=_ASIDE, dir=self._folder)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                write(stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(aside).replace(path)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                Path(aside).unlink()
-            raise
-        self._sync_folder()
-
-    def _sync_folder(self) -> None:
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    def _path(self, name: str) -> Path:
+        return self.folder / _safe(name)
 
     @contextmanager
-    def _locked(self, digest: str) -> Iterator[None]:
+    def _aside(self) -> Iterator[tuple[BinaryIO, Path]]:
+        descriptor, name = tempfile.mkstemp(prefix=_ASIDE, dir=self.folder)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                yield stream, Path(name)
+        finally:
+            with suppress(FileNotFoundError):
+                Path(name).unlink()
+
+    def _finish(self, stream: BinaryIO, aside: Path, name: str) -> None:
+        stream.flush()
+        os.fsync(stream.fileno())  # the content before the name; a name that a power cut takes is filled again
+        aside.replace(self._path(name))
+
+    @contextmanager
+    def _locked(self, name: str) -> Iterator[None]:
         # The kernel frees the lock of a killed process; the file itself stays, for removing it would race.
-        with (self._folder / f"{_path_safe(digest)}{_LOCK}").open("wb") as lock:
+        with (self.folder / f"{_safe(name)}{_LOCK}").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def _kept(self) -> Iterator[Path]:
+        with suppress(FileNotFoundError):
+            for path in self.folder.iterdir():
+                if path.is_file() and not path.name.startswith(_ASIDE) and path.suffix != _LOCK:
+                    yield path
 
     def _sweep(self) -> None:
         """Remove scratch of killed processes, and the files read longest ago while there are too many bytes."""
         before = time.time() - _STALE_SECONDS
-        kept = []
-        for path in self._folder.iterdir():
+        for path in self.folder.glob(f"{_ASIDE}*"):
             with suppress(FileNotFoundError):
-                status = path.stat()
-                if path.name.startswith(_ASIDE) and status.st_mtime < before:
+                if path.stat().st_mtime < before:
                     _remove(path)
-                elif path.is_file() and not path.name.startswith(_ASIDE) and path.suffix != _LOCK:
-                    kept.append((status.st_mtime, status.st_size, path))
+        with suppress(FileNotFoundError):  # another process sweeps, too
+            self._shrink()
+
+    def _shrink(self) -> None:
+        kept = sorted((status.st_mtime, status.st_size, path) for path in self._kept() if (status := path.stat()))
         surplus = sum(size for _, size, _ in kept) - self._limit_bytes
-        for _, size, path in sorted(kept):
-            if surplus <= 0:
-                break
+        if surplus <= 0:
+            return
+        needs = {path: {_safe(name) for name in self._references(path)} for _, _, path in kept}
+        users = Counter(name for names in needs.values() for name in names)
+        while surplus > 0 and (free := next((one for one in kept if not users[one[2].name]), None)):
+            _, size, path = free
+            kept.remove(free)
+            users.subtract(needs[path])
             path.unlink(missing_ok=True)
             surplus -= size
 
 
-def _path_safe(digest: str) -> str:
-    return digest.replace(":", "-")
+def _safe(name: str) -> str:
+    return name.replace(":", "-")
 
 
 def _remove(path: Path) -> None:
     if path.is_dir():
-        for child in path.iterdir():
-            child.unlink(missing_ok=True)
-        path.rmdir()
+        shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
-
-import orjson
 
 from shared.api.manifest import ReadOnly
 from shared.domain import gostream
@@ -46,9 +44,23 @@ class PackageDocuments:
     bundles: list[Document] = field(default_factory=list)
     deprecations: list[Document] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, documents: Iterable[Document]) -> PackageDocuments:
+        """The documents of a package by their schema; those of other schemas are left out, as OLM does."""
+        found = cls()
+        for document in documents:
+            if document.schema in _LISTS:
+                getattr(found, _LISTS[document.schema]).append(document)
+        return found
 
-Grouped: TypeAlias = dict[str, list[bytes]]
-"""Documents by package, packed: a catalog of 200 MB then takes 10 MB, and one package at a time is unpacked."""
+    @property
+    def is_empty(self) -> bool:
+        """Nothing makes a package."""
+        return not (self.packages or self.channels or self.bundles or self.deprecations)
+
+
+Grouped: TypeAlias = dict[str, PackageDocuments]
+"""Documents by package."""
 
 
 def folded(fields: ReadOnly, name: str) -> Any:  # why: any JSON value
@@ -71,30 +83,13 @@ def read(path: str, content: str | bytes) -> Iterator[Document]:
 
 
 def group(documents: Iterable[Document]) -> Grouped:
-    """Documents by package; those of other schemas are left out, as OLM does."""
-    grouped: Grouped = {}
+    """Documents by package, as light as `light` makes them; those of other schemas make no package."""
+    found: dict[str, list[Document]] = {}
     for document in documents:
         if document.schema in _LISTS:
             package = document.name if document.schema == "olm.package" else document.package
-            grouped.setdefault(package, []).append(_packed(document))
-    return grouped
-
-
-def unpack(packed: Iterable[bytes]) -> PackageDocuments:
-    """The documents of one package."""
-    documents = PackageDocuments()
-    for content in packed:
-        document = Document(*orjson.loads(content))
-        getattr(documents, _LISTS[document.schema]).append(document)
-    return documents
-
-
-def _packed(document: Document) -> bytes:
-    light = _light(document)
-    try:
-        return orjson.dumps([light.where, light.schema, light.package, light.name, light.fields])
-    except TypeError as error:  # half a surrogate pair, which JSON can escape and UTF-8 cannot hold
-        raise NotACatalog(f"{document.where} holds a value that cannot be written: {error}") from error
+            found.setdefault(package, []).append(light(document))
+    return {name: PackageDocuments.of(listed) for name, listed in found.items()}
 
 
 _LISTS: Final = {
@@ -105,15 +100,26 @@ _LISTS: Final = {
 }
 
 
-def _light(document: Document) -> Document:
-    """A document without what only people read: that is nine tenths of a large catalog."""
-    fields = {name: document.get(name) for name in _NEEDED[document.schema]}
+def light(document: Document) -> Document:
+    """A document without what only people read: that is nine tenths of a large catalog. Fields are spelled as usual."""
+    fields = {name: document.get(name) for name in _NEEDED.get(document.schema, ())}
+    for name in ("entries", "properties"):
+        if isinstance(listed := fields.get(name), list):
+            fields[name] = [spelled(one) for one in listed]
     if isinstance(properties := fields.get("properties"), list):
-        fields["properties"] = [
-            one for one in properties if not (isinstance(one, Mapping) and folded(one, "type") in HEAVY)
-        ]
+        fields["properties"] = [one for one in properties if not (isinstance(one, dict) and one.get("type") in HEAVY)]
     return replace(document, fields=fields)
 
+
+def spelled(value: Any) -> Any:  # why: any JSON value
+    """An object with its known fields in their usual spelling; of several spellings, the last by code point counts."""
+    if not isinstance(value, dict) or _SPELLED.keys() >= value.keys():
+        return value
+    return {_FOLDED.get(fold(key), key): value[key] for key in sorted(value)}
+
+
+_SPELLED: Final = dict.fromkeys(("name", "replaces", "skips", "skipRange", "type", "value", "reference", "message"))
+_FOLDED: Final = {fold(name): name for name in _SPELLED}
 
 _NEEDED: Final = {
     "olm.package": ("defaultChannel",),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.domain.catalog.documents import Document, Grouped, PackageDocuments, folded, unpack
+from shared.domain.catalog.documents import Document, Grouped, PackageDocuments
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.semver import InvalidVersion
 from shared.domain.semver import parse as parse_version
@@ -26,7 +26,7 @@ class SickPackage:
 
 def parse(grouped: Grouped) -> Iterator[Package | SickPackage]:
     """All packages of a catalog, by name, one at a time."""
-    return (parse_package(name, unpack(grouped[name])) for name in sorted(grouped))
+    return (parse_package(name, grouped[name]) for name in sorted(grouped))
 
 
 def parse_package(name: str, documents: PackageDocuments) -> Package | SickPackage:
@@ -35,10 +35,10 @@ def parse_package(name: str, documents: PackageDocuments) -> Package | SickPacka
     if findings:
         return SickPackage(name, tuple(findings))
     channels = tuple(
-        Channel(document.name, tuple(map(_entry, document.get("entries")))) for document in documents.channels
+        Channel(document.name, tuple(map(_entry, document.fields["entries"]))) for document in documents.channels
     )
     bundles = {document.name: _bundle(document) for document in documents.bundles}
-    default = str(documents.packages[0].get("defaultChannel"))
+    default = str(documents.packages[0].fields.get("defaultChannel"))
     missing = _uncovered(name, channels, bundles, default)
     return SickPackage(name, missing) if missing else Package(name, default, channels, bundles, _notices(documents))
 
@@ -55,7 +55,7 @@ def _check_package(name: str, documents: PackageDocuments) -> Iterator[str]:
     for document in documents.packages[1:]:
         yield f"{document.where}: duplicate package {name!r}"
     for document in documents.packages[:1]:
-        if not isinstance(default := document.get("defaultChannel"), str) or not default:
+        if not isinstance(default := document.fields.get("defaultChannel"), str) or not default:
             yield f"{document.where}: package {name!r} has no default channel: set defaultChannel"
 
 
@@ -68,7 +68,7 @@ def _check_channels(name: str, documents: PackageDocuments) -> Iterator[str]:
     for document in documents.channels:
         if not document.name:
             yield f"{document.where}: package {name!r} contains channel with no name"
-        entries = document.get("entries")
+        entries = document.fields.get("entries")
         if not isinstance(entries, list) or not entries:
             yield f"{document.where}: channel {document.name!r} must contain at least one entry"
         else:
@@ -83,7 +83,7 @@ def _wrong_entries(entries: list[Any]) -> Iterator[str]:
                     yield f"entry {found!r}: skips must be a list of names, got {skips!r}"
             case _:
                 yield f"an entry needs a name, and texts for replaces and skipRange, got {entry!r}"
-    names = [folded(entry, "name") for entry in entries if isinstance(entry, Mapping)]
+    names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
     counts = Counter(name for name in names if isinstance(name, str))
     yield from (f"duplicate entry {found!r}" for found, count in counts.items() if count > 1)
 
@@ -97,13 +97,13 @@ def _check_bundles(name: str, documents: PackageDocuments) -> Iterator[str]:
 def _wrong_bundle(package: str, document: Document) -> Iterator[str]:
     if not document.name:
         yield "has no name"
-    if not isinstance(document.get("image") or "", str):
+    if not isinstance(document.fields.get("image") or "", str):
         yield f"has an image that is no text: {document.get('image')!r}"
-    properties = document.get("properties") or []
+    properties = document.fields.get("properties") or []
     if not isinstance(properties, list) or not all(_is_property(one) for one in properties):
         yield "has properties that are not a list of {type, value}"
         return
-    identities = [folded(one, "value") for one in properties if folded(one, "type") == _PACKAGE]
+    identities = [one.get("value") for one in properties if one["type"] == _PACKAGE]
     match identities:
         case [{"packageName": str(found), "version": str(version)}]:
             if found != package:
@@ -116,7 +116,7 @@ def _wrong_bundle(package: str, document: Document) -> Iterator[str]:
 
 
 def _is_property(value: object) -> bool:
-    return isinstance(value, Mapping) and isinstance(folded(value, "type"), str)
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
 def _wrong_version(version: str) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _check_deprecations(name: str, documents: PackageDocuments) -> Iterator[str]
     for document in documents.deprecations[1:]:
         yield f"{document.where}: expected a maximum of one deprecation per package: {name!r}"
     for document in documents.deprecations[:1]:
-        entries = document.get("entries") or []
+        entries = document.fields.get("entries") or []
         if not isinstance(entries, list) or None in map(_notice, entries):
             yield f"{document.where}: a deprecation needs a message, and a reference to a package, channel or bundle"
 
@@ -169,13 +169,13 @@ def _uncovered(
 
 
 def _entry_fields(entry: object) -> dict[str, Any] | None:
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, dict):
         return None
     return {
-        "name": folded(entry, "name"),
-        "replaces": folded(entry, "replaces") or "",
-        "skips": folded(entry, "skips") or [],
-        "skipRange": folded(entry, "skipRange") or "",
+        "name": entry.get("name"),
+        "replaces": entry.get("replaces") or "",
+        "skips": entry.get("skips") or [],
+        "skipRange": entry.get("skipRange") or "",
     }
 
 
@@ -185,16 +185,16 @@ def _entry(entry: object) -> Entry:
 
 
 def _bundle(document: Document) -> Bundle:
-    properties = tuple(Property(folded(one, "type"), folded(one, "value")) for one in document.get("properties") or ())
+    properties = tuple(Property(one["type"], one.get("value")) for one in document.fields.get("properties") or ())
     version = next(one.value["version"] for one in properties if one.type == _PACKAGE)
-    return Bundle(document.name, version, document.get("image") or "", properties)
+    return Bundle(document.name, version, document.fields.get("image") or "", properties)
 
 
 def _notices(documents: PackageDocuments) -> dict[str, str]:
     return dict(
         notice
         for document in documents.deprecations
-        for notice in map(_notice, document.get("entries") or ())
+        for notice in map(_notice, document.fields.get("entries") or ())
         if notice
     )
 

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.catalog.documents import NotACatalog, group, read
+from shared.domain.catalog.documents import NotACatalog, PackageDocuments, group, read
 from shared.domain.catalog.model import Bundle, Entry, Package, Property
 from shared.domain.catalog.parse import SickPackage, parse
 
@@ -91,6 +91,12 @@ def test_what_only_people_read_is_left_out() -> None:
     assert isinstance(tea, Package)
     identity = Property("olm.package", {"packageName": "tea", "version": "1.0.0"})
     assert tea.bundles["tea.v1"] == Bundle("tea.v1", "1.0.0", "quay.io/tea:1", (identity,))
+
+
+def test_documents_of_other_schemas_make_no_package() -> None:
+    of_tea = list(read("f", _TEA.lstrip()))
+    assert not PackageDocuments.of(of_tea).is_empty
+    assert PackageDocuments.of(one for one in of_tea if one.schema == "com.example.other").is_empty
 
 
 def test_fbc_md_2_2_field_names_match_in_any_case() -> None:

@@ -1,0 +1,122 @@
+"""What the file of a snapshot holds; README.md beside this module draws it."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import BinaryIO, Final, Literal
+
+import msgspec
+
+from shared.domain.catalog.model import Channel
+
+FORMAT: Final = "3"
+"""Raised when records change: files of another format are not looked at, and indexed again."""
+MAGIC: Final = b"OLMFCAT" + FORMAT.encode()
+TAIL: Final = struct.Struct(">QQI8s")
+"""Where the sections begin, length of their table, checksum of sections and table, `MAGIC`."""
+HERE: Final = -1
+encode: Final = msgspec.json.Encoder().encode
+
+
+class BrokenSnapshot(ValueError):
+    """A file that is no snapshot, or not the one that was written: a disk lost a part of it."""
+
+
+class Part(msgspec.Struct, array_like=True, frozen=True):
+    """Where a record is."""
+
+    snapshot: int
+    """Index into `Header.others`, or `HERE`."""
+    offset: int
+    length: int
+    checksum: int
+
+
+class Entry(msgspec.Struct, array_like=True, frozen=True):
+    """One package: its records, and the files of the catalog that tell of it."""
+
+    state: Literal["healthy", "sick", "foreign"]
+    """Foreign: it has documents, but none of the schemas that make a package."""
+    channels: Part
+    bundles: Part
+    documents: Part
+
+
+class Header(msgspec.Struct, array_like=True, frozen=True):
+    """What the whole snapshot has in common."""
+
+    others: tuple[str, ...]
+    """Names of older snapshots that hold the records of packages which did not change since."""
+    folder: str
+    """Where the files of the catalog are read; empty when they are kept by digest."""
+    left_out: tuple[str, ...] = ()
+    """A sentence for each thing that whoever made the catalog could not put into it."""
+
+
+class File(msgspec.Struct, array_like=True, frozen=True):
+    """One file of the catalog when it was indexed."""
+
+    path: str
+    identity: str
+    """`sha256:…` of its content, or what the file system said about it; equal while the content is the same."""
+    packages: tuple[str, ...]
+
+
+class Channels(msgspec.Struct, array_like=True, frozen=True):
+    """A package without its bundles; of a sick one only the findings."""
+
+    default_channel: str = ""
+    channels: tuple[Channel, ...] = ()
+    deprecations: dict[str, str] = {}
+    findings: tuple[str, ...] = ()
+
+
+class Row(msgspec.Struct, array_like=True, frozen=True):
+    """One document of the catalog and where its full text is."""
+
+    schema: str
+    name: str
+    file: int
+    """Index into `Documents.files`, or `HERE`: in the snapshot of this record, as one line of JSON."""
+    offset: int
+    length: int
+
+
+class Documents(msgspec.Struct, array_like=True, frozen=True):
+    """Every document of a package, in order."""
+
+    files: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def checksum(content: bytes | bytearray | memoryview) -> int:
+    """It finds lost and torn parts; what was tampered with, digests found before it was indexed."""
+    return zlib.crc32(content)
+
+
+def write_sections(stream: BinaryIO, start: int, sections: dict[str, object]) -> None:
+    """End the file of a snapshot, of which `start` bytes of records are written."""
+    body, table = bytearray(), {}
+    for name, value in sections.items():
+        content = encode(value)
+        table[name] = (len(body), len(content))
+        body += content
+    footer = encode(table)
+    body += footer
+    stream.write(body + TAIL.pack(start, len(footer), checksum(body), MAGIC))
+
+
+_TABLE: Final = msgspec.json.Decoder(dict[str, tuple[int, int]])
+
+
+def read_sections(content: memoryview) -> dict[str, memoryview]:
+    """The sections of a file. BrokenSnapshot when it is none, or not whole."""
+    end = len(content) - TAIL.size
+    if end < 0:
+        raise BrokenSnapshot("too short for a snapshot")
+    start, length, expected, magic = TAIL.unpack(content[end:])
+    if magic != MAGIC or start + length > end or checksum(content[start:end]) != expected:
+        raise BrokenSnapshot("not a whole snapshot of this format")
+    table = _TABLE.decode(content[end - length : end])
+    return {name: content[start + offset : start + offset + size] for name, (offset, size) in table.items()}

@@ -1,0 +1,170 @@
+"""The documents of a catalog file, without what only people read, and where each of them stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from shared.domain import gostream
+from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, light, spelled
+from shared.domain.catalog.meta import meta_of, refusal
+
+_CHUNK_BYTES: Final = 512 * 1024
+_BOUNDARY: Final = b"}\n"
+"""Before a `{`, never inside a document: a text holds no bare line end, and between two values stands a comma."""
+_OPENING: Final = re.compile(rb'\{\s*(?:"\w+")?')
+_OPENING_BYTES: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document and the place of its full text."""
+
+    document: Document
+    offset: int
+    length: int
+    text: bytes = b""
+    """The document as one line, where no place in the file holds it as JSON."""
+
+    @property
+    def package(self) -> str:
+        """The package that the document is about."""
+        return self.document.name if self.document.schema == "olm.package" else self.document.package
+
+
+_NULL: Final = msgspec.Raw(b"null")
+
+
+class _Property(msgspec.Struct, forbid_unknown_fields=True):
+    type: str
+    value: msgspec.Raw = _NULL
+
+
+class _Plain(msgspec.Struct, forbid_unknown_fields=True):
+    """A document as tools write it; one that is not like this takes the slower way, which knows every rule."""
+
+    schema: str
+    name: str = ""
+    package: str = ""
+    image: str | None = None
+    defaultChannel: str | None = None  # noqa: N815  # why: the spelling of catalogs
+    entries: msgspec.Raw = _NULL
+    properties: list[_Property] | None = None
+    description: msgspec.Raw = _NULL
+    icon: msgspec.Raw = _NULL
+    relatedImages: msgspec.Raw = _NULL  # noqa: N815  # why: the spelling of catalogs
+
+
+_plain: Final = msgspec.json.Decoder(_Plain).decode
+_value: Final = msgspec.json.decode
+
+
+class _NotPlainError(Exception):
+    """A file is no sequence of JSON objects that all begin on lines of their own, or not in the same way."""
+
+
+class Scanner:
+    """Reads files one by one; equal small values are kept once, for bundles repeat each other."""
+
+    def __init__(self) -> None:
+        self._values: dict[bytes, Any] = {}
+
+    def scan(self, path: str, file: Path) -> list[Found]:
+        """All documents of one file. NotACatalog at the first that is none, OSError when it cannot be read."""
+        for boundary in (_BOUNDARY + _opening(file), _BOUNDARY + b"{"):
+            try:
+                return list(self._quickly(path, file, boundary))
+            except _NotPlainError:
+                continue
+        return list(_carefully(path, file.read_bytes()))
+
+    def _quickly(self, path: str, file: Path, boundary: bytes) -> Iterator[Found]:
+        for number, (offset, content) in enumerate(_cut(file, boundary), start=1):
+            where = f"{path}, document {number}"
+            try:
+                document = self._light(where, _plain(content))
+            except (msgspec.DecodeError, UnicodeDecodeError):  # the first includes what is not of the plain form
+                document = _odd(where, content)
+            yield Found(document, offset, len(content))
+
+    def _light(self, where: str, plain: _Plain) -> Document:
+        fields: dict[str, Any] = {}
+        match plain.schema:
+            case "olm.bundle":
+                kept = [one for one in plain.properties or () if one.type not in HEAVY]
+                properties = [{"type": one.type, "value": self._shared(bytes(one.value))} for one in kept]
+                fields = {"image": plain.image, "properties": properties}
+            case "olm.package":
+                fields = {"defaultChannel": plain.defaultChannel}
+            case "olm.channel" | "olm.deprecations":
+                entries = _value(plain.entries)
+                fields = {"entries": list(map(spelled, entries)) if isinstance(entries, list) else entries}
+        return Document(where, plain.schema, plain.package, plain.name, fields)
+
+    def _shared(self, text: bytes) -> Any:  # why: any JSON value
+        if text not in self._values:
+            self._values[text] = _value(text)
+        return self._values[text]
+
+
+def _opening(file: Path) -> bytes:
+    """How the first document begins, and so, in what tools write, all others; long words are found faster."""
+    with file.open("rb") as stream:
+        found = _OPENING.match(stream.read(_OPENING_BYTES))
+    return found[0] if found else b"{"
+
+
+def _cut(file: Path, boundary: bytes) -> Iterator[tuple[int, memoryview]]:
+    """Offset and bytes of each object; the bytes are valid until the next one is asked for."""
+    buffer, have, base = bytearray(_CHUNK_BYTES), 0, 0
+    with file.open("rb", buffering=0) as stream:
+        while count := stream.readinto(memoryview(buffer)[have:]):
+            seen, have, start = have, have + count, 0
+            view = memoryview(buffer)
+            after = max(0, seen - len(boundary))
+            while (found := buffer.find(boundary, after, have)) >= 0:
+                yield base + start, view[start : found + 1]
+                start = after = found + 2
+            view[: have - start] = bytes(view[start:have])
+            have, base = have - start, base + start
+            if have > len(buffer) // 2:
+                buffer = buffer + bytes(len(buffer))
+        if buffer[:have].strip():
+            yield base, memoryview(buffer)[:have]
+
+
+def _odd(where: str, content: memoryview) -> Document:
+    """A document that is JSON, but not of the plain form."""
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise _NotPlainError from error
+    return _document(where, value)
+
+
+def _document(where: str, value: Any) -> Document:  # why: any JSON value
+    if value is None:
+        raise NotACatalog(f"{where} is empty: every document of a catalog is an object with a schema")
+    if why := refusal(value):
+        raise NotACatalog(f"{where}: {why}")
+    meta = meta_of(value)
+    if not meta.schema:
+        keys = ", ".join(sorted(map(str, value))[:5]) or "none"
+        raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
+    return light(Document(where, meta.schema, meta.package, meta.name, meta.fields))
+
+
+def _carefully(path: str, content: bytes) -> Iterator[Found]:
+    for part in gostream.parts(content, refusal):
+        where = f"{path}, document {part.number}"
+        if part.error:
+            raise NotACatalog(f"{where}: {part.error}")
+        document = _document(where, part.value)
+        text = orjson.dumps(part.value)
+        yield Found(document, 0, len(text), text)

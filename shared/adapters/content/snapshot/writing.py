@@ -1,0 +1,226 @@
+"""Makes a snapshot of the files of a catalog; where an older one knows most of them, only what changed is read."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from msgspec import structs
+
+from shared.adapters.content.snapshot.form import (
+    HERE,
+    Channels,
+    Documents,
+    Entry,
+    File,
+    Header,
+    Part,
+    Row,
+    checksum,
+    encode,
+    write_sections,
+)
+from shared.adapters.content.snapshot.reading import Snapshot
+from shared.adapters.content.snapshot.scan import Found, Scanner
+from shared.domain.catalog.documents import PackageDocuments
+from shared.domain.catalog.model import Package
+from shared.domain.catalog.parse import SickPackage, parse_package
+
+_OTHERS: Final = 8
+"""Older snapshots that a new one may lean on; instead of on one more, it stands on its own."""
+_GVK: Final = "olm.gvk"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a catalog."""
+
+    path: str
+    """Inside the catalog."""
+    file: Path
+    identity: str
+    """Equal while the content is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """A snapshot whose records may be used again, and what it is called in the store."""
+
+    name: str
+    snapshot: Snapshot
+
+
+def write(
+    stream: BinaryIO,
+    sources: Sequence[Source],
+    *,
+    folder: str = "",
+    left_out: tuple[str, ...] = (),
+    older: Older | None = None,
+) -> None:
+    """Write the snapshot of a catalog. NotACatalog when a file holds no catalog, OSError when it cannot be read."""
+    with _few_collections():
+        _write(stream, sources, Header((), folder, left_out), older)
+
+
+def _write(stream: BinaryIO, sources: Sequence[Source], header: Header, older: Older | None) -> None:
+    known = older.snapshot.files if older and older.snapshot.header.folder == header.folder else {}
+    reading = _Reading(known)
+    reading.read(sources)
+    writer = _Writer(stream)
+    providers: dict[str, set[str]] = {}
+    if older:
+        writer.keep(older, set(older.snapshot.entries) - reading.affected if known else set())
+        providers = {
+            api: left for api, names in older.snapshot.providers.items() if (left := set(names) & set(writer.entries))
+        }
+    for name in sorted(reading.packages):
+        for api in writer.add(name, reading.packages.pop(name)):
+            providers.setdefault(api, set()).add(name)
+    files = [File(one.path, one.identity, reading.packages_of(one.path)) for one in sources]
+    sections: dict[str, object] = {
+        "header": structs.replace(header, others=writer.others),
+        "packages": writer.entries,
+        "files": files,
+        "providers": {api: sorted(names) for api, names in sorted(providers.items())},
+    }
+    write_sections(stream, writer.offset, sections)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The documents of every package of which a file changed."""
+
+    known: Mapping[str, File]
+    packages: dict[str, dict[str, list[Found]]] = field(default_factory=dict)
+    """By package, then by file in the order of the catalog."""
+    affected: set[str] = field(default_factory=set)
+    _found: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def read(self, sources: Sequence[Source]) -> None:
+        """Read what changed, and other files as far as they tell of the same packages."""
+        gone = set(self.known) - {source.path for source in sources}
+        changed = {source.path for source in sources if not self._is_known(source)}
+        self.affected.update(name for path in gone | (changed & set(self.known)) for name in self.known[path].packages)
+        scanner, contents = Scanner(), dict[str, list[Found]]()
+        while wanted := [one for one in sources if one.path not in contents and self._is_wanted(one, changed)]:
+            for source in wanted:
+                contents[source.path] = scanner.scan(source.path, source.file)
+                self._found[source.path] = tuple({found.package for found in contents[source.path]})
+                self.affected.update(self._found[source.path])
+        for path in sorted(contents):
+            for found in contents[path]:
+                self.packages.setdefault(found.package, {}).setdefault(path, []).append(found)
+
+    def packages_of(self, path: str) -> tuple[str, ...]:
+        """The packages that a file tells of."""
+        return self._found[path] if path in self._found else self.known[path].packages
+
+    def _is_wanted(self, source: Source, changed: set[str]) -> bool:
+        return source.path in changed or not self.affected.isdisjoint(self.known[source.path].packages)
+
+    def _is_known(self, source: Source) -> bool:
+        return source.path in self.known and self.known[source.path].identity == source.identity
+
+
+class _Writer:
+    """Writes records behind each other and remembers where they are."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.offset = 0
+        self.entries: dict[str, Entry] = {}
+        self.others: tuple[str, ...] = ()
+
+    def keep(self, older: Older, names: set[str]) -> None:
+        """Use the records of packages that did not change."""
+        others = older.snapshot.header.others
+        is_full = len(others) >= _OTHERS
+        self.others = () if is_full or not names else (*others, older.name)
+        for name in names:
+            entry = older.snapshot.entries[name]
+            if is_full:
+                self.entries[name] = self._copied(older.snapshot, name, entry)
+            else:
+                parts = (entry.channels, entry.bundles, entry.documents)
+                moved = [part if part.snapshot != HERE else _at(part, len(others)) for part in parts]
+                self.entries[name] = Entry(entry.state, *moved)
+
+    def add(self, name: str, contents: Mapping[str, list[Found]]) -> set[str]:
+        """Write the records of a package; the APIs that its bundles provide."""
+        documents = self._record(self._documents(contents))
+        told = PackageDocuments.of(found.document for listed in contents.values() for found in listed)
+        if told.is_empty:
+            nothing = self._record(Channels())
+            self.entries[name] = Entry("foreign", nothing, nothing, documents)
+            return set()
+        package = parse_package(name, told)
+        if isinstance(package, SickPackage):
+            findings = self._record(Channels(findings=package.findings))
+            self.entries[name] = Entry("sick", findings, findings, documents)
+            return set()
+        channels = Channels(package.default_channel, package.channels, dict(package.deprecations))
+        self.entries[name] = Entry("healthy", self._record(channels), self._record(package.bundles), documents)
+        return set(_provided(package))
+
+    def _documents(self, contents: Mapping[str, list[Found]]) -> Documents:
+        files, rows = tuple(contents), []
+        for index, path in enumerate(files):
+            for found in contents[path]:
+                file, offset = (HERE, self._write(found.text)) if found.text else (index, found.offset)
+                rows.append(Row(found.document.schema, found.document.name, file, offset, found.length))
+        return Documents(files, tuple(rows))
+
+    def _record(self, value: object) -> Part:
+        content = encode(value)
+        return Part(HERE, self._write(content), len(content), checksum(content))
+
+    def _write(self, content: bytes | memoryview) -> int:
+        offset = self.offset
+        self._stream.write(content)
+        self.offset += len(content)
+        return offset
+
+    def _copied(self, snapshot: Snapshot, name: str, entry: Entry) -> Entry:
+        pages = snapshot.documents(name)
+        rows = tuple(
+            row if row.file != HERE else structs.replace(row, offset=self._write(pages.text(row)))
+            for row in pages.documents.rows
+        )
+        documents = self._record(Documents(pages.documents.files, rows))
+        channels, bundles = (
+            Part(HERE, self._write(snapshot.raw(part)), part.length, part.checksum)
+            for part in (entry.channels, entry.bundles)
+        )
+        return Entry(entry.state, channels, bundles, documents)
+
+
+def _at(part: Part, snapshot: int) -> Part:
+    return Part(snapshot, part.offset, part.length, part.checksum)
+
+
+def _provided(package: Package) -> Iterator[str]:
+    values = {
+        id(stated.value): stated.value  # equal ones are mostly the same object
+        for bundle in package.bundles.values()
+        for stated in bundle.properties
+        if stated.type == _GVK and isinstance(stated.value, dict)
+    }
+    for value in values.values():
+        yield "/".join(str(value.get(key) or "") for key in ("group", "version", "kind"))
+
+
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Millions of values are made here, and none of them in circles: looking for some costs a quarter of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
