@@ -6,8 +6,12 @@ import mmap
 import os
 import stat
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +20,8 @@ from shared.domain.catalog.judge import Reading
 from shared.domain.catalog.verdict import Finding, Place, Verdict
 
 STDIN: Final = "-"
+_WORTH_A_PROCESS: Final = 16 * 2**20
+"""Bytes of a catalog from which on two processes are quicker than one."""
 _MAPPED_FROM: Final = 256 * 2**20
 """Bytes from which on a file is not copied into memory."""
 
@@ -27,6 +33,14 @@ class File:
     name: str
     """Its path below the folder of the catalog, with whatever is no text replaced."""
     path: Path
+
+    @property
+    def size(self) -> int:
+        """Its bytes; 0 when it cannot be looked at."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
 
     def read(self) -> bytes:
         """What it holds. OSError when it cannot be read."""
@@ -52,14 +66,39 @@ def judge(path: str) -> Verdict:
 
 def judge_files(found: list[File]) -> Verdict:
     """Judge a catalog by its files."""
+    by_name = {file.name: file for file in found}
+    return _read_all(found).verdict().located(lambda name: by_name[name].read())
+
+
+def _read_all(found: list[File]) -> Reading:
+    """Read files, the second half of a large catalog in a process beside this one."""
+    first, second = _halves(found)
+    if not second or (os.cpu_count() or 1) == 1:
+        return _read(found)
+    with ProcessPoolExecutor(1, get_context("fork")) as beside:
+        later = beside.submit(_read, second)
+        reading = _read(first)
+        reading.extend(later.result())
+    return reading
+
+
+def _halves(found: list[File]) -> tuple[list[File], list[File]]:
+    """The files cut in two about equally large parts; the second is empty when that is not worth a process."""
+    sizes = list(accumulate(file.size for file in found))
+    if not sizes or sizes[-1] < _WORTH_A_PROCESS:
+        return found, []
+    middle = bisect_left(sizes, sizes[-1] / 2) + 1
+    return found[:middle], found[middle:]
+
+
+def _read(found: list[File]) -> Reading:
     reading = Reading()
     for file in found:
         try:
             reading.add_file(file.name, file.read())
         except OSError as error:
             reading.findings.append(Finding(_sentence(error), Place(file.name)))
-    by_name = {file.name: file for file in found}
-    return reading.verdict().located(lambda name: by_name[name].read())
+    return reading
 
 
 def _sentence(error: OSError) -> str:

@@ -15,8 +15,9 @@ from shared.domain import gojson, goyaml
 _LOOK_AHEAD: Final = 4096
 _AMBIGUOUS: Final = 2
 """Up to this document, what is no JSON may be YAML; a stream of two JSON objects is JSON for good."""
-_NEXT_OBJECT: Final = b"\n{"
-_MARGIN: Final = 80
+_BORDER: Final = b"}\n{"
+_INDENTED_BORDER: Final = b"\n}\n{"
+"""Found in half the time, for its length and for the rarity of its first lines."""
 _LARGEST_YAML: Final = 64 * 2**20
 _SHORTEST_REST: Final = 4
 """Go looks at four bytes at a time for the line where YAML may begin."""
@@ -83,12 +84,14 @@ class _Cutter:
     def __init__(self, content: bytes) -> None:
         self.content = content
         self._is_quick = True
+        is_indented = content[:_LOOK_AHEAD].lstrip()[1:2] in (b"\n", b"\r")
+        self._border = _INDENTED_BORDER if is_indented else _BORDER
 
     def object_at(self, start: int) -> tuple[Any, int]:
         """The object at an offset, and where it ends. JsonError when it is none."""
         if not self._is_quick:
             return gojson.first(self.content, start)
-        end = _likely_end(self.content, start)
+        end = self._likely_end(start)
         if end - start > gojson.LARGEST:
             return gojson.first(self.content, start)
         try:
@@ -99,13 +102,10 @@ class _Cutter:
             self._is_quick = not self.content[real_end : real_end + 1].strip()
             return value, real_end
 
-
-def _likely_end(content: bytes, start: int) -> int:
-    # A line break cannot stand in a text of JSON, so `}` and `{` on either side of one part two objects.
-    end = content.find(_NEXT_OBJECT, start)
-    while end > 0 and content[max(start, end - _MARGIN) : end].rstrip()[-1:] != b"}":
-        end = content.find(_NEXT_OBJECT, end + 1)
-    return len(content) if end < 0 else end
+    def _likely_end(self, start: int) -> int:
+        # A line break cannot stand in a text of JSON, so `}` and `{` on either side of one part two objects.
+        border = self.content.find(self._border, start)
+        return len(self.content) if border < 0 else border + len(self._border) - 1
 
 
 def _skip_space(content: bytes, start: int) -> int:

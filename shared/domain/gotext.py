@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 _ESCAPES: Final = {
@@ -30,6 +31,7 @@ def _escaped(character: str) -> str:
     return f"\\x{code:02x}" if code < _ASCII else f"\\u{code:04x}" if code < _BASIC_PLANE else f"\\U{code:08x}"
 
 
+@lru_cache(maxsize=4096)
 def fold(name: str) -> str:
     """What the names of a field have in common that a decoder takes for the same."""
     return name.lower().replace("ſ", "s")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -133,9 +133,9 @@ def _notice(value: Mapping[str, Any] | None) -> Notice:
 
 def _add_bundle(blobs: Blobs, meta: Meta, place: Place) -> None:
     fields = _read("bundle", schemas.BUNDLE, meta)
-    properties = [schemas.PROPERTY.read(one) for one in fields.get("properties") or ()]
-    has_objects = _check_objects(meta, properties)
     image = fields.get("image") or ""
+    properties = list(map(schemas.PROPERTY.read, fields.get("properties") or ()))
+    has_objects = _check_objects(meta, properties)
     flaws: list[str] = []
     identity = _identity(meta, properties, flaws)
     flaws += _wrong_images(meta, image, fields.get("relatedImages") or ())
@@ -146,16 +146,14 @@ def _add_bundle(blobs: Blobs, meta: Meta, place: Place) -> None:
     blobs.bundles.append(BundleBlob(meta.package, meta.name, version, build, content, tuple(flaws), place))
 
 
-def _check_objects(meta: Meta, properties: list[Mapping[str, Any]]) -> bool:
+def _check_objects(meta: Meta, properties: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the bundle embeds objects. Unreadable when one of them is neither JSON nor YAML."""
-    found = False
-    for index, one in enumerate(properties):
-        if one.get("type") == _OBJECT:
-            found = True
-            if why := _wrong_object(index, one):
-                where = f"package {quoted(meta.package)}, bundle {quoted(meta.name)}"
-                raise Unreadable(f"read bundle objects: {where}: {why}")
-    return found
+    objects = [(index, one) for index, one in enumerate(properties) if one.get("type") == _OBJECT]
+    for index, one in objects:
+        if why := _wrong_object(index, one):
+            where = f"package {quoted(meta.package)}, bundle {quoted(meta.name)}"
+            raise Unreadable(f"read bundle objects: {where}: {why}")
+    return bool(objects)
 
 
 def _wrong_object(index: int, one: Mapping[str, Any]) -> str:
@@ -176,14 +174,15 @@ def _wrong_value(one: Mapping[str, Any], shape: shapes.Shape) -> str:
     return shapes.why_not(shape, one["value"]) if "value" in one else "unexpected end of JSON input"
 
 
-def _identity(meta: Meta, properties: list[Mapping[str, Any]], flaws: list[str]) -> Mapping[str, Any]:
+def _identity(meta: Meta, properties: Sequence[Mapping[str, Any]], flaws: list[str]) -> Mapping[str, Any]:
     """The value of the only `olm.package` property; nothing, and a flaw, when there is not exactly one."""
     found = []
     for index, one in enumerate(properties):
         type_ = one.get("type") or ""
-        if why := _wrong_value(one, schemas.VALUES.get(type_, shapes.RAW)):
+        shape = schemas.VALUES.get(type_, shapes.RAW)
+        if "value" not in one or not shape.fits(one["value"]):
             where = f"parse property[{index}] of type {quoted(type_)}"
-            flaws.append(f"parse properties for bundle {quoted(meta.name)}: {where}: {why}")
+            flaws.append(f"parse properties for bundle {quoted(meta.name)}: {where}: {_wrong_value(one, shape)}")
             return {}
         if type_ == _IDENTITY:
             found.append(schemas.PACKAGE_PROPERTY.read(one["value"]))

@@ -13,6 +13,11 @@ _DIGEST: Final = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-
 _REFERENCE: Final = re.compile(rf"((?:{_HOST}/)?{_PATH_PART}(?:/{_PATH_PART})*)(?::{_TAG})?(?:@({_DIGEST}))?")
 _IDENTIFIER: Final = re.compile(r"[a-f0-9]{64}")
 _HEX_DIGITS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
+_USUAL: Final = re.compile(
+    r"[a-z0-9]+(?:-+[a-z0-9]+)*+(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*+)++(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*+)++"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}+)?(?:@sha256:[a-f0-9]{64})?"
+)
+"""How nearly all of them look; quicker than taking a text apart."""
 _LONGEST_NAME: Final = 255
 _DEFAULT_HOST: Final = "docker.io"
 _OTHER_DEFAULT: Final = "index.docker.io"
@@ -21,6 +26,8 @@ _INVALID: Final = "invalid reference format"
 
 def why_not(text: str) -> str:
     """Why a text is no reference of an image, or an empty text."""
+    if len(text) <= _LONGEST_NAME and _USUAL.fullmatch(text):
+        return ""
     if _IDENTIFIER.fullmatch(text):
         return f"invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"
     host, rest = _split(text)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Protocol
 
 from shared.domain.gotext import fold, from_base64
 
+_TEXT_KINDS: Final = frozenset((str, type(None)))
 _WORDS: Final = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
@@ -137,7 +138,7 @@ class _TextMap:
     go: str = "map[string]string"
 
     def fits(self, value: Any, /) -> bool:
-        return value is None or (value.__class__ is dict and all(map(TEXT.fits, value.values())))
+        return value is None or (value.__class__ is dict and _TEXT_KINDS.issuperset(map(type, value.values())))
 
     def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
         if not isinstance(value, dict):
@@ -158,20 +159,28 @@ class Struct:
     def _folded(self) -> dict[str, str]:
         return {fold(name): name for name in self.fields}
 
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(name for name, shape in self.fields.items() if shape is TEXT)
+
+    @cached_property
+    def _others(self) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
+        return tuple((name, shape.fits) for name, shape in self.fields.items() if shape not in (TEXT, RAW))
+
     def fits(self, value: Any, /) -> bool:
         """Whether every known field of an object fits."""
         if value.__class__ is not dict:
             return value is None
-        known, folded = self.fields, self._folded
-        for key, one in value.items():
-            shape = known.get(key)
-            if shape is None:
-                if (name := folded.get(fold(key))) is None:
-                    continue
-                shape = known[name]
-            if not shape.fits(one):
-                return False
-        return True
+        if not value.keys() <= self.fields.keys() and self._has_odd_spelling(value):
+            pairs = ((self._folded.get(fold(key)), one) for key, one in value.items())
+            return all(self.fields[name].fits(one) for name, one in pairs if name)
+        # Texts are the many: they are looked at without a call for each.
+        if not _TEXT_KINDS.issuperset(map(type, map(value.get, self._texts))):
+            return False
+        return not self._others or all(fits(value.get(name)) for name, fits in self._others)
+
+    def _has_odd_spelling(self, value: Mapping[str, Any]) -> bool:
+        return any(fold(key) in self._folded for key in value.keys() - self.fields.keys())
 
     def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
         """Why an object does not fit, field by field."""
