@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from eventing import events
@@ -14,6 +14,10 @@ from shared.kinds import Kind, Ref
 Lane: TypeAlias = Literal["direct", "bulk"]
 Predicate: TypeAlias = Callable[[Event], bool]
 Key: TypeAlias = Callable[[Event], tuple[Ref, ...]]
+SINK = "sink"
+"""The group of jobs that tell a sink outside (`eventing/outlet.py`)."""
+OUTSIDE = "outside:"
+"""Before the API version of what such a job is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,11 @@ def its_api_group(event: Event) -> tuple[Ref, ...]:
 def rights_beside_it(event: Event) -> tuple[Ref, ...]:
     """One key for all rights of a namespace."""
     return (kinds.ROLE.ref(names.ANY, event.ref.namespace),)
+
+
+def itself_outside(event: Event) -> tuple[Ref, ...]:
+    """The object under a ref of its own: a sink that is slow does not hold up the steps of the object."""
+    return (replace(event.ref, api_version=OUTSIDE + event.ref.api_version),)
 
 
 def always(_: Event) -> bool:
@@ -211,6 +220,12 @@ ROUTES: tuple[Route, ...] = (
     Route(names.AUDIT_RANG, "platform/audit_cluster", itself, always, "bulk"),
     Route(names.AUDIT_RANG, "platform/collect_garbage", itself, always, "bulk"),
 )
+
+NEWS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.UPGRADE_FAILED)
+"""Events that a sink outside is told."""
+
+TO_SINK: tuple[Route, ...] = tuple(Route(type_, f"{SINK}/{type_}", itself_outside, always, "bulk") for type_ in NEWS)
+"""Routes of an installation that has a sink; they lead to no step, and out of the cluster."""
 
 RINGS = (names.DEPENDENT_RANG, names.POKE)
 """Events of ours that stand for a change of the object at their ref, nothing being known about it."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eventing.events import Event
-from eventing.routes import jobs_for
+from eventing.routes import ROUTES, TO_SINK, jobs_for
 from shared import kinds, names, ports
 from shared.api.manifest import Manifest
 from shared.config import Settings
@@ -65,7 +65,8 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
             ports.Policy: values.policy,
             ports.Journal: journal,
         }
-        runner = Runner(given, cluster, clock, recorder=Recorder(journal.secret()))
+        routes = (*ROUTES, *TO_SINK) if values.sink else ROUTES
+        runner = Runner(given, cluster, clock, routes=routes, recorder=Recorder(journal.secret()))
         return lambda claim: runner.run(claim, lambda jobs: queue.is_held(claim, jobs))
 
     return make

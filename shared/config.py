@@ -43,6 +43,8 @@ class Settings:
     """`debug`, `info`, `warning` or `error`."""
     log_json: bool = True
     """One JSON object per line; otherwise lines for people."""
+    sink: str = ""
+    """URL that our news is posted to as CloudEvents (see `eventing/outlet.py`); empty: nowhere."""
     journal_bytes: int = 64 * 1024 * 1024
     """Bound of the journal in Redis."""
     policy: Policy = field(default_factory=Policy)
@@ -56,6 +58,8 @@ class Settings:
             variable = name.upper()
             if variable in environ and name not in given:
                 given[name] = _value(variable, kind, environ[variable])
+        if (sink := given.get("sink")) and not sink.startswith(("http://", "https://")):
+            raise SettingError(f"OLMF_SINK={sink!r}: wanted http://… or https://…")
         return cls(**given, policy=Policy(**_read(Policy, environ)))
 
 

@@ -77,11 +77,13 @@ def endpoint(
 
 
 def scheduler() -> None:
-    """Ring what is due, take back lost leases, and ring the audit."""
-    from eventing import wiring
+    """Ring what is due, take back lost leases, ring the audit, and tell the sink outside, if there is one."""
+    from eventing import outlet, wiring
     from eventing.worker import schedule
 
     settings = _settings()
+    if settings.sink:
+        threading.Thread(target=outlet.serve, args=(settings,), daemon=True).start()
     announce()
     schedule(settings, wiring.ring_audit(settings))
 

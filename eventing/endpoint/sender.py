@@ -1,4 +1,4 @@
-"""Posts one event to an endpoint."""
+"""Posts one event to an endpoint, or to whoever else receives CloudEvents."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from eventing.cloudevents import to_request
 from eventing.events import Event
 
 SECONDS = 10.0
+LONGEST_ANSWER = 500
 
 
 class EndpointError(OSError):
-    """The endpoint did not take the event; the sentence says why."""
+    """The receiver did not take the event; the sentence says why."""
 
 
-def send(endpoint_url: str, event: Event) -> None:
-    """Return when the endpoint has queued the event."""
+def send(url: str, event: Event, receiver: str = "the endpoint") -> None:
+    """Return when the endpoint (or another receiver of CloudEvents) has taken the event."""
     headers, body = to_request(event)
     try:
-        answer = urllib3.request("POST", endpoint_url, headers=headers, body=body, timeout=SECONDS, retries=False)
+        answer = urllib3.request("POST", url, headers=headers, body=body, timeout=SECONDS, retries=False)
     except urllib3.exceptions.HTTPError as error:
-        raise EndpointError(f"the endpoint does not answer: {error}") from error
+        raise EndpointError(f"{receiver} does not answer: {error}") from error
     if not 200 <= answer.status < 300:
-        raise EndpointError(f"the endpoint answered {answer.status}: {answer.data.decode(errors='replace').strip()}")
+        said = answer.data[:LONGEST_ANSWER].decode(errors="replace").strip()
+        raise EndpointError(f"{receiver} answered {answer.status}: {said}")

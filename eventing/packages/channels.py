@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from eventing.packages.listing import package_of
 from eventing.packages.requests import PackageError, wanted_subscription
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.resolver.model import Installed
-from shared.domain.resolver.pool import updates
+from shared.domain.catalog.graph import successors
+from shared.domain.semver import InvalidRange, InvalidVersion, in_range
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
-    from shared.domain.catalog.model import Channel
+    from shared.domain.catalog.model import Channel, Entry
     from shared.ports import Catalogs
 
 
@@ -38,5 +38,13 @@ def switch_channel(
 def _leaving(cluster: KubeClient, namespace: str, subscription: ReadOnly, channel: Channel) -> str:
     name = str((subscription.get("status") or {}).get("installedCSV") or "")
     csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)) if name else None
-    current = Installed(name, str(csv["spec"].get("version") or "")) if csv else None
-    return name if current and any(updates(entry, current) for entry in channel.entries) else ""
+    version = str(((csv or {}).get("spec") or {}).get("version") or "")
+    leads = csv and (successors(channel, name) or any(_is_skipped(entry, version) for entry in channel.entries))
+    return name if leads else ""
+
+
+def _is_skipped(entry: Entry, version: str) -> bool:
+    try:
+        return bool(entry.skip_range) and in_range(version, entry.skip_range)
+    except (InvalidRange, InvalidVersion):
+        return False  # a skip range that cannot be read counts as none

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.api.manifest import Manifest, version_of
 from shared.domain.lifecycle.verdict import Verdict
-from shared.names import REQUIREMENT_CHANGED
+from shared.names import REQUIREMENT_CHANGED, UPGRADE_FAILED
 from shared.step import Emit, Merge, Outcome, Record, Ref, SetStatus, Wait, Write
 
 
@@ -14,6 +14,7 @@ def outcome_of(
     """The writes that carry out a verdict about the ClusterServiceVersion that was read.
 
     A patch of the metadata goes alone: it changes the resourceVersion, and rings for the run that writes the status.
+    An upgrade that has just failed is news: `io.olmf.upgrade.failed`.
     """
     ref, status, now = Ref.of(csv), verdict.status, verdict.status.now
     writes: tuple[Write, ...] = ()
@@ -25,8 +26,14 @@ def outcome_of(
     next_try = now + verdict.again_in if verdict.again_in else None
     return Outcome(
         writes=(*before, *writes, *after),
-        emits=tuple(Emit(REQUIREMENT_CHANGED, ring) for ring in verdict.rings),
+        emits=(*(Emit(REQUIREMENT_CHANGED, ring) for ring in verdict.rings), *_news(csv, verdict)),
         again_in=verdict.again_in,
         verdict=verdict.sentence,
         wait=Wait(verdict.waits_for, status.since, next_try) if verdict.waits_for else None,
     )
+
+
+def _news(csv: Manifest, verdict: Verdict) -> tuple[Emit, ...]:
+    before, after = csv.get("status") or {}, verdict.status.manifest
+    has_failed = not verdict.patch and after.get("phase") == "Failed" != before.get("phase")
+    return (Emit(UPGRADE_FAILED, Ref.of(csv)),) if has_failed and csv["spec"].get("replaces") else ()

@@ -11,7 +11,7 @@ import functions
 from eventing import events
 from eventing.events import Event
 from eventing.flow_chart import mermaid
-from eventing.routes import ROUTES, STEPS, WATCHED, Job, jobs_for
+from eventing.routes import NEWS, ROUTES, STEPS, WATCHED, Job, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 
@@ -196,8 +196,7 @@ def test_a_kind_nobody_routes_rings_nothing() -> None:
 def test_every_emitted_event_that_rings_is_routed() -> None:
     routed = {route.on for route in ROUTES if isinstance(route.on, str)}
     ours = {value for name, value in vars(names).items() if name.isupper() and str(value).startswith("io.olmf.")}
-    told_to_people = {names.PLAN_WAITING, names.PLAN_COMPLETED}
-    assert ours - told_to_people - {names.DEPENDENT_RANG, names.POKE} == routed
+    assert ours - set(NEWS) - {names.DEPENDENT_RANG, names.POKE} == routed
 
 
 def test_the_chart_shows_every_step_and_every_watched_kind() -> None:

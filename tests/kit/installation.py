@@ -31,6 +31,12 @@ class Installation:
     state: Path
     cluster: KubeClient
 
+    @classmethod
+    def of(cls, state: Path) -> Installation:
+        """The one that runs in a state directory."""
+        addresses = json.loads((state / "olmf.json").read_text())
+        return cls(state, KubeClient.from_kubeconfig(addresses["kubeconfig"]))
+
     def olmf(self, *words: str, check: bool = True, timeout: float = 180) -> subprocess.CompletedProcess[str]:
         """Run `olmf <words> --state <state>`."""
         return olmf(*words, "--state", str(self.state), check=check, timeout=timeout)
@@ -102,8 +108,7 @@ def installed(state: Path, *words: str) -> Iterator[Installation]:
     """`olmf up --detach` with these words, and `olmf down` at the end."""
     olmf("up", "--detach", "--state", str(state), *words)
     try:
-        addresses = json.loads((state / "olmf.json").read_text())
-        yield Installation(state, KubeClient.from_kubeconfig(addresses["kubeconfig"]))
+        yield Installation.of(state)
     finally:
         olmf("down", "--state", str(state), check=False)
 

@@ -44,6 +44,7 @@ def test_the_usual_names_of_redis_and_kubeconfig_are_known_and_ours_win() -> Non
         pytest.param("OLMF_LOG_JSON", "perhaps", id="not a boolean"),
         pytest.param("OLMF_UNPACK", "magic", id="not one of the choices"),
         pytest.param("OLMF_UNPACK_TIMEOUT", "ten", id="not a duration in seconds"),
+        pytest.param("OLMF_SINK", "sink.example:80", id="not a URL"),
     ],
 )
 def test_a_bad_value_is_refused_with_its_name(name: str, text: str) -> None:

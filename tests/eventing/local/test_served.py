@@ -7,7 +7,6 @@ from pathlib import Path
 
 from eventing.local.served import Served, is_without_bundles, recall, remember
 from eventing.local.state import StateDirectory
-from shared.adapters.kube import KubeClient
 from shared.kinds import CATALOG_SOURCE
 from tests.kit.installation import SAMPLES, Installation, olmf
 
@@ -57,7 +56,7 @@ def test_a_broken_bundle_is_named_by_up_by_status_and_by_its_catalog(tmp_path: P
     started = olmf("up", "--detach", "--state", str(state), "--bundles", str(bundles))
     try:
         assert f"warning: {wanted}" in started.stderr
-        place = Installation(state, KubeClient.from_kubeconfig(str(state / "kubeconfig")))
+        place = Installation.of(state)
         catalog = place.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: each.get("status"), "a status")
         assert wanted in catalog["status"]["message"]
         assert catalog["status"]["connectionState"]["lastObservedState"] == "READY"

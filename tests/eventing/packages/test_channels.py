@@ -9,9 +9,9 @@ import pytest
 
 from eventing.packages import NotReadyError, PackageError, follow, switch_channel
 from shared.api.manifest import Manifest
-from shared.domain.catalog.model import Channel, Entry, Package
+from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Kind, Ref
-from shared.ports import ImageSource, Pulled, Unavailable
+from shared.ports import Catalogs, ImageSource, Unavailable
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TIDE = Package(
         Channel("fast", (Entry("tide.v1"), Entry("tide.v2", "tide.v1"))),
         Channel("ranged", (Entry("tide.v3", skip_range=">=1.0.0 <3.0.0"),)),
     ),
-    {},
+    {f"tide.v{major}": Bundle(f"tide.v{major}", f"{major}.0.0", "") for major in (1, 2, 3)},
 )
 
 
@@ -40,20 +40,18 @@ class Patched(FakeCluster):
 
 
 class Shelf:
-    """A catalog with one package, or one that cannot be read."""
+    """A catalog that is asked for one package only."""
 
     def __init__(self, answer: Package | Unavailable | None) -> None:
         self._answer = answer
-
-    def pull(self, _: ImageSource) -> Pulled | Unavailable:
-        raise AssertionError("the digest is known")
 
     def package(self, reference: str, name: str, _: ImageSource) -> Package | Unavailable | None:
         assert (reference, name) == ("registry/local@sha256:1", "tide")
         return self._answer
 
-    def packages(self, _: str, __: ImageSource) -> tuple[str, ...] | Unavailable:
-        raise AssertionError("one package is enough")
+
+def a_shelf(answer: Package | Unavailable | None) -> Catalogs:
+    return cast("Catalogs", Shelf(answer))
 
 
 def an_object(kind: Kind, name: str, namespace: str, **fields: object) -> Manifest:
@@ -90,21 +88,21 @@ def channel_of(cluster: Patched) -> str:
 )
 def test_a_channel_leads_further_or_it_does_not(channel: str, leaving: str) -> None:
     cluster = a_cluster()
-    assert switch_channel(cluster.client(), "two", "tide", channel, catalogs=Shelf(TIDE)) == leaving
+    assert switch_channel(cluster.client(), "two", "tide", channel, catalogs=a_shelf(TIDE)) == leaving
     assert channel_of(cluster) == channel
 
 
 def test_a_channel_that_is_not_offered_is_refused_and_not_written() -> None:
     cluster = a_cluster()
     with pytest.raises(PackageError, match="tide has no channel 'slow' in the catalog; its channels: fast, ranged, st"):
-        switch_channel(cluster.client(), "two", "tide", "slow", catalogs=Shelf(TIDE))
+        switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_shelf(TIDE))
     assert channel_of(cluster) == "stable"
 
 
 @pytest.mark.parametrize("answer", [None, Unavailable("Unreachable", "no route")], ids=["no such package", "no answer"])
 def test_a_catalog_that_does_not_say_is_not_believed(answer: Unavailable | None) -> None:
     cluster = a_cluster()
-    assert switch_channel(cluster.client(), "two", "tide", "slow", catalogs=Shelf(answer)) == ""
+    assert switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_shelf(answer)) == ""
     assert channel_of(cluster) == "slow", "the resolution will say what is wrong"
 
 

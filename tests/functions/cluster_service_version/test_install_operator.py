@@ -4,8 +4,9 @@ import pytest
 
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
 from shared.kinds import DEPLOYMENT
+from shared.names import UPGRADE_FAILED
 from shared.ports import Attempt, WriteFailure
-from shared.step import NOTHING, Create, Delete, Record, Replace, SetStatus
+from shared.step import NOTHING, Create, Delete, Emit, Record, Replace, SetStatus
 from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_status, phases
 from tests.functions.cluster_service_version.world import World, csv_ref
 
@@ -134,6 +135,21 @@ def test_a_refused_deployment_fails_the_version(kind: str, reason: str, message:
     assert isinstance(status, SetStatus)
     assert (status.status["phase"], status.status["reason"], status.status["message"]) == ("Failed", reason, message)
     assert event == Record(REF, "Warning", reason, message)
+
+
+@pytest.mark.parametrize(
+    ("replaces", "emits"),
+    [
+        pytest.param("a.v0", (Emit(UPGRADE_FAILED, REF),), id="DESIGN 4: an upgrade"),
+        pytest.param("", (), id="a first installation is no upgrade"),
+    ],
+)
+def test_an_upgrade_that_fails_is_news(replaces: str, emits: tuple[Emit, ...]) -> None:
+    world = World([ready(replaces=replaces), a_group()])
+    outcome = world.step("install", attempt=failed("forbidden"))
+    assert outcome.emits == emits
+    world.perform(outcome.writes)
+    assert UPGRADE_FAILED not in {emit.type for emit in world.step("check").emits}, "it is news only once"
 
 
 @pytest.mark.parametrize(

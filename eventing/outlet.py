@@ -1,0 +1,63 @@
+"""Tells a sink outside what happened: an event that a step emitted is a job, which the scheduler posts over HTTP.
+
+Decision: emitting rings a job of the group `sink`, in the same call that ends the run. So the event is as durable as
+any job, is tried again with back-off for as long as it takes, and shows in `olmf queue ls`; a run neither waits for the
+sink nor fails with it. The scheduler posts, because it never sleeps and runs no steps.
+
+At least once, with the same id each time. What happens again to the same object before it was told is told once, like
+any job. Turned down: posting from the worker, which a slow sink would hold up, and posting from the endpoint, which no
+event of ours passes.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import replace
+from typing import NoReturn
+
+import structlog
+
+from eventing.endpoint import send
+from eventing.events import Event
+from eventing.routes import OUTSIDE, SINK
+from eventing.run_result import RunResult
+from eventing.worker import Drainer, Run
+from eventing.workqueue import UNREACHABLE, Claim, WorkQueue, connect
+from shared.config import Settings
+
+PAUSE_SECONDS = 1.0
+SOURCE = "/olmf"
+log = structlog.get_logger()
+
+
+def serve(settings: Settings, tell: Run | None = None) -> NoReturn:
+    """Post whatever is due to `settings.sink`, for ever; `tell` posts instead of `post`."""
+    run = tell or (lambda claim: post(settings.sink, claim))
+    while True:
+        try:
+            queue = WorkQueue(connect(settings.redis_url), settings, worker=f"sink-{secrets.token_hex(4)}")
+            while True:
+                Drainer(queue, (SINK,), run).drain()
+        except UNREACHABLE as error:
+            log.warning("redis_unreachable", error=str(error))
+            time.sleep(PAUSE_SECONDS)
+
+
+def post(sink: str, claim: Claim) -> RunResult:
+    """Post the event of a claim; a sink that does not take it is tried again later."""
+    event = event_of(claim)
+    try:
+        send(sink, event, "the sink")
+    except OSError as error:
+        log.warning("event_refused", id=event.id, type=event.type, ref=str(event.ref), error=str(error))
+        return RunResult(run_id="", record=b"", failure="retry", message=str(error))
+    log.info("event_sent", id=event.id, type=event.type, ref=str(event.ref))
+    return RunResult(run_id="", record=b"")
+
+
+def event_of(claim: Claim) -> Event:
+    """The event that a claim stands for; the run that emitted it last gives it its id."""
+    kind = claim.step.partition("/")[2]
+    ref = replace(claim.ref, api_version=claim.ref.api_version.removeprefix(OUTSIDE))
+    return Event(f"{claim.causes[-1]}.{ref.namespace}.{ref.name}", kind, SOURCE, ref)
