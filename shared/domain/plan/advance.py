@@ -14,6 +14,7 @@ from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle.model import BadBundle
 from shared.domain.lifecycle.admission import joined
 from shared.domain.plan import crds, execution, references, steps, validation
+from shared.domain.plan.competition import competing
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import Resource
@@ -153,10 +154,18 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)
     live = going.live(rule.kind, resource.name)
     if rule.kind == kinds.CLUSTER_SERVICE_VERSION:
-        if live is not None and is_copy(live):
-            raise _Occupied(f"{occupied(resource.name, home_of(live))}. {way_out(home_of(live))}")
-        wanted = joined(wanted, going.groups)
+        wanted = _version(going, wanted, live)
     return execution.act(wanted, live, rule)
+
+
+def _version(going: _Pass, csv: Manifest, live: ReadOnly | None) -> Manifest:
+    """A version as a member of its group. Only a plan that somebody made by hand brings one that it does not name."""
+    if live is not None and is_copy(live):
+        raise _Occupied(f"{occupied(name_of(csv), home_of(live))}. {way_out(home_of(live))}")
+    named = (going.plan.get("spec") or {}).get("clusterServiceVersionNames") or ()
+    if name_of(csv) not in named and (rivalry := competing(csv, going.csvs.values())):
+        raise _Failure(rivalry)
+    return joined(csv, going.groups)
 
 
 def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Action:
