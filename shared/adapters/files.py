@@ -9,6 +9,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from multiprocessing import get_context
@@ -33,10 +34,14 @@ class File:
     name: str
     """Its path below the folder of the catalog, with whatever is no text replaced."""
     path: Path
+    content: bytes | None = None
+    """What it holds, where that is no file of this machine."""
 
     @property
     def size(self) -> int:
         """Its bytes; 0 when it cannot be looked at."""
+        if self.content is not None:
+            return len(self.content)
         try:
             return self.path.stat().st_size
         except OSError:
@@ -44,6 +49,8 @@ class File:
 
     def read(self) -> bytes:
         """What it holds. OSError when it cannot be read."""
+        if self.content is not None:
+            return self.content
         with self.path.open("rb") as stream:
             status = os.fstat(stream.fileno())
             if status.st_size >= _MAPPED_FROM:
@@ -51,17 +58,27 @@ class File:
             return stream.read()
 
 
-def judge(path: str) -> Verdict:
-    """Judge the catalog in a folder, a file, or on stdin (`-`)."""
+@contextmanager
+def opened(path: str) -> Iterator[list[File]]:
+    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if there is none."""
     if path == STDIN:
-        content, reading = sys.stdin.buffer.read(), Reading()
-        reading.add_file(STDIN, content)
-        return reading.verdict().located(lambda _: content)
+        yield [File(STDIN, Path(STDIN), sys.stdin.buffer.read())]
+    elif path.startswith((".", "/")) or Path(path).exists():
+        yield files(Path(path))
+    else:
+        from shared.adapters.images import folder_of
+
+        with folder_of(path) as folder:
+            yield files(folder)
+
+
+def judge(path: str) -> Verdict:
+    """Judge the catalog that a path leads to. OciError when an image cannot be had."""
     try:
-        found = files(Path(path))
+        with opened(path) as found:
+            return judge_files(found)
     except OSError as error:
         return Verdict((Finding(_sentence(error), Place(path)),))
-    return judge_files(found)
 
 
 def judge_files(found: list[File]) -> Verdict:
@@ -108,7 +125,7 @@ def _sentence(error: OSError) -> str:
 def files(root: Path) -> list[File]:
     """The files of a catalog, in the order in which they are read; a file is a catalog of its own. OSError if none."""
     if not root.is_dir():
-        root.stat()
+        root.stat()  # says what is wrong with it, if anything is
         return [File(_shown(root.name), root)]
     found = sorted(_walk(root, (), set()), key=lambda parts: parts)
     names = {"/".join(map(_shown, parts)): root.joinpath(*parts) for parts in found}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
     from shared.domain.catalog.verdict import Verdict
@@ -24,14 +24,25 @@ def register(group: typer.Typer) -> None:
 
 def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
     """Judge catalogs one by one; the exit code is 0 when all of them are valid."""
-    from shared.adapters.files import judge
-
     if output not in _FORMS:
         raise CliError(f"-o {output}: wanted text or json", USAGE)
-    verdicts = [(path, judge(path)) for path in paths]
-    _FORMS[output](verdicts)
-    if not all(verdict.ok for _, verdict in verdicts):
-        raise typer.Exit(NEGATIVE)
+    verdicts = [(path, *_judged(path)) for path in paths]
+    _FORMS[output]([(path, verdict) for path, verdict, _ in verdicts])
+    if code := max(code for _, _, code in verdicts):
+        raise typer.Exit(code)
+
+
+def _judged(path: str) -> tuple[Verdict, int]:
+    """The judgement of one catalog, and the exit code that it asks for."""
+    from shared.adapters.files import judge
+    from shared.adapters.oci import OciError
+    from shared.domain.catalog.verdict import Finding, Place, Verdict
+
+    try:
+        verdict = judge(path)
+    except OciError as error:
+        return Verdict((Finding(str(error), Place(path)),)), UNKNOWN
+    return verdict, 0 if verdict.ok else NEGATIVE
 
 
 def _as_json(verdicts: Sequence[tuple[str, Verdict]]) -> None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from shared.domain import goyaml
-from shared.domain.catalog import image_reference, release, schemas, shapes
+from shared.domain.catalog import image_reference, schemas, shapes
 from shared.domain.catalog.meta import Meta
 from shared.domain.catalog.model import Entry
 from shared.domain.catalog.verdict import Place
 from shared.domain.gotext import from_base64, quoted
 from shared.domain.semver import InvalidVersion
 from shared.domain.semver import parse as parse_version
+from shared.domain.semver.release import InvalidRelease, parse_release
 
 _IDENTITY: Final = "olm.package"
 _OBJECT: Final = "olm.bundle.object"
@@ -211,8 +212,10 @@ def _wrong_version(name: str, version: str, build: str) -> Iterator[str]:
         parse_version(version)
     except InvalidVersion as error:
         yield f"error parsing bundle {quoted(name)} version {quoted(version)}: {error}"
-    if why := release.why_not(build):
-        yield f"error parsing bundle {quoted(name)} release version {quoted(build)}: {why}"
+    try:
+        parse_release(build)
+    except InvalidRelease as error:
+        yield f"error parsing bundle {quoted(name)} release version {quoted(build)}: {error}"
 
 
 _ADDERS: Final[Mapping[str, Callable[[Blobs, Meta, Place], None]]] = {
