@@ -109,6 +109,12 @@ class Catalogs(Protocol):
         """The names of all packages, sorted."""
         ...
 
+    def providers(
+        self, reference: str, api: tuple[str, str, str], source: ImageSource
+    ) -> tuple[str, ...] | Unavailable:
+        """The packages that have a bundle which provides an API: its group, version and kind."""
+        ...
+
 
 class Bundles(Protocol):
     """Bundle images."""

@@ -9,6 +9,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, name_of, uid_of, version_of
 from shared.domain.resolver import resolve
 from shared.domain.resolver.scene import look as look_around
+from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
@@ -31,7 +32,7 @@ def unpack_bundle(
     Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
     """
     scene = look_around(
-        cluster, lambda at, name: catalogs.package(at.reference, name, ImageSource(*at.origin)), ref.name, policy
+        cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy
     )
     resolution, limits, now = resolve(scene.inputs), settings(scene.groups, policy.unpack_timeout), clock.now()
     found: dict[str, Verdict] = {}

@@ -9,6 +9,7 @@ from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolver import Resolution, resolve
 from shared.domain.resolver.scene import Scene, look
+from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed, since
 from shared.domain.subscription.state import unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
@@ -29,7 +30,7 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     now = clock.now()
     scene = look(
         cluster,
-        lambda at, name: catalogs.package(at.reference, name, ImageSource(*at.origin)),
+        lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)),
         ref.name,
         policy,
         is_resting=lambda subscription: is_just_begun(subscription, now),

@@ -13,6 +13,7 @@ from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
 from shared.domain.resolver import resolve
 from shared.domain.resolver.scene import look
+from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import components
 from shared.ports import Attempt, Catalogs, Clock, Cluster, ImageSource, Policy
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Wait, Write
@@ -29,9 +30,7 @@ def write_install_plan(
     Writes: InstallPlans with their steps, labels of older ones; what Subscriptions say about their plan and version.
     Emits:  `io.olmf.plan.waiting` for a plan that somebody has to approve.
     """
-    scene = look(
-        cluster, lambda at, name: catalogs.package(at.reference, name, ImageSource(*at.origin)), ref.name, policy
-    )
+    scene = look(cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy)
     ready = list(drafts(resolve(scene.inputs).components, scene.subscriptions, cluster.get))
     if not ready:
         return NOTHING

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 ALLOWED = {
-    "__future__", "base64", "binascii", "bisect", "collections", "copy",
+    "__future__", "base64", "binascii", "bisect", "cel_expr_python", "collections", "copy",
     "dataclasses", "datetime", "decimal", "enum", "fractions",
     "functools", "gzip", "hashlib", "heapq", "io", "itertools", "json", "jsonschema", "math", "msgspec", "operator",
-    "orjson", "pydantic", "re", "semver", "shared", "string", "struct", "textwrap",
+    "orjson", "pydantic", "pysat", "re", "semver", "shared", "string", "struct", "textwrap",
     "types", "typing", "unicodedata", "yaml", "zlib",
 }  # fmt: skip
 """Top-level packages that the domain may import."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from shared.domain.catalog.model import Bundle, Package, Property
+from shared.domain.resolver.facts import Gvk
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,6 +40,30 @@ class Catalog:
         return self.image, self.key.namespace, self.secrets
 
 
+class Shelf(Protocol):
+    """The content of one catalog. Equal questions have equal answers."""
+
+    def package(self, name: str) -> Package | None:
+        """A package, or None."""
+        ...
+
+    def names(self) -> Iterable[str]:
+        """All packages."""
+        ...
+
+    def providers(self, api: Gvk) -> Iterable[str]:
+        """The packages of which a bundle states the API."""
+        ...
+
+    def homes(self, bundle: str) -> Iterable[str]:
+        """The packages that have a bundle of that name."""
+        ...
+
+    def problem(self, name: str) -> str:
+        """Why a package cannot be read; empty when it can, or is not there."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Subscriber:
     """A Subscription as the resolver sees it."""
@@ -63,6 +88,8 @@ class Installed:
     name: str
     version: str
     properties: tuple[Property, ...] = ()
+    owner: str = ""
+    """The Subscription that says it installed it; empty for one that nobody claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +100,9 @@ class Inputs:
     subscribers: tuple[Subscriber, ...] = ()
     installed: tuple[Installed, ...] = ()
     catalogs: Mapping[CatalogKey, Catalog] = field(default_factory=dict)
-    packages: Mapping[tuple[CatalogKey, str], Package | str] = field(default_factory=dict)
-    """By catalog and name; a text says why the package could not be read; absent means that there is none."""
+    """Every catalog that the namespace sees."""
+    shelves: Mapping[CatalogKey, Shelf] = field(default_factory=dict)
+    """The content of those that can be read."""
     problem: str = ""
     """What prevents any decision in the namespace, e.g. two OperatorGroups."""
     is_whole: bool = False
@@ -112,6 +140,8 @@ class Component:
     chosen: tuple[Chosen, ...] = ()
     refusal: Refusal | None = None
     is_manual: bool = False
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Subscription to one sentence: what it gets and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of
-from shared.domain.catalog.model import Package
 from shared.domain.groups.targets import refusal
 from shared.domain.resolver.copies import home_of, is_copy
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
-from shared.domain.resolver.properties import of_csv
+from shared.domain.resolver.existing import existing
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
+from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import state
 from shared.kinds import Kind, Ref
 
@@ -26,15 +26,6 @@ class Objects(Protocol):
 
     def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
         """All objects of a kind in a namespace."""
-        ...
-
-
-class Sorry(Protocol):
-    """Content that could not be had."""
-
-    @property
-    def message(self) -> str:
-        """Why, in a sentence."""
         ...
 
 
@@ -52,8 +43,8 @@ class Scope(Protocol):
         ...
 
 
-Fetch = Callable[[Catalog, str], Package | Sorry | None]
-"""One package of a catalog."""
+Open = Callable[[Catalog], IndexedShelf]
+"""The content of a catalog that has a reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +54,12 @@ class Scene:
     subscriptions: tuple[Manifest, ...]
     groups: tuple[Manifest, ...]
     inputs: Inputs
-    is_partial: bool = False
-    """A catalog that has content could not be read just now: worth another look soon."""
+    shelves: tuple[IndexedShelf, ...] = ()
+
+    @property
+    def is_partial(self) -> bool:
+        """Once resolved: something that a catalog has could not be read just now, so another look is worth it."""
+        return any(shelf.problems for shelf in self.shelves)
 
 
 def _never(_: ReadOnly) -> bool:
@@ -72,30 +67,28 @@ def _never(_: ReadOnly) -> bool:
 
 
 def look(
-    objects: Objects, fetch: Fetch, namespace: str, scope: Scope, *, is_resting: Callable[[ReadOnly], bool] = _never
+    objects: Objects, opened: Open, namespace: str, scope: Scope, *, is_resting: Callable[[ReadOnly], bool] = _never
 ) -> Scene:
     """The scene of a namespace, with as few questions as the answer needs; one where all rest is empty."""
     subscriptions = objects.list(kinds.SUBSCRIPTION, namespace)
     if all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
         return Scene(subscriptions, (), Inputs(namespace))
     found_csvs = objects.list(kinds.CLUSTER_SERVICE_VERSION, namespace)
-    csvs = [csv for csv in found_csvs if not is_copy(csv)]
+    originals = {name_of(csv) for csv in found_csvs if not is_copy(csv)}
     copies = {name_of(csv): home_of(csv) for csv in found_csvs if is_copy(csv)}
     groups = objects.list(kinds.OPERATOR_GROUP, namespace)
-    subscribers = tuple(_subscriber(one, {name_of(csv) for csv in csvs}) for one in subscriptions)
+    subscribers = tuple(_subscriber(one, originals) for one in subscriptions)
     places = {namespace} if _excludes_global(groups) else {namespace, scope.global_namespace}
-    wishes = {(one.catalog, one.package) for one in subscribers if not one.waits and one.catalog.namespace in places}
-    found = {key: objects.get(kinds.CATALOG_SOURCE.ref(key.name, key.namespace)) for key, _ in sorted(wishes)}
-    catalogs = {key: catalog_of(manifest) for key, manifest in found.items() if manifest is not None}
-    packages = _packages(wishes, catalogs, fetch)
-    problem = _problem(groups)
+    found = [catalog_of(one) for place in sorted(places) for one in objects.list(kinds.CATALOG_SOURCE, place)]
+    catalogs = {catalog.key: catalog for catalog in found}
+    shelves = {catalog.key: opened(catalog) for catalog in found if catalog.reference}
+    problem, is_whole = _problem(groups), scope.plan_scope == "namespace"
     try:
-        installed = _installed(csvs, subscriptions)
+        installed = existing(found_csvs, subscriptions, groups, is_strict=is_whole)
     except ValueError as error:
         installed, problem = (), f"error using catalogsource {namespace}/@existing: {error}"
-    is_whole = scope.plan_scope == "namespace"
-    inputs = Inputs(namespace, subscribers, installed, catalogs, packages, problem, is_whole, copies)
-    return Scene(subscriptions, groups, inputs, any(isinstance(one, str) for one in packages.values()))
+    inputs = Inputs(namespace, subscribers, installed, catalogs, shelves, problem, is_whole, copies)
+    return Scene(subscriptions, groups, inputs, tuple(shelves.values()))
 
 
 def catalog_of(source: ReadOnly) -> Catalog:
@@ -137,39 +130,3 @@ def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
         waits=state.waits(subscription, csvs),
         failed_csv=state.given_up(subscription),
     )
-
-
-def _packages(
-    wishes: Iterable[tuple[CatalogKey, str]], catalogs: Mapping[CatalogKey, Catalog], fetch: Fetch
-) -> dict[tuple[CatalogKey, str], Package | str]:
-    found: dict[tuple[CatalogKey, str], Package | str] = {}
-    for key, package in sorted(wishes):
-        if key in catalogs and catalogs[key].reference:
-            match fetch(catalogs[key], package):
-                case None:
-                    pass
-                case Package() as offered:
-                    found[key, package] = offered
-                case sorry:
-                    found[key, package] = sorry.message
-    return found
-
-
-def _installed(csvs: Sequence[ReadOnly], subscriptions: Sequence[ReadOnly]) -> tuple[Installed, ...]:
-    """What stays: a CSV whose successor is already there only waits to be deleted."""
-    replaced = {(csv.get("spec") or {}).get("replaces") for csv in csvs}
-    return tuple(
-        Installed(
-            name_of(csv),
-            str((csv.get("spec") or {}).get("version") or ""),
-            of_csv(csv, _packages_of(name_of(csv), subscriptions)),
-        )
-        for csv in csvs
-        if name_of(csv) not in replaced
-    )
-
-
-def _packages_of(csv: str, subscriptions: Iterable[ReadOnly]) -> Iterable[str]:
-    for subscription in subscriptions:
-        if (subscription.get("status") or {}).get("installedCSV") == csv:
-            yield str((subscription.get("spec") or {}).get("name") or "")

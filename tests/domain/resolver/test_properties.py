@@ -1,4 +1,4 @@
-"""Properties of installed versions, and requirements that cannot be read."""
+"""Properties of installed versions, read and written."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Property
-from shared.domain.resolver.properties import annotation, of_csv
-from shared.domain.resolver.requirements import Provided, provided, required
-from shared.domain.resolver.versions import is_in_range
+from shared.domain.resolver.existing import of_csv
+from shared.domain.resolver.properties import annotation
 
 
 def a_csv(text: str | None = None, version: str = "1.0.0") -> Manifest:
@@ -48,35 +47,3 @@ def test_the_package_is_always_among_the_written_properties() -> None:
     """resolver.md 2.4: appended where no olm.package property is present."""
     written = json.loads(annotation(Bundle("a.v1", "1.0.0", "i"), "a"))
     assert written == {"properties": [{"type": "olm.package", "value": {"packageName": "a", "version": "1.0.0"}}]}
-
-
-@pytest.mark.parametrize(
-    "stated",
-    [
-        pytest.param(Property("olm.gvk.required", 5), id="a requirement that is no object"),
-        pytest.param(Property("olm.constraint", {"all": []}), id="a compound constraint that is no object"),
-        pytest.param(Property("olm.package.required", {"packageName": "a"}), id="resolver.md 4.2: a missing range"),
-    ],
-)
-def test_a_requirement_that_cannot_be_read_is_an_error(stated: Property) -> None:
-    with pytest.raises(ValueError, match=r"^(property|Last element)"):
-        required([stated])
-
-
-def test_a_label_is_a_fact_like_any_other() -> None:
-    [wanted] = required([Property("olm.label.required", {"label": "fast"})])
-    assert wanted.is_met_by(provided("x", [Property("olm.label", {"label": "fast"})]))
-    assert not wanted.is_met_by(provided("x", [Property("olm.label", {"label": "slow"})]))
-
-
-def test_a_negation_filters_a_single_provider() -> None:
-    """resolver.md 4.3: an entry passing none of the elements."""
-    package = {"package": {"packageName": "b", "versionRange": ">=1.0.0"}}
-    [wanted] = required([Property("olm.constraint", {"not": {"constraints": [package]}})])
-    assert wanted.is_met_by(Provided("x"))
-    assert not wanted.is_met_by(Provided("b", packages=(("b", "1.0.0"),)))
-
-
-def test_a_text_that_is_no_version_lies_in_no_range() -> None:
-    assert not is_in_range("latest", ">=0.0.1")
-    assert is_in_range("1.2.3", ">=1.0.0 <2.0.0")

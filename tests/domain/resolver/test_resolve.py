@@ -9,6 +9,8 @@ import pytest
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver import Catalog, CatalogKey, Inputs, Installed, Resolution, Subscriber, resolve
+from shared.domain.resolver.model import Shelf
+from shared.domain.resolver.shelves import LoadedShelf
 
 KEY = CatalogKey("olm", "local")
 CATALOG = Catalog(KEY, "registry/local:v1", "registry/local@sha256:1")
@@ -38,16 +40,19 @@ def a_package(name: str, *properties: Property, version: str = "1.0.0", replaces
     return Package(name, "stable", (Channel("stable", (Entry(csv, replaces),)),), {csv: bundle})
 
 
-def an_installed(name: str, *properties: Property, version: str = "1.0.0") -> Installed:
+def an_installed(name: str, *properties: Property, version: str = "1.0.0", owner: str = "") -> Installed:
     identity = Property("olm.package", {"packageName": name, "version": version})
-    return Installed(f"{name}.v{version}", version, (identity, *properties))
+    return Installed(f"{name}.v{version}", version, (identity, *properties), owner)
 
 
 def answer(
     *subscribers: Subscriber, packages: Iterable[Package] = (), installed: Iterable[Installed] = (), whole: bool = False
 ) -> Resolution:
-    offered = {(KEY, package.name): package for package in packages}
-    return resolve(Inputs("ns", subscribers, tuple(installed), {KEY: CATALOG}, offered, is_whole=whole))
+    return resolve(Inputs("ns", subscribers, tuple(installed), {KEY: CATALOG}, shelves(*packages), is_whole=whole))
+
+
+def shelves(*packages: Package) -> dict[CatalogKey, Shelf]:
+    return {KEY: LoadedShelf({package.name: package for package in packages})}
 
 
 def chosen(resolution: Resolution) -> list[str]:
@@ -71,13 +76,14 @@ def test_a_fresh_install_keeps_what_its_channel_says_it_replaces() -> None:
 
 def test_an_update_replaces_what_is_installed() -> None:
     newer = a_package("a", version="2.0.0", replaces="a.v1.0.0")
-    [one] = answer(a_subscriber("a", installed_csv="a.v1.0.0"), packages=[newer], installed=[an_installed("a")]).chosen
+    mine = an_installed("a", owner="a")
+    [one] = answer(a_subscriber("a", installed_csv="a.v1.0.0"), packages=[newer], installed=[mine]).chosen
     assert (one.bundle.name, one.replaces) == ("a.v2.0.0", "a.v1.0.0")
 
 
 def test_an_operator_that_may_stay_as_it_is_keeps_its_version() -> None:
     resolution = answer(
-        a_subscriber("a", installed_csv="a.v1.0.0"), packages=[a_package("a")], installed=[an_installed("a")]
+        a_subscriber("a", installed_csv="a.v1.0.0"), packages=[a_package("a")], installed=[an_installed("a", owner="a")]
     )
     assert (chosen(resolution), refusal(resolution, "a")) == ([], "")
     assert resolution.reasons["a"] == "a.v1.0.0 is installed, and nothing in its channel replaces it"
@@ -105,7 +111,12 @@ def test_deprecated_bundles_are_passed_over() -> None:
             "bundle a.v1.0.0 requires an operator with package: b and with version in range: >=2.0.0",
             id="a package out of range",
         ),
-        pytest.param(needs_package("b", "~1"), an_installed("b"), "bundle a.v1.0.0: ", id="a range that is none"),
+        pytest.param(
+            needs_package("b", "~1"),
+            an_installed("b"),
+            "bundle local/olm/stable/a.v1.0.0 cannot be used: Could not parse Range",
+            id="resolver.md 13 B7: a range that is none prohibits its bundle",
+        ),
         pytest.param(
             constraint(
                 all={"constraints": [{"gvk": gvk("K").value}, {"package": needs_package("b", ">=1.0.0").value}]}
@@ -121,10 +132,10 @@ def test_deprecated_bundles_are_passed_over() -> None:
             id="resolver.md 4.3: any",
         ),
         pytest.param(
-            constraint(cel={"rule": "true"}, failureMessage="must be true"),
+            constraint(cel={"rule": "properties.exists(p, p.type == 'x')"}, failureMessage="needs x"),
             an_installed("b"),
-            "requires an operator with constraint",
-            id="a rule in CEL is named, not evaluated",
+            'with constraint: "properties.exists(p, p.type == \'x\')" and message: "needs x"',
+            id="resolver.md 4.4: a rule in CEL that nobody meets",
         ),
         pytest.param(constraint(), an_installed("b"), "constraint is empty", id="resolver.md 4.3: an empty constraint"),
     ],
@@ -159,30 +170,40 @@ def test_who_needs_a_refused_one_is_refused_too_and_others_are_not() -> None:
 def test_an_api_has_one_provider() -> None:
     resolution = answer(A, packages=[a_package("a", gvk("K"))], installed=[an_installed("b", gvk("K"))])
     assert refusal(resolution, "a") == (
-        "constraints not satisfiable: a.v1.0.0 and b.v1.0.0 provide K (example.com/v1), subscription a exists"
+        "constraints not satisfiable: @existing/ns//b.v1.0.0 and local/olm/stable/a.v1.0.0 provide K (example.com/v1), "
+        "clusterserviceversion b.v1.0.0 exists and is not referenced by a subscription, subscription a exists, "
+        "subscription a requires local/olm/stable/a.v1.0.0"
     )
 
 
 def test_an_update_whose_name_a_copy_has_is_refused_in_its_component_only() -> None:
     newer = a_package("a", version="2.0.0", replaces="a.v1.0.0")
-    offered = {(KEY, package.name): package for package in (newer, a_package("b"))}
+    offered = shelves(newer, a_package("b"))
     subscribers = (a_subscriber("a", installed_csv="a.v1.0.0"), B)
     copies = {"a.v2.0.0": "elsewhere"}
-    resolution = resolve(Inputs("ns", subscribers, (an_installed("a"),), {KEY: CATALOG}, offered, copies=copies))
+    resolution = resolve(
+        Inputs("ns", subscribers, (an_installed("a", owner="a"),), {KEY: CATALOG}, offered, copies=copies)
+    )
     assert chosen(resolution) == ["b.v1.0.0"]
     assert "a.v2.0.0 is installed for this namespace already, from namespace elsewhere" in refusal(resolution, "a")
 
 
 def test_a_copy_of_another_version_stands_in_nobodys_way() -> None:
-    packages = {(KEY, "a"): a_package("a")}
-    assert chosen(resolve(Inputs("ns", (A,), (), {KEY: CATALOG}, packages, copies={"a.v0": "x"}))) == ["a.v1.0.0"]
+    offered = shelves(a_package("a"))
+    assert chosen(resolve(Inputs("ns", (A,), (), {KEY: CATALOG}, offered, copies={"a.v0": "x"}))) == ["a.v1.0.0"]
 
 
 def test_a_second_subscription_for_an_installed_package_is_refused() -> None:
     """resolver.md 10.3: the installed copy and the catalog's copy are the same package."""
     first = a_subscriber("a", "first", installed_csv="a.v1.0.0")
-    resolution = answer(first, a_subscriber("a", "second"), packages=[a_package("a")], installed=[an_installed("a")])
-    assert "a.v1.0.0 is installed by subscription first" in refusal(resolution, "second")
+    resolution = answer(
+        first, a_subscriber("a", "second"), packages=[a_package("a")], installed=[an_installed("a", owner="first")]
+    )
+    assert refusal(resolution, "second") == (
+        "constraints not satisfiable: @existing/ns//a.v1.0.0 and local/olm/stable/a.v1.0.0 originate from package a, "
+        "subscription first exists, subscription first requires @existing/ns//a.v1.0.0, subscription second exists, "
+        "subscription second requires local/olm/stable/a.v1.0.0"
+    )
 
 
 def test_two_subscriptions_for_one_package_get_one_bundle() -> None:
@@ -242,13 +263,20 @@ def test_a_channel_without_one_order_prevents_the_decision_of_its_subscriptions_
     fork = (Entry("a.v3", "a.v1"), Entry("a.v2", "a.v1"), Entry("a.v1"))
     bundles = {entry.name: Bundle(entry.name, "1.0.0", "i") for entry in fork}
     resolution = answer(A, B, packages=[Package("a", "stable", (Channel("stable", fork),), bundles), a_package("b")])
-    assert refusal(resolution, "a").startswith("a unique replacement chain within a channel is required")
+    assert "a unique replacement chain within a channel is required" in refusal(resolution, "a")
     assert chosen(resolution) == ["b.v1.0.0"]
 
 
 def test_a_package_has_one_provider() -> None:
-    """resolver.md 9.1: an unclaimed older version of the same package stands in the way."""
+    """resolver.md 9.1: an unclaimed version of the same package, which the catalog does not have, stands in the way."""
     resolution = answer(A, packages=[a_package("a", version="2.0.0")], installed=[an_installed("a")])
     assert refusal(resolution, "a") == (
-        "constraints not satisfiable: a.v1.0.0 and a.v2.0.0 originate from package a, subscription a exists"
+        "constraints not satisfiable: @existing/ns//a.v1.0.0 and local/olm/stable/a.v2.0.0 originate from package a, "
+        "clusterserviceversion a.v1.0.0 exists and is not referenced by a subscription, subscription a exists, "
+        "subscription a requires local/olm/stable/a.v2.0.0"
     )
+
+
+def test_what_nobody_claims_is_taken_over() -> None:
+    resolution = answer(A, packages=[a_package("a")], installed=[an_installed("a")])
+    assert [(one.bundle.name, one.subscribers) for one in resolution.chosen] == [("a.v1.0.0", ("a",))]

@@ -289,9 +289,7 @@ def test_a_needed_api_is_named_and_found_once_it_is_installed() -> None:
     needs = Property("olm.gvk.required", {"group": "example.com", "version": "v1", "kind": "Vault"})
     gives = Property("olm.gvk", {"group": "example.com", "version": "v1", "kind": "Vault"})
     world = a_world()
-    world.catalogs.publish(
-        IMAGE, a_package("etcd", "1.0.0", properties=[needs]), a_package("vault", "1.0.0", properties=[gives])
-    )
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", properties=[needs]))
     world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
     world.put(a_subscription())
     world.settle()
@@ -301,12 +299,16 @@ def test_a_needed_api_is_named_and_found_once_it_is_installed() -> None:
         "bundle etcd.v1.0.0 requires an operator providing an API with group: example.com, version: v1, kind: Vault"
         in message
     )
-    world.put(a_subscription("vault"))
+    world.catalogs.publish(
+        IMAGE, a_package("etcd", "1.0.0", properties=[needs]), a_package("vault", "1.0.0", properties=[gives])
+    )
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
     for _ in range(3):
         world.settle()
         world.finish_jobs()
     world.settle()
     assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    assert world.get(kinds.SUBSCRIPTION.ref("vault-stable-local-olm", "ns")) is not None
     assert conditions(world) == {}
 
 

@@ -21,6 +21,8 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, uid_of, version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.lifecycle.phases import is_copied
+from shared.domain.resolver.facts import Gvk
+from shared.domain.resolver.shelves import LoadedShelf
 from shared.errors import RetryLater
 from shared.kinds import Kind, Ref
 from shared.ports import (
@@ -70,6 +72,11 @@ class FakeCatalogs:
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:
         return self.trouble or tuple(sorted(self.content[reference]))
+
+    def providers(
+        self, reference: str, api: tuple[str, str, str], source: ImageSource
+    ) -> tuple[str, ...] | Unavailable:
+        return self.trouble or tuple(LoadedShelf(self.content[reference]).providers(Gvk(*api)))
 
 
 @dataclass

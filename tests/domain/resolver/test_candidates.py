@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
+from shared.domain.resolver.candidates import AmbiguousInstallation, candidates
+from shared.domain.resolver.channels import ChannelError, in_order
+from shared.domain.resolver.market import Market, Source
 from shared.domain.resolver.model import CatalogKey, Installed, Subscriber
-from shared.domain.resolver.pool import ChannelError, in_order, pool
+from shared.domain.resolver.operators import Operator, of_installed, of_package
+from shared.domain.resolver.shelves import LoadedShelf
+
+KEY = CatalogKey("olm", "local")
 
 
 def an_entry(name: str, replaces: str = "", skips: tuple[str, ...] = (), skip_range: str = "") -> Entry:
@@ -20,7 +28,7 @@ def a_package(*channels: Channel, default: str = "stable") -> Package:
 
 
 def a_subscriber(channel: str = "stable", starting_csv: str = "") -> Subscriber:
-    return Subscriber("sub", "etcd", channel, CatalogKey("olm", "local"), starting_csv)
+    return Subscriber("sub", "etcd", channel, KEY, starting_csv)
 
 
 V3, V2, V1 = an_entry("v3", "v2"), an_entry("v2", "v1"), an_entry("v1")
@@ -28,9 +36,15 @@ LINE = Channel("stable", (V1, V2, V3))
 
 
 def found(subscriber: Subscriber, package: Package, installed: str = "") -> list[str] | str:
-    current = Installed(installed, installed.removeprefix("v") + ".0.0") if installed else None
-    candidates = pool(subscriber, package, current)
-    return candidates if isinstance(candidates, str) else [one.bundle.name for one in candidates]
+    present = [of_installed(Installed(installed, installed.removeprefix("v") + ".0.0"), "ns")] if installed else []
+    market = Market("ns", [Source(KEY, LoadedShelf({package.name: package}))], present, is_strict=True)
+    answer = candidates(replace(subscriber, installed_csv=installed), market)
+    return answer.refusal or [one.name for one in answer.operators]
+
+
+def operators(*entries: Entry) -> tuple[Operator, ...]:
+    bundles = {entry.name: Bundle(entry.name, "1.0.0", "") for entry in entries}
+    return of_package(Package("p", "c", (Channel("c", entries),), bundles), KEY)["c"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +108,7 @@ def test_candidates(subscriber: Subscriber, channels: list[Channel], installed: 
     [
         pytest.param(
             a_subscriber(),
-            Package("etcd", "", (), {}),
+            replace(a_package(LINE), name="other"),
             "no operators found in package etcd in the catalog referenced by subscription sub",
             id="resolver.md 5.2 stage 2: no such package",
         ),
@@ -133,24 +147,36 @@ def test_a_wish_that_leaves_nothing_is_named(subscriber: Subscriber, package: Pa
         pytest.param(
             (an_entry("v3", "v1"), an_entry("v2", "v1"), an_entry("v1")),
             "a unique replacement chain within a channel is required to determine the relative order between channel "
-            'entries, but 2 replacement chains were found in channel "c" of package "p": v3...v1, v2...v1',
+            'entries, but 2 replacement chains were found in channel "c" of package "p": v2...v1, v3...v1',
             id="resolver.md 5.4: a fork has two heads",
         ),
     ],
 )
 def test_a_channel_without_one_order_is_refused(entries: tuple[Entry, ...], message: str) -> None:
     with pytest.raises(ChannelError) as error:
-        in_order(Channel("c", entries), "p")
+        in_order(operators(*entries))
     assert str(error.value) == message
 
 
 def test_a_chain_of_one_is_shown_by_its_name() -> None:
     """resolver.md 5.4: `name`, or `first...last`."""
     entries = (an_entry("v5", skips=("v4",)), an_entry("v4"), an_entry("v3", "v2"), an_entry("v2"))
-    with pytest.raises(ChannelError, match=r"v5, v3\.\.\.v2$"):
-        in_order(Channel("c", entries), "p")
+    with pytest.raises(ChannelError, match=r"v3\.\.\.v2, v5$"):
+        in_order(operators(*entries))
 
 
 def test_an_entry_that_is_only_skipped_vanishes() -> None:
-    channel = Channel("c", (an_entry("v3", skips=("v2",)), an_entry("v2", "v1"), an_entry("v1")))
-    assert [entry.name for entry in in_order(channel, "p")] == ["v3"]
+    entries = (an_entry("v3", skips=("v2",)), an_entry("v2", "v1"), an_entry("v1"))
+    assert [entry.name for entry in in_order(operators(*entries))] == ["v3"]
+
+
+def test_two_versions_of_the_installed_name_are_ambiguous() -> None:
+    """resolver.md 5.1: two matches."""
+    present = [of_installed(Installed("v1", "1.0.0"), "ns") for _ in range(2)]
+    with pytest.raises(AmbiguousInstallation, match="of subscription ns/sub: v1, v1"):
+        candidates(replace(a_subscriber(), installed_csv="v1"), Market("ns", [], present, is_strict=True))
+
+
+def test_an_empty_channel_has_an_empty_order() -> None:
+    """resolver.md 5.4 5: empty input, empty output."""
+    assert in_order(()) == ()

@@ -1,0 +1,85 @@
+"""Which operators one Subscription may get, best first (resolver.md §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Subscriber
+from shared.domain.resolver.operators import Operator
+
+
+class AmbiguousInstallation(ValueError):
+    """Several ClusterServiceVersions have the name that a Subscription says is installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a Subscription may get."""
+
+    subscriber: Subscriber
+    current: Operator | None
+    """What it has, if that is there."""
+    operators: tuple[Operator, ...] = ()
+    """What it may get instead, best first."""
+    refusal: str = ""
+    """Which wish left nothing to choose from."""
+
+
+def candidates(subscriber: Subscriber, market: Market) -> Candidates:
+    """What the Subscription may get. AmbiguousInstallation; ChannelError when a channel of its package has no order."""
+    current = _current(subscriber, market)
+    pool, refusal = _pool(subscriber, market, is_new=current is None)
+    if refusal:
+        return Candidates(subscriber, current, refusal=refusal)
+    if current is None and subscriber.starting_csv:
+        ordered = sorted(pool, key=_rank)  # one name: there is nothing to put in order
+    else:
+        groups = sorted({(_rank(one), one.package) for one in pool})
+        ordered = [
+            one for (_, channel), package in groups for one in market.ordered(pool[0].catalog, (package, channel))
+        ]
+    kept = [one for one in ordered if current is None or one.updates(current.name, current.version)]
+    return Candidates(subscriber, current, tuple(dict.fromkeys(_with_siblings(kept, pool))))
+
+
+def _current(subscriber: Subscriber, market: Market) -> Operator | None:
+    found = [one for one in market.installed if one.name == subscriber.installed_csv]
+    if len(found) > 1:
+        names = ", ".join(one.name for one in found)
+        where = f"subscription {market.namespace}/{subscriber.name}"
+        raise AmbiguousInstallation(f"multiple name matches for status.installedCSV of {where}: {names}")
+    return found[0] if found else None
+
+
+def _pool(subscriber: Subscriber, market: Market, *, is_new: bool) -> tuple[Sequence[Operator], str]:
+    """The operators that meet every wish, or which wish none met. The first wish without any decides."""
+    catalog, package, channel = subscriber.catalog, subscriber.package, subscriber.channel
+    source = market.catalog(catalog)
+    if source is None or not any(source.shelf.names()):
+        where = f"from catalog {catalog.name} in namespace {catalog.namespace}"
+        return (), f"no operators found {where} referenced by subscription {subscriber.name}"
+    of_package = f"package {package} in the catalog referenced by subscription {subscriber.name}"
+    pool = market.package(catalog, package)
+    if not pool:
+        return (), f"no operators found in {of_package}"
+    pool = tuple(one for one in pool if channel in ("", one.channel))
+    if not pool:
+        return (), f"no operators found in channel {channel} of {of_package}"
+    if is_new and subscriber.starting_csv:
+        pool = tuple(one for one in pool if one.name == subscriber.starting_csv)
+        if not pool:
+            return (), f"no operators found with name {subscriber.starting_csv} in channel {channel} of {of_package}"
+    return pool, ""
+
+
+def _rank(one: Operator) -> tuple[bool, str]:
+    return (not one.is_default, one.channel)
+
+
+def _with_siblings(kept: Sequence[Operator], pool: Sequence[Operator]) -> Iterator[Operator]:
+    """Each operator, and then those of its name in other channels (resolver.md §14.2)."""
+    for one in kept:
+        yield one
+        yield from sorted((other for other in pool if other.name == one.name and other is not one), key=_rank)

@@ -1,0 +1,86 @@
+"""Rules in CEL over the properties of one operator (resolver.md §4.4); the only module that knows the CEL library."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from typing import Any, TypeAlias
+
+from shared.domain.catalog.model import Property
+from shared.domain.semver import parse_tolerant
+
+Rule: TypeAlias = Callable[[Iterable[Property]], bool]
+"""Whether properties satisfy a rule."""
+
+
+class InvalidRule(ValueError):
+    """A rule does not compile, is no test, or takes more steps than a rule may."""
+
+
+@lru_cache(maxsize=1024)
+def rule(source: str) -> Rule:
+    """The rule that a text states. InvalidRule when it is none.
+
+    What goes wrong while it runs counts as "no", as in OLM. A rule that runs for too long is InvalidRule when it does.
+    """
+    environment, boolean = _environment()
+    try:
+        compiled = environment.compile(source)
+    except RuntimeError as error:
+        raise InvalidRule(str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")) from error
+    if compiled.return_type() != boolean:
+        raise InvalidRule("cel expressions must have type Bool")
+
+    def holds(properties: Iterable[Property]) -> bool:
+        stated = [{"type": one.type, "value": _doubled(one.value)} for one in properties]
+        try:
+            value = compiled.eval(data={"properties": stated})
+        except RuntimeError as error:
+            raise InvalidRule(f"rule {source!r} was given up: {error}") from error
+        return value.type() == boolean and bool(value.value())
+
+    return holds
+
+
+@cache
+def _environment() -> tuple[Any, Any]:
+    from cel_expr_python import cel  # native code that only catalogs with rules need
+
+    kind = cel.Type
+    types = {
+        "string": kind.STRING, "double": kind.DOUBLE, "int": kind.INT, "uint": kind.UINT, "bool": kind.BOOL,
+        "null": kind.NULL, "bytes": kind.BYTES, "list": kind.List(kind.DYN), "map": kind.Map(kind.DYN, kind.DYN),
+    }  # fmt: skip
+    overloads = [
+        cel.Overload(f"semver_compare_{left}_{right}", kind.INT, [types[left], types[right]], False, _compare)
+        for left, right in itertools.product(types, types)
+    ]
+    variables = {"properties": kind.List(kind.Map(kind.STRING, kind.DYN))}
+    functions = [cel.FunctionDecl("semver_compare", overloads)]
+    return cel.NewEnv(variables=variables, functions=functions), kind.BOOL
+
+
+def _compare(left: object, right: object) -> int:
+    """-1, 0 or 1. The library turns ValueError into a CEL error."""
+    first, second = parse_tolerant(_spelled(left)), parse_tolerant(_spelled(right))
+    return (first > second) - (first < second)
+
+
+def _spelled(value: object) -> str:
+    """A value as Go prints it: a whole number without a point."""
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _doubled(value: Any) -> Any:
+    """JSON as CEL sees it: every number is a double."""
+    match value:
+        case bool():
+            return value
+        case int():
+            return float(value)
+        case dict():
+            return {key: _doubled(content) for key, content in value.items()}
+        case list():
+            return [_doubled(content) for content in value]
+    return value

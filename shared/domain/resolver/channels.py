@@ -1,0 +1,50 @@
+"""The order of the operators in one channel: from its head down what each replaces (resolver.md §5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shared.domain.resolver.operators import Operator
+
+
+class ChannelError(ValueError):
+    """A channel whose entries have no single order."""
+
+
+def in_order(operators: Sequence[Operator]) -> tuple[Operator, ...]:
+    """The operators of one channel from the head to the tail, without skipped ones. ChannelError without one chain."""
+    if not operators:
+        return ()
+    known = {one.name: one for one in operators}
+    skipped = {name for one in operators for name in one.skips if name in known}
+    passed = skipped | {one.replaces for one in operators}
+    heads = [one for one in operators if one.name not in passed]
+    where = f'in channel "{operators[0].channel}" of package "{operators[0].package}"'
+    if not heads:
+        raise ChannelError(f"no channel heads (entries not replaced by another entry) found {where}")
+    chains = [[one for one in _chain(head, known, where) if one.name not in skipped] for head in heads]
+    if len(chains) > 1:
+        raise ChannelError(
+            "a unique replacement chain within a channel is required to determine the relative order between channel "
+            f"entries, but {len(chains)} replacement chains were found {where}: {', '.join(map(_shown, chains))}"
+        )
+    return tuple(chains[0])
+
+
+def _chain(head: Operator, known: Mapping[str, Operator], where: str) -> list[Operator]:
+    chain, seen = [head], {head.name}
+    while (following := known.get(chain[-1].replaces)) is not None:
+        if following.name in seen:
+            raise ChannelError(f'a cycle exists in the chain of replacement beginning with "{head.name}" {where}')
+        chain.append(following)
+        seen.add(following.name)
+    return chain
+
+
+def _shown(chain: Sequence[Operator]) -> str:
+    match chain:
+        case [only]:
+            return only.name
+        case [first, *_, last]:
+            return f"{first.name}...{last.name}"
+    return "[]"

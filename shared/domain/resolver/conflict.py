@@ -1,0 +1,38 @@
+"""Why there is no answer: constraints that exclude each other, as few as can be, and the same each time (§14.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shared.domain.resolver.constraints import Constraint, Variable
+from shared.domain.resolver.sat import Sat
+
+_HEADING = "constraints not satisfiable"
+
+
+def conflict(variables: Sequence[Variable]) -> tuple[Constraint, ...]:
+    """Constraints of which each is needed for the contradiction, by text. GaveUp."""
+    found = {one.text: one for variable in variables for one in variable.constraints}
+    with Sat((one for variable in variables for one in variable.constraints), selectable=True) as sat:
+        kept = _preferred([], sorted(sat.texts), lambda texts: not sat.is_possible(texts=texts), is_new=False)
+    return tuple(found[text] for text in sorted(kept))
+
+
+def message(facts: Sequence[str]) -> str:
+    """OLM's line."""
+    return f"{_HEADING}: {', '.join(sorted(facts))}" if facts else _HEADING
+
+
+def _preferred(
+    base: list[str], texts: list[str], is_contradiction: Callable[[list[str]], bool], *, is_new: bool
+) -> list[str]:
+    """QuickXplain (Junker 2004): what deleting texts one by one from the end would leave, in fewer questions."""
+    if is_new and is_contradiction(base):
+        return []
+    if len(texts) == 1:
+        return texts
+    middle = len(texts) // 2
+    first, second = texts[:middle], texts[middle:]
+    late = _preferred([*base, *first], second, is_contradiction, is_new=bool(first))
+    early = _preferred([*base, *late], first, is_contradiction, is_new=bool(late))
+    return [*early, *late]

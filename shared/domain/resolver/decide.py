@@ -1,0 +1,125 @@
+"""Who gets what: one verdict for each connected component, or one for the whole namespace as in OLM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from shared.domain.catalog.model import Bundle
+from shared.domain.resolver.conflict import conflict, message
+from shared.domain.resolver.constraints import Constraint, Id, Variable, mentioned
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.problem import Problem, namesakes
+from shared.domain.resolver.sat import GaveUp
+from shared.domain.resolver.solver import Unsatisfiable, solve
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """An operator that is newly chosen."""
+
+    operator: Operator
+    bundle: Bundle
+    replaces: str
+    """What is installed instead, else what its channel says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What variables that hang together come to."""
+
+    variables: tuple[Variable, ...]
+    takes: tuple[Take, ...] = ()
+    """In the order of choice."""
+    error: str = ""
+    """OLM's line; empty when there is an answer."""
+    facts: tuple[Constraint, ...] = ()
+    """A smallest contradiction, if that is the error."""
+
+    @property
+    def is_unsatisfiable(self) -> bool:
+        """No answer exists, as opposed to: none could be found out."""
+        return bool(self.facts)
+
+
+def as_one(problem: Problem, market: Market) -> Verdict:
+    """OLM's verdict: all or nothing, and any error ends it."""
+    if problem.errors:
+        return Verdict(problem.variables, error=aggregated(problem.errors))
+    verdict = _verdict(problem.variables, problem)
+    errors = aggregated(filter(None, (_lost(take.operator, market) for take in verdict.takes)))
+    return Verdict(problem.variables, error=errors) if errors else verdict
+
+
+def apart(problem: Problem) -> tuple[Verdict, ...]:
+    """A verdict for each component: what shares no package, API or dependency does not share a fate."""
+    return tuple(_verdict(variables, problem) for variables in _components(problem.variables))
+
+
+def aggregated(errors: Iterable[str]) -> str:
+    """Several errors as OLM prints them."""
+    match list(dict.fromkeys(errors)):
+        case []:
+            return ""
+        case [only]:
+            return only
+        case several:
+            return f"[{', '.join(several)}]"
+
+
+def _verdict(variables: Sequence[Variable], problem: Problem) -> Verdict:
+    variables = tuple(variables)
+    try:
+        try:
+            chosen = solve(variables)
+        except Unsatisfiable:
+            facts = conflict(variables)
+            return Verdict(variables, error=message([one.text for one in facts]), facts=facts)
+    except (GaveUp, ValueError) as error:
+        return Verdict(variables, error=str(error))
+    return Verdict(variables, tuple(_takes(chosen, problem)))
+
+
+def _takes(chosen: Iterable[Id], problem: Problem) -> Iterator[Take]:
+    for one in chosen:
+        operator = problem.operators.get(one)
+        if operator is not None and operator.bundle is not None:
+            yield Take(operator, operator.bundle, problem.replaced.get(one, operator.replaces))
+
+
+def _lost(one: Operator, market: Market) -> str:
+    """OLM looks up what it chose by its id, and fails where that is ambiguous (resolver.md §9.2, §13 B10)."""
+    if "/" in one.channel:
+        return f"error determining origin of operator: unable to parse identifier {one.id} for source info"
+    found = len(namesakes(one, market))
+    return "" if found == 1 else f"expected exactly one operator, got {found}"
+
+
+@dataclass(slots=True)
+class _Union:
+    """Disjoint sets of ids."""
+
+    parents: dict[Id, Id] = field(default_factory=dict)
+
+    def root(self, one: Id) -> Id:
+        while (parent := self.parents.setdefault(one, one)) != one:
+            self.parents[one] = self.parents[parent]
+            one = parent
+        return one
+
+    def join(self, ids: Sequence[Id]) -> None:
+        for other in ids[1:]:
+            self.parents[self.root(other)] = self.root(ids[0])
+
+
+def _components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:
+    """The variables that constraints connect, in the given order; groups that nobody asks for are left out."""
+    union = _Union()
+    for variable in variables:
+        for constraint in variable.constraints:
+            union.join(mentioned(constraint))
+    groups: dict[Id, list[Variable]] = {}
+    for variable in variables:
+        groups.setdefault(union.root(variable.id), []).append(variable)
+    return (group for group in groups.values() if any(one.is_anchor for one in group))

@@ -1,0 +1,125 @@
+"""What is installed in a namespace, as the resolver's virtual catalog (resolver.md §2.5, §2.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from shared import names
+from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
+from shared.domain.catalog.model import Property
+from shared.domain.resolver.copies import is_copy
+from shared.domain.resolver.facts import Gvk
+from shared.domain.resolver.model import Installed
+
+FAIL_FORWARD = "TechPreviewUnsafeFailForward"
+"""`spec.upgradeStrategy` of an OperatorGroup whose failed versions may be replaced."""
+
+
+class IncoherentCSVs(ValueError):
+    """What is installed cannot be told; the message is OLM's."""
+
+
+def existing(
+    csvs: Sequence[ReadOnly], subscriptions: Sequence[ReadOnly], groups: Sequence[ReadOnly], *, is_strict: bool
+) -> tuple[Installed, ...]:
+    """The ClusterServiceVersions that count, copies aside. IncoherentCSVs.
+
+    Strict is OLM. Otherwise a version whose successor is there only waits to be deleted, and binds nobody (§13 B11).
+    """
+    owners = {_installed_csv(one): name_of(one) for one in subscriptions}
+    leaving = _failing(csvs, groups) if is_strict else {_spec(csv).get("replaces") for csv in csvs}
+    return tuple(
+        Installed(
+            name_of(csv),
+            str(_spec(csv).get("version") or ""),
+            of_csv(csv, (_package(one) for one in subscriptions if _installed_csv(one) == name_of(csv))),
+            owners.get(name_of(csv), ""),
+        )
+        for csv in csvs
+        if not is_copy(csv) and name_of(csv) not in leaving
+    )
+
+
+def of_csv(csv: ReadOnly, packages: Iterable[str]) -> tuple[Property, ...]:
+    """What a CSV states; without its annotation, what spec and Subscriptions' packages imply. IncoherentCSVs."""
+    implied = tuple(_apis(csv))
+    text = annotations_of(csv).get(names.PROPERTIES)
+    if text is None:
+        return (*implied, *_implied_package(csv, set(filter(None, packages))))
+    try:
+        listed = json.loads(text).get("properties") or []
+        return tuple(Property(one["type"], one.get("value")) for one in listed)
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        where = f'failed to retrieve properties of csv "{name_of(csv)}"'
+        raise IncoherentCSVs(f"{where}: failed to unmarshal properties annotation: {error}") from error
+
+
+def _apis(csv: ReadOnly) -> Iterator[Property]:
+    for kind, key, order in (
+        ("olm.gvk", "owned", ("group", "kind", "version")),
+        ("olm.gvk.required", "required", ("group", "version", "kind")),
+    ):
+        values = [{part: getattr(api, part) for part in order} for api, _ in set(_stated(csv, key))]
+        yield from (Property(kind, value) for value in sorted(values, key=json.dumps))
+
+
+def _stated(csv: ReadOnly, key: str) -> Iterator[tuple[Gvk, str]]:
+    """Each API and its plural; the same API under two plurals counts twice."""
+    for one in (_spec(csv).get("customresourcedefinitions") or {}).get(key) or ():
+        plural, dot, group = str(one.get("name") or "").partition(".")
+        if not dot:
+            raise IncoherentCSVs(f"error parsing crd name: {plural}")
+        yield _api(group, one), plural
+    for one in (_spec(csv).get("apiservicedefinitions") or {}).get(key) or ():
+        yield _api(str(one.get("group") or ""), one), str(one.get("name") or "")
+
+
+def _api(group: str, one: ReadOnly) -> Gvk:
+    return Gvk(group, str(one.get("version") or ""), str(one.get("kind") or ""))
+
+
+def _implied_package(csv: ReadOnly, packages: set[str]) -> Iterator[Property]:
+    if len(packages) == 1:
+        version = str(_spec(csv).get("version") or "")
+        yield Property("olm.package", {"packageName": packages.pop(), "version": "" if version == "0.0.0" else version})
+
+
+def _failing(csvs: Sequence[ReadOnly], groups: Sequence[ReadOnly]) -> set[str]:
+    """Versions that are being replaced by what failed: OLM leaves them out where failures may be passed."""
+    if len(groups) != 1 or _spec(groups[0]).get("upgradeStrategy") != FAIL_FORWARD:
+        return set()
+    successors = {replaces: csv for csv in csvs if (replaces := _spec(csv).get("replaces"))}
+    originals = [csv for csv in csvs if not is_copy(csv)]
+    ends = {name_of(csv): _end(csv, successors) for csv in originals}
+    return {name_of(csv) for csv in originals if _phase(csv) == "Replacing" and ends[name_of(csv)] == "Failed"}
+
+
+def _end(csv: ReadOnly, successors: Mapping[str, ReadOnly]) -> str:
+    """The phase of the last version that replaces this one. IncoherentCSVs when the chain is none."""
+    seen: set[str] = set()
+    while (following := successors.get(name_of(csv))) is not None:
+        where = f"csv {namespace_of(csv)}/{name_of(csv)}"
+        if _phase(csv) != "Replacing":
+            raise IncoherentCSVs(f"{where} in phase {_phase(csv)} instead of Replacing")
+        if name_of(csv) in seen:
+            raise IncoherentCSVs(f"{where} has already been seen")
+        seen.add(name_of(csv))
+        csv = following
+    return _phase(csv)
+
+
+def _spec(manifest: ReadOnly) -> ReadOnly:
+    return manifest.get("spec") or {}
+
+
+def _phase(csv: ReadOnly) -> str:
+    return str((csv.get("status") or {}).get("phase") or "")
+
+
+def _installed_csv(subscription: ReadOnly) -> str:
+    return str((subscription.get("status") or {}).get("installedCSV") or "")
+
+
+def _package(subscription: ReadOnly) -> str:
+    return str(_spec(subscription).get("name") or "")

@@ -1,0 +1,144 @@
+"""All that a namespace may choose from: what is installed, and every catalog it sees (resolver.md §2.3, §6.2, §6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.domain.resolver import operators
+from shared.domain.resolver.channels import ChannelError, in_order
+from shared.domain.resolver.facts import Gvk
+from shared.domain.resolver.model import CatalogKey, Shelf
+from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.predicates import Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A catalog in the eyes of a namespace."""
+
+    key: CatalogKey
+    shelf: Shelf
+    priority: int = 0
+
+
+_Group = tuple[str, str]
+"""Package and channel."""
+
+
+class Market:
+    """What one resolution has asked of its catalogs, each question once.
+
+    Strict is OLM: a channel without order ends the resolution. Otherwise its operators are flawed: nobody gets them.
+    """
+
+    def __init__(
+        self, namespace: str, sources: Iterable[Source], installed: Iterable[Operator], *, is_strict: bool
+    ) -> None:
+        self.namespace = namespace
+        self.installed = tuple(installed)
+        self.is_strict = is_strict
+        self.flaws: dict[Operator, str] = {}
+        """What may not be chosen, and why."""
+        self._sources = {source.key: source for source in sources}
+        self._packages: dict[tuple[CatalogKey, str], Mapping[str, tuple[Operator, ...]]] = {}
+        self._ordered: dict[tuple[CatalogKey, _Group], tuple[Operator, ...] | ChannelError] = {}
+        self._found: dict[str, tuple[Operator, ...]] = {}
+        self._preferred: dict[tuple[str, CatalogKey], tuple[Operator, ...]] = {}
+
+    def catalog(self, key: CatalogKey) -> Source | None:
+        """A catalog by key; None when the namespace does not see it."""
+        return self._sources.get(key)
+
+    def package(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
+        """The operators of a package in all of its channels."""
+        return tuple(one for channel in self._channels(key, name).values() for one in channel)
+
+    def named(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
+        """The operators of that name, of whatever package and channel."""
+        source = self._sources[key]
+        return tuple(
+            one for package in source.shelf.homes(name) for one in self.package(key, package) if one.name == name
+        )
+
+    def find(self, predicate: Predicate) -> tuple[Operator, ...]:
+        """Every operator, installed or on offer, that passes."""
+        if predicate.text not in self._found:
+            offered = (one for key in sorted(self._sources) for one in self._offered(self._sources[key], predicate))
+            self._found[predicate.text] = tuple(one for one in (*self.installed, *offered) if predicate.holds(one))
+        return self._found[predicate.text]
+
+    def preferred(self, predicate: Predicate, home: CatalogKey) -> tuple[Operator, ...]:
+        """Who passes, as an operator from catalog `home` prefers them. ChannelError as `in_order`."""
+        question = (predicate.text, home)
+        if question not in self._preferred:
+            self._preferred[question] = tuple(filter(predicate.holds, self._widened(self.find(predicate), home)))
+        return self._preferred[question]
+
+    def ordered(self, key: CatalogKey, group: _Group) -> tuple[Operator, ...]:
+        """A channel from head to tail. ChannelError when it has no order and the market is strict."""
+        question = (key, group)
+        if question not in self._ordered:
+            self._ordered[question] = self._in_order(self._channels(key, group[0]).get(group[1], ()))
+        found = self._ordered[question]
+        if isinstance(found, ChannelError):
+            raise found
+        return found
+
+    def _in_order(self, channel: Sequence[Operator]) -> tuple[Operator, ...] | ChannelError:
+        try:
+            return in_order(channel)
+        except ChannelError as error:
+            if self.is_strict:
+                return error
+            self.flaws.update(dict.fromkeys(channel, str(error)))
+            return tuple(channel)
+
+    def _channels(self, key: CatalogKey, name: str) -> Mapping[str, tuple[Operator, ...]]:
+        if (key, name) not in self._packages:
+            source = self._sources.get(key)
+            package = source.shelf.package(name) if source else None
+            self._packages[key, name] = operators.of_package(package, key) if package else {}
+        return self._packages[key, name]
+
+    def _offered(self, source: Source, predicate: Predicate) -> Iterator[Operator]:
+        names: Iterable[str] = source.shelf.names()
+        if predicate.seeks is not None:
+            names = [name for place in predicate.seeks for name in _packages_at(place, source.shelf)]
+        for name in sorted(set(names)):
+            yield from self.package(source.key, name)
+
+    def _widened(self, hits: Sequence[Operator], home: CatalogKey) -> Iterator[Operator]:
+        """The whole channels of the hits, one after the other; what is installed stands first, by itself."""
+        yield from self._installed(hits)
+        groups: dict[CatalogKey, dict[_Group, bool]] = {}
+        for one in hits:
+            if not one.is_installed:
+                groups.setdefault(one.catalog, {})[one.package, one.channel] = one.is_default
+        for key in sorted(groups, key=lambda key: self._rank(key, home)):
+            for group in sorted(groups[key], key=lambda group: (not groups[key][group], group)):
+                yield from self.ordered(key, group)
+
+    def _installed(self, hits: Sequence[Operator]) -> Iterator[Operator]:
+        """OLM sorts what is installed like channels, and sees one for each package and owner (§13 B12)."""
+        found = [one for one in hits if one.is_installed]
+        if not self.is_strict:
+            yield from sorted(found, key=lambda one: one.name)
+            return
+        first: dict[tuple[str, str], Operator] = {}
+        for one in found:
+            first.setdefault((one.package, one.owner), one)
+        for package in sorted({package for package, _ in first}):
+            yield from in_order([one for (group, _), one in first.items() if group == package])
+
+    def _rank(self, key: CatalogKey, home: CatalogKey) -> tuple[bool, int, bool, str, str]:
+        priority = self._sources[key].priority
+        return (key != home, -priority, key.namespace != self.namespace, key.name, key.namespace)
+
+
+def _packages_at(place: tuple[str, str | Gvk], shelf: Shelf) -> Iterable[str]:
+    match place:
+        case "api", Gvk() as api:
+            return shelf.providers(api)
+        case _, name:
+            return (str(name),)

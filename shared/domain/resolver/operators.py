@@ -1,0 +1,108 @@
+"""Operators as the resolver compares them: bundles in channels and ClusterServiceVersions (resolver.md §2.4, §2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.domain.catalog.model import Bundle, Entry, Package, Property
+from shared.domain.resolver.facts import Facts
+from shared.domain.resolver.model import CatalogKey, Installed
+from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, parse_range, parse_tolerant
+
+EXISTING = "@existing"
+"""The name of the virtual catalog that holds what is installed."""
+_BULKY = ("olm.bundle.object", "olm.csv.metadata")
+"""Content of the bundle, not told as properties (fbc.md §15.5)."""
+_DEPENDENCIES = ("olm.gvk.required", "olm.package.required")
+"""Told as properties and as dependencies, which become properties again."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    """One installable or installed version; two are the same only if they are one object."""
+
+    name: str
+    package: str
+    channel: str
+    catalog: CatalogKey
+    version: Version | None
+    facts: Facts
+    replaces: str = ""
+    skips: tuple[str, ...] = ()
+    skip_range: Range | None = None
+    is_default: bool = False
+    """Its channel is the default one of its package."""
+    bundle: Bundle | None = None
+    """None for what is installed."""
+    owner: str = ""
+    """Of what is installed: the Subscription that says so."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it stands for a ClusterServiceVersion."""
+        return self.bundle is None
+
+    @property
+    def id(self) -> str:
+        """How OLM names it in its messages."""
+        return f"{self.catalog.name}/{self.catalog.namespace}/{self.channel}/{self.name}"
+
+    def updates(self, name: str, version: Version | None) -> bool:
+        """Whether it may follow what is installed: by name, or because its skip range holds the version."""
+        if self.replaces == name or name in self.skips:
+            return True
+        return self.skip_range is not None and version is not None and version in self.skip_range
+
+
+def of_package(package: Package, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
+    """The operators of a package by channel, in the order in which a registry lists them: by name."""
+    facts = {name: Facts(_translated(bundle, package.name)) for name, bundle in package.bundles.items()}
+
+    def of_entry(entry: Entry, channel: str) -> Operator:
+        bundle, is_default = package.bundles[entry.name], channel == package.default_channel
+        return Operator(
+            entry.name, package.name, channel, catalog, _version(bundle.version), facts[entry.name],
+            entry.replaces, entry.skips, _range(entry.skip_range), is_default, bundle,
+        )  # fmt: skip
+
+    return {
+        channel.name: tuple(
+            of_entry(entry, channel.name)
+            for entry in sorted(channel.entries, key=lambda entry: entry.name)
+            if entry.name in package.bundles
+        )
+        for channel in package.channels
+    }
+
+
+def of_installed(installed: Installed, namespace: str) -> Operator:
+    """What is installed. Its own `replaces` and skips play no part: they were used when it came."""
+    facts = Facts(installed.properties)
+    package = facts.packages[-1].name if facts.packages else ""
+    catalog = CatalogKey(namespace, EXISTING)
+    version = _version(installed.version or "0.0.0")
+    return Operator(installed.name, package, "", catalog, version, facts, owner=installed.owner)
+
+
+def _translated(bundle: Bundle, package: str) -> tuple[Property, ...]:
+    """The properties that a registry tells: dependencies once more as properties, and always a package."""
+    told = [one for one in bundle.properties if one.type not in _BULKY]
+    stated = [*told, *(one for one in told if one.type in _DEPENDENCIES)]
+    if not any(one.type == "olm.package" for one in stated):
+        stated.append(Property("olm.package", {"packageName": package, "version": bundle.version}))
+    return tuple(stated)
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return parse_tolerant(text)
+    except InvalidVersion:
+        return None
+
+
+def _range(text: str) -> Range | None:
+    try:
+        return parse_range(text) if text else None
+    except InvalidRange:
+        return None

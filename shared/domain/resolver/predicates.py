@@ -1,0 +1,210 @@
+"""Which operators satisfy a requirement, as predicates that compose and can be read aloud (resolver.md §4.1–4.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shared.domain.catalog.model import Property
+from shared.domain.quoting import quoted
+from shared.domain.resolver.cel import InvalidRule, rule
+from shared.domain.resolver.facts import Gvk, Undecodable, gvk, text
+from shared.domain.resolver.operators import Operator
+from shared.domain.semver import InvalidRange, Range, parse_range
+
+MAX_CONSTRAINT_BYTES = 131072
+"""An `olm.constraint` longer than this is refused."""
+_DEEPEST = 3332
+"""Compounds inside each other that Go's decoder takes."""
+
+Sought = tuple[str, str | Gvk]
+"""Where to look: `("package", name)` or `("api", gvk)`."""
+
+
+class InvalidConstraint(ValueError):
+    """A property demands what cannot be read; resolving cannot go on with its bundle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A test of one operator."""
+
+    text: str
+    holds: Callable[[Operator], bool]
+    seeks: frozenset[Sought] | None = None
+    """Only operators found there can pass; None: any might."""
+
+
+def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
+    """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
+    found: dict[str, Predicate] = {}
+    for stated in properties:
+        if (reader := _READERS.get(stated.type)) is not None:
+            predicate = reader(stated.value)
+            found.setdefault(predicate.text, predicate)
+    return tuple(found.values())
+
+
+def providing(api: Gvk) -> Predicate:
+    """Operators that state the API."""
+    words = f"providing an API with group: {api.group}, version: {api.version}, kind: {api.kind}"
+    return Predicate(words, lambda one: api in one.facts.apis, frozenset({("api", api)}))
+
+
+def of_package(name: str) -> Predicate:
+    """Operators of a package, by their catalog or by their own word."""
+    return Predicate(f"with package: {name}", lambda one: is_of_package(one, name), frozenset({("package", name)}))
+
+
+def is_of_package(one: Operator, name: str) -> bool:
+    """Whether the operator counts as one of the package."""
+    return one.package == name or any(stated.name == name for stated in one.facts.packages)
+
+
+def in_range(versions: Range) -> Predicate:
+    """Operators with a version in the range: the entry's own, or one that any of its packages states."""
+
+    def holds(one: Operator) -> bool:
+        stated = [package.version for package in one.facts.packages]
+        return any(version is not None and version in versions for version in (one.version, *stated))
+
+    return Predicate(f"with version in range: {versions.text}", holds)
+
+
+def both(*predicates: Predicate) -> Predicate:
+    """One operator that passes all."""
+    seeks = next((one.seeks for one in predicates if one.seeks is not None), None)
+    words = " and ".join(one.text for one in predicates)
+    return Predicate(words, lambda one: all(each.holds(one) for each in predicates), seeks)
+
+
+def either(*predicates: Predicate) -> Predicate:
+    """One operator that passes any."""
+    places = [one.seeks for one in predicates]
+    seeks = None if None in places else frozenset().union(*(place for place in places if place is not None))
+    words = " or ".join(one.text for one in predicates)
+    return Predicate(words, lambda one: any(each.holds(one) for each in predicates), seeks)
+
+
+def none_of(*predicates: Predicate) -> Predicate:
+    """One operator that passes none; OLM's text lacks the first "not"."""
+    words = " and not ".join(one.text for one in predicates)
+    return Predicate(words, lambda one: not any(each.holds(one) for each in predicates))
+
+
+def _api(value: object) -> Predicate:
+    try:
+        return providing(gvk(value))
+    except Undecodable as error:
+        raise InvalidConstraint(str(error)) from error
+
+
+def _package(value: object) -> Predicate:
+    try:
+        name, versions = text(value, "packageName"), text(value, "versionRange")
+        return both(of_package(name), in_range(parse_range(versions)))
+    except (Undecodable, InvalidRange) as error:
+        raise InvalidConstraint(str(error)) from error
+
+
+def _label(value: object) -> Predicate:
+    try:
+        label = text(value, "label")
+    except Undecodable as error:
+        raise InvalidConstraint(str(error)) from error
+    return Predicate(f"with label: {label}", lambda one: label in one.facts.labels)
+
+
+def _constraint(value: object) -> Predicate:
+    size = len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
+    if size > MAX_CONSTRAINT_BYTES:
+        what = f"olm.constraint value is greater than max constraint size {MAX_CONSTRAINT_BYTES} bytes"
+        raise InvalidConstraint(f"parse olm.constraint: {what}")
+    try:
+        decoded = _decoded(value, 0)
+    except Undecodable as error:
+        raise InvalidConstraint(f"parse olm.constraint: {error}") from error
+    try:
+        return _converted(decoded)
+    except (Undecodable, InvalidConstraint, InvalidRange, InvalidRule) as error:
+        raise InvalidConstraint(f"convert olm.constraint to resolver predicate: {error}") from error
+
+
+_FIELDS: Mapping[str, frozenset[str]] = {
+    "gvk": frozenset({"group", "kind", "version"}),
+    "package": frozenset({"packageName", "versionRange"}),
+    "cel": frozenset({"rule"}),
+    "all": frozenset({"constraints"}),
+    "any": frozenset({"constraints"}),
+    "not": frozenset({"constraints"}),
+}
+_COMPOUNDS: Mapping[str, Callable[..., Predicate]] = {"all": both, "any": either, "not": none_of}
+_FOLDED = {key.casefold(): key for key in ("failureMessage", *_FIELDS)}
+
+
+def _decoded(value: object, depth: int) -> dict[str, Any]:
+    """A constraint with its keys as the schema spells them. Undecodable for what Go's strict decoder refuses."""
+    if depth > _DEEPEST:
+        raise Undecodable("exceeded max depth")
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise Undecodable("json: cannot unmarshal into Go value of type constraints.Constraint")
+    found: dict[str, Any] = {}
+    for key, content in value.items():
+        name = _FOLDED.get(key.casefold())
+        if name is None:
+            raise Undecodable(f"json: unknown field {quoted(key)}")
+        if content is not None:
+            found[name] = text({name: content}, name) if name == "failureMessage" else _part(name, content, depth)
+    return found
+
+
+def _part(name: str, content: object, depth: int) -> dict[str, Any]:
+    if not isinstance(content, Mapping):
+        raise Undecodable(f"json: cannot unmarshal into Go struct field Constraint.{name}")
+    fields = {field.casefold(): field for field in _FIELDS[name]}
+    for key in content:
+        if key.casefold() not in fields:
+            raise Undecodable(f"json: unknown field {quoted(key)}")
+    if name not in _COMPOUNDS:
+        return {field: text(content, field) for field in _FIELDS[name]}
+    inner = next((part for key, part in content.items() if key.casefold() == "constraints"), None)
+    if inner is not None and not isinstance(inner, list):
+        raise Undecodable(f"json: cannot unmarshal into Go struct field Constraint.{name}.constraints")
+    return {"constraints": [_decoded(part, depth + 1) for part in inner or ()]}
+
+
+def _converted(constraint: Mapping[str, Any]) -> Predicate:
+    """The first kind that is present counts, in OLM's order; the others are ignored."""
+    if (api := constraint.get("gvk")) is not None:
+        return _api(api)
+    if (package := constraint.get("package")) is not None:
+        return _package(package)
+    for key, combined in _COMPOUNDS.items():
+        if (compound := constraint.get(key)) is not None:
+            return combined(*map(_converted, compound["constraints"]))
+    if (cel := constraint.get("cel")) is not None:
+        return _cel(cel["rule"], constraint.get("failureMessage") or "")
+    raise InvalidConstraint("constraint is empty")
+
+
+def _cel(source: str, message: str) -> Predicate:
+    compiled = rule(source)
+    words = f"with constraint: {quoted(source)} and message: {quoted(message)}"
+    return Predicate(words, lambda one: compiled(one.facts.properties))
+
+
+_READERS: Mapping[str, Callable[[object], Predicate]] = {
+    "olm.gvk.required": _api,
+    "olm.package.required": _package,
+    "olm.label.required": _label,
+    "olm.constraint": _constraint,
+}
+
+
+def named(predicates: Sequence[Predicate]) -> tuple[str, ...]:
+    """Their texts."""
+    return tuple(one.text for one in predicates)

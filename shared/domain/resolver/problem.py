@@ -1,0 +1,198 @@
+"""From what a namespace wants and may choose from to variables and constraints (resolver.md §6, §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shared.domain.resolver.candidates import Candidates, candidates
+from shared.domain.resolver.channels import ChannelError
+from shared.domain.resolver.constraints import (
+    AtMostOne,
+    Conflict,
+    Constraint,
+    Dependency,
+    Id,
+    Mandatory,
+    Prohibited,
+    Variable,
+)
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Subscriber
+from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.predicates import InvalidConstraint, Predicate, requirements
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """All variables, in canonical order, and what they stand for."""
+
+    variables: tuple[Variable, ...]
+    operators: Mapping[Id, Operator]
+    replaced: Mapping[Id, str]
+    """Candidate to the installed version that it would replace."""
+    errors: tuple[str, ...] = ()
+    """What OLM gives up for; a strict problem with errors is not solved."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A problem in the making."""
+
+    market: Market
+    needs: dict[Operator, tuple[Constraint, ...]] = field(default_factory=dict)
+    conflicts: dict[Operator, dict[Conflict, None]] = field(default_factory=dict)
+    replaced: dict[Id, str] = field(default_factory=dict)
+    errors: dict[str, None] = field(default_factory=dict)
+    subscriptions: list[Variable] = field(default_factory=list)
+
+    def id_of(self, one: Operator) -> Id:
+        """OLM's id lacks the package; only a strict market confuses what is called alike (§13 B10)."""
+        return Id(one.id) if self.market.is_strict else Id(one.id, one.package)
+
+    def expand(self, roots: Iterable[Operator]) -> None:
+        """Add operators with all that they may need, in any depth."""
+        waiting = list(roots)
+        while waiting:
+            one = waiting.pop()
+            if one in self.needs:
+                continue
+            self.needs[one] = ()
+            options = [(predicate, self._options(predicate, one)) for predicate in self._requirements(one)]
+            self.needs[one] = tuple(
+                Dependency(
+                    self.id_of(one),
+                    tuple(dict.fromkeys(map(self.id_of, found))),
+                    f"bundle {one.name} requires an operator {predicate.text}",
+                )
+                for predicate, found in options
+            )
+            waiting += [option for _, found in options for option in found]
+
+    def _requirements(self, one: Operator) -> tuple[Predicate, ...]:
+        try:
+            return requirements(one.facts.properties)
+        except InvalidConstraint as error:
+            self._flawed(one, str(error))
+            return ()
+
+    def _options(self, predicate: Predicate, one: Operator) -> tuple[Operator, ...]:
+        try:
+            return self.market.preferred(predicate, one.catalog)
+        except (ChannelError, InvalidConstraint) as error:
+            self._flawed(one, str(error))
+            return ()
+
+    def _flawed(self, one: Operator, why: str) -> None:
+        self.errors[why] = None
+        self.market.flaws.setdefault(one, why)
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """Add a Subscription with what it may get."""
+        try:
+            found = candidates(subscriber, self.market)
+        except ChannelError as error:
+            self.errors[str(error)] = None
+            return
+        if not found.refusal:
+            self.expand(found.operators)
+        if found.current is not None:
+            for one in found.operators:
+                self.replaced[self.id_of(one)] = found.current.name
+                conflict = Conflict(self.id_of(one), self.id_of(found.current))
+                self.conflicts.setdefault(one, {})[conflict] = None
+        self.subscriptions.append(_subscription(found, self))
+
+    def variable(self, one: Operator) -> Variable:
+        """The variable of an operator, its constraints in OLM's order."""
+        subject = self.id_of(one)
+        constraints: list[Constraint] = []
+        if one.is_installed and not one.owner:
+            text = f"clusterserviceversion {one.name} exists and is not referenced by a subscription"
+            constraints.append(Mandatory(subject, text))
+        if one.facts.is_deprecated:
+            constraints.append(Prohibited(subject, f"bundle {one.id} is deprecated"))
+        if not self.market.is_strict and one in self.market.flaws:
+            constraints.append(Prohibited(subject, f"bundle {one.id} cannot be used: {self.market.flaws[one]}"))
+        return Variable(subject, (*constraints, *self.needs[one], *self.conflicts.get(one, ())))
+
+
+def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
+    """The problem of a namespace. AmbiguousInstallation."""
+    draft = _Draft(market)
+    draft.expand(market.installed)
+    if market.is_strict and draft.errors:
+        return Problem((), {}, {}, tuple(draft.errors))
+    for subscriber in sorted(subscribers, key=lambda one: one.name):
+        draft.subscribe(subscriber)
+    operators = {draft.id_of(one): one for one in draft.needs}
+    bundles = [draft.variable(one) for one in operators.values()]
+    free = sorted((one for one in bundles if one.is_anchor), key=lambda one: operators[one.id].name)
+    others = sorted((one for one in bundles if not one.is_anchor), key=lambda one: one.id)
+    variables = (*draft.subscriptions, *free, *others, *_invariants(operators, market))
+    return Problem(variables, operators, draft.replaced, tuple(draft.errors))
+
+
+def _subscription(found: Candidates, draft: _Draft) -> Variable:
+    name = found.subscriber.name
+    subject = Id(f"subscription:{name}")
+    exists = Mandatory(subject, f"subscription {name} exists")
+    if found.refusal:
+        return Variable(subject, (exists, Prohibited(subject, found.refusal)))
+    kept = () if found.current is None else (found.current,)
+    options = tuple(dict.fromkeys(draft.id_of(one) for one in (*found.operators, *kept)))
+    return Variable(subject, (exists, Dependency(subject, options, _wish(name, options))))
+
+
+def _wish(name: str, options: Sequence[Id]) -> str:
+    match options:
+        case []:
+            return f"no operators found matching the criteria of subscription {name}"
+        case [only]:
+            return f"subscription {name} requires {only}"
+    return f"subscription {name} requires at least one of {_listed(options, 'or')}"
+
+
+def _listed(ids: Sequence[Id], last: str) -> str:
+    *first, final = map(str, ids)
+    return f"{', '.join(first)} {last} {final}"
+
+
+def _invariants(operators: Mapping[Id, Operator], market: Market) -> Iterator[Variable]:
+    """One provider for each API, one operator of each package."""
+    apis: dict[str, list[Id]] = {}
+    packages: dict[str, list[Id]] = {}
+    for subject, one in operators.items():
+        if market.is_strict and not _is_found_again(one, market):
+            continue
+        mine, yours = list(map(str, one.facts.apis)), [package.name for package in one.facts.packages]
+        if not market.is_strict:  # stated twice is still one provider (§13 B9)
+            mine, yours = list(dict.fromkeys(mine)), list(dict.fromkeys(yours))
+        for api in mine:
+            apis.setdefault(api, []).append(subject)
+        for package in yours:
+            packages.setdefault(package, []).append(subject)
+    for api in sorted(apis):
+        yield from _at_most_one(api, apis[api], f"there can be only one provider of {api}", f"provide {api}")
+    for package in sorted(packages):
+        only = f"there can be only one operator from package {package}"
+        yield from _at_most_one(package, packages[package], only, f"originate from package {package}")
+
+
+def _at_most_one(what: str, ids: Sequence[Id], only: str, verb: str) -> Iterator[Variable]:
+    if len(ids) > 1:
+        subject, listed = Id(what, "invariant"), tuple(sorted(ids))
+        text = f"{_listed(listed, 'and')} {verb}"
+        yield Variable(subject, (Mandatory(subject, only), AtMostOne(subject, listed, text)))
+
+
+def _is_found_again(one: Operator, market: Market) -> bool:
+    """OLM looks an operator up by its id; what is not found, or found twice, escapes the invariants."""
+    return "/" not in one.channel and len(namesakes(one, market)) == 1
+
+
+def namesakes(one: Operator, market: Market) -> tuple[Operator, ...]:
+    """Every operator of its catalog that has its name and channel."""
+    if one.is_installed:
+        return tuple(other for other in market.installed if other.name == one.name)
+    return tuple(other for other in market.named(one.catalog, one.name) if other.channel == one.channel)

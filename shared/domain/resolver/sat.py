@@ -1,0 +1,125 @@
+"""The SAT solver behind the resolver; the only module that knows its library.
+
+What it answers depends on the question alone: a heuristic can neither change "yes" nor "no", and no model is ever used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from shared.domain.resolver.constraints import (
+    AtMostOne,
+    Conflict,
+    Constraint,
+    Dependency,
+    Id,
+    Mandatory,
+    Prohibited,
+    mentioned,
+)
+
+MAX_CONFLICTS = 200_000
+"""Conflicts after which one question is given up."""
+_FEW = 6
+"""Up to so many ids exclude each other pairwise; beyond, through a ladder of new variables."""
+
+Clause = list[int]
+
+
+class GaveUp(Exception):
+    """The question is harder than what is worth the time."""
+
+
+class Sat:
+    """Constraints to ask about. With `selectable`, each distinct text can be left out of a question."""
+
+    def __init__(self, constraints: Iterable[Constraint], *, selectable: bool = False) -> None:
+        from pysat.solvers import Glucose4  # native code that only namespaces with clashing wishes need
+
+        self._numbers: dict[Id, int] = {}
+        self._selectors: dict[str, int] = {}
+        self._next = 0
+        self._solver: Any = Glucose4()
+        self._model: set[int] = set()
+        constraints = tuple(constraints)
+        for one in constraints:
+            for each in mentioned(one):
+                self._number(each)
+        for one in constraints:
+            guard = [-self._selector(one.text)] if selectable else []
+            for clause in self._clauses(one, anchored=selectable):
+                self._solver.add_clause([*guard, *clause])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._solver.delete()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that can be left out."""
+        return tuple(self._selectors)
+
+    def is_possible(self, ids: Iterable[Id] = (), texts: Iterable[str] = ()) -> bool:
+        """Whether all ids can be had together, under the constraints that bear one of the texts. GaveUp."""
+        wanted = [*map(self._number, ids), *(self._selectors[text] for text in texts)]
+        self._solver.conf_budget(MAX_CONFLICTS)
+        answer = self._solver.solve_limited(assumptions=wanted)
+        if answer is None:
+            raise GaveUp(f"gave up because {MAX_CONFLICTS} attempts did not tell whether an answer exists")
+        if answer:
+            self._model = {number for number in self._solver.get_model() if number > 0}
+        return bool(answer)
+
+    def first_possible(self, options: Sequence[Id], chosen: Sequence[Id]) -> Id | None:
+        """The first option that can be had together with what is chosen."""
+        for option in options:
+            if self._is_witnessed((*chosen, option)) or self.is_possible((*chosen, option)):
+                return option
+        return None
+
+    def _is_witnessed(self, ids: Iterable[Id]) -> bool:
+        """The last answer that was found shows it already."""
+        return all(self._number(one) in self._model for one in ids)
+
+    def _number(self, one: Id) -> int:
+        return self._numbers.get(one) or self._numbers.setdefault(one, self._fresh())
+
+    def _selector(self, text: str) -> int:
+        return self._selectors.get(text) or self._selectors.setdefault(text, self._fresh())
+
+    def _fresh(self) -> int:
+        self._next += 1
+        return self._next
+
+    def _clauses(self, constraint: Constraint, *, anchored: bool) -> Iterator[Clause]:
+        number = self._number
+        match constraint:
+            case Mandatory(subject, _):
+                if anchored:
+                    yield [number(subject)]
+            case Prohibited(subject, _):
+                yield [-number(subject)]
+            case Dependency(subject, options, _):
+                yield [-number(subject), *map(number, options)]
+            case Conflict(subject, other):
+                yield [-number(subject), -number(other)]
+            case AtMostOne(_, ids, _):
+                yield from self._at_most_one(list(map(number, ids)))
+
+    def _at_most_one(self, numbers: Clause) -> Iterator[Clause]:
+        if len(numbers) <= _FEW:
+            yield from ([-one, -other] for index, one in enumerate(numbers) for other in numbers[index + 1 :])
+            return
+        before = self._fresh()  # some earlier one is chosen
+        yield [-numbers[0], before]
+        for number in numbers[1:]:
+            yield [-before, -number]
+            after = self._fresh()
+            yield from ([-before, after], [-number, after])
+            before = after

@@ -1,0 +1,128 @@
+"""The content of catalogs as the market asks for it: in memory, or asked piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from shared.domain.catalog.model import Package
+from shared.domain.resolver.facts import Facts, Gvk
+
+
+class Sorry(Protocol):
+    """Content that could not be had."""
+
+    @property
+    def message(self) -> str:
+        """Why, in a sentence."""
+        ...
+
+
+class Content(Protocol):
+    """Indexed catalogs by reference; `source` says how to read one again."""
+
+    def package(self, reference: str, name: str, source: Any) -> Package | Sorry | None:
+        """One package."""
+        ...
+
+    def packages(self, reference: str, source: Any) -> tuple[str, ...] | Sorry:
+        """The names of all packages."""
+        ...
+
+    def providers(self, reference: str, api: tuple[str, str, str], source: Any) -> tuple[str, ...] | Sorry:
+        """The packages that provide an API."""
+        ...
+
+
+@dataclass(slots=True)
+class IndexedShelf:
+    """Asks an index, and remembers what it could not tell."""
+
+    content: Content
+    reference: str
+    source: object
+    problems: dict[str, str] = field(default_factory=dict)
+    """Package to why it could not be read; "" for the catalog as a whole."""
+    asked: dict[str, Package] = field(default_factory=dict)
+
+    def package(self, name: str) -> Package | None:
+        """A package; None also when it cannot be read."""
+        if name not in self.asked and name not in self.problems:
+            match self.content.package(self.reference, name, self.source):
+                case Package() as found:
+                    self.asked[name] = found
+                case None:
+                    pass
+                case sorry:
+                    self.problems[name] = sorry.message
+        return self.asked.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        """All packages."""
+        return self._listed(self.content.packages(self.reference, self.source))
+
+    def providers(self, api: Gvk) -> tuple[str, ...]:
+        """The packages that provide an API."""
+        return self._listed(self.content.providers(self.reference, api, self.source))
+
+    def homes(self, bundle: str) -> tuple[str, ...]:
+        """The packages with a bundle of that name, among those that were asked for."""
+        return tuple(sorted(name for name, package in self.asked.items() if bundle in package.bundles))
+
+    def problem(self, name: str) -> str:
+        """Why a package could not be read; empty when it could."""
+        return self.problems.get(name) or self.problems.get("", "")
+
+    def _listed(self, answer: tuple[str, ...] | Sorry) -> tuple[str, ...]:
+        if isinstance(answer, tuple):
+            return answer
+        self.problems[""] = answer.message
+        return ()
+
+
+@dataclass(frozen=True)
+class LoadedShelf:
+    """A catalog that is in memory as a whole."""
+
+    packages: Mapping[str, Package]
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """Package to why it cannot be offered."""
+
+    def package(self, name: str) -> Package | None:
+        """A package, or None."""
+        return self.packages.get(name)
+
+    def names(self) -> Iterable[str]:
+        """All packages."""
+        return self.packages
+
+    def providers(self, api: Gvk) -> Iterable[str]:
+        """The packages that provide an API."""
+        return self._providers.get(api, ())
+
+    def homes(self, bundle: str) -> Iterable[str]:
+        """The packages with a bundle of that name."""
+        return self._homes.get(bundle, ())
+
+    def problem(self, name: str) -> str:
+        """Why a package cannot be offered; empty when it can."""
+        return self.problems.get(name, "")
+
+    @cached_property
+    def _providers(self) -> Mapping[Gvk, dict[str, None]]:
+        found: dict[Gvk, dict[str, None]] = {}
+        for name, package in self.packages.items():
+            for bundle in package.bundles.values():
+                for api in Facts(bundle.properties).apis:
+                    found.setdefault(api, {})[name] = None
+        return found
+
+    @cached_property
+    def _homes(self) -> Mapping[str, dict[str, None]]:
+        found: dict[str, dict[str, None]] = {}
+        for name, package in self.packages.items():
+            for bundle in package.bundles:
+                found.setdefault(bundle, {})[name] = None
+        return found

@@ -1,0 +1,98 @@
+"""The preferred answer of a set of variables, or that there is none (resolver.md §8.2).
+
+Preferences go breadth first: all anchors, then the first wishes of each, then what those need. An answer to which every
+first wish leads is found by walking; only where wishes clash a SAT solver says which of them can be had together.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from shared.domain.resolver.constraints import AtMostOne, Conflict, Dependency, Id, Prohibited, Variable, mentioned
+from shared.domain.resolver.sat import Sat
+
+
+class Unsatisfiable(Exception):
+    """No answer satisfies every constraint."""
+
+
+def solve(variables: Sequence[Variable]) -> tuple[Id, ...]:
+    """The chosen variables, in the order of choice.
+
+    Unsatisfiable; GaveUp when finding out takes more than `sat.MAX_CONFLICTS` conflicts; ValueError for an input that
+    is none: an id twice, or an id that no variable has.
+    """
+    known = {variable.id: variable for variable in variables}
+    _check(variables, known)
+    walked = _walk(known, _first_wish(known))
+    if _is_answer(walked, known):
+        return walked
+    with Sat(constraint for variable in variables for constraint in variable.constraints) as sat:
+        if not sat.is_possible([one.id for one in variables if one.is_anchor]):
+            raise Unsatisfiable
+        return _walk(known, sat.first_possible)
+
+
+Pick = Callable[[Sequence[Id], Sequence[Id]], Id | None]
+"""Of the options, the first that goes together with what is chosen."""
+
+
+def _walk(known: Mapping[Id, Variable], pick: Pick) -> tuple[Id, ...]:
+    """Follow wishes from the anchors on; a wish that something chosen fulfils is fulfilled."""
+    chosen: dict[Id, None] = {}
+    queue = deque([variable.id] for variable in known.values() if variable.is_anchor)
+    while queue:
+        options = queue.popleft()
+        if any(option in chosen for option in options):
+            continue
+        option = pick(options, tuple(chosen))
+        if option is None:
+            return ()
+        chosen[option] = None
+        wishes = (one for one in known[option].constraints if isinstance(one, Dependency))
+        queue.extend(list(one.options) for one in wishes if one.options)
+    return tuple(chosen)
+
+
+def _first_wish(known: Mapping[Id, Variable]) -> Pick:
+    """Takes what is not prohibited by itself: an answer is only an answer if it turns out to be one."""
+    banned = {one.subject for variable in known.values() for one in variable.constraints if isinstance(one, Prohibited)}
+
+    def pick(options: Sequence[Id], _: Sequence[Id]) -> Id | None:
+        return next((option for option in options if option not in banned), None)
+
+    return pick
+
+
+def _is_answer(chosen: Iterable[Id], known: Mapping[Id, Variable]) -> bool:
+    """Whether exactly these being chosen satisfies every constraint; anchors and wishes are followed by the walk."""
+    taken = set(chosen)
+    anchors = all(variable.id in taken for variable in known.values() if variable.is_anchor)
+    constraints = (one for variable in known.values() for one in variable.constraints)
+    return anchors and not any(_is_broken(one, taken) for one in constraints)
+
+
+def _is_broken(constraint: object, taken: set[Id]) -> bool:
+    match constraint:
+        case Prohibited(subject, _):
+            return subject in taken
+        case Dependency(subject, options, _):
+            return subject in taken and taken.isdisjoint(options)
+        case Conflict(subject, other):
+            return subject in taken and other in taken
+        case AtMostOne(_, ids, _):
+            return sum(one in taken for one in ids) > 1
+    return False
+
+
+def _check(variables: Sequence[Variable], known: Mapping[Id, Variable]) -> None:
+    seen: set[Id] = set()
+    for variable in variables:
+        if variable.id in seen:
+            raise ValueError(f'duplicate identifier "{variable.id}" in input')
+        seen.add(variable.id)
+    unknown = {one: None for v in variables for each in v.constraints for one in mentioned(each) if one not in known}
+    if unknown:
+        told = ", ".join(f'variable "{one}" referenced but not provided' for one in unknown)
+        raise ValueError(f"{len(unknown)} errors encountered: {told}")
