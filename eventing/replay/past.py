@@ -57,6 +57,8 @@ class Past:
         for write in writes:
             if write.version.isdigit():
                 self._ours.setdefault(write.uid, []).append(int(write.version))
+        added = (change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add"))
+        self._born = {change[0]: int(change[1]) for change in added if change and change[1].isdigit()}
         self._made = {write.uid for write in writes if write.op == "Create" or self._is_first(write)}
 
     def _is_first(self, write: Write) -> bool:
@@ -71,11 +73,9 @@ class Past:
 
     def changes(self) -> Iterator[Change]:
         """What was there when the journal begins, then what came from outside, in the order in which it was seen."""
-        added = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add")}
-        born = {change[0] for change in added if change}
         for uid, versions in self._versions.items():
             first = min(versions)
-            if uid not in born | self._made:
+            if uid not in self._made and first < self._born.get(uid, first + 1):
                 ref = Ref.of(versions[first])
                 event = Event(f"{uid}.{first}.add", names.ADDED, "capture", ref)
                 yield Change(event, self.began, after=versions[first])
