@@ -10,15 +10,18 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
 from shared.domain.catalog import ignore
+from shared.domain.catalog.advice import Advice
+from shared.domain.catalog.conversion import Drafts, convert
+from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.judge import Reading
-from shared.domain.catalog.verdict import Finding, Place, Verdict
+from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
 
 STDIN: Final = "-"
 _WORTH_A_PROCESS: Final = 16 * 2**20
@@ -60,7 +63,7 @@ class File:
 
 @contextmanager
 def opened(path: str) -> Iterator[list[File]]:
-    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if there is none."""
+    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if none."""
     if path == STDIN:
         yield [File(STDIN, Path(STDIN), sys.stdin.buffer.read())]
     elif path.startswith((".", "/")) or Path(path).exists():
@@ -79,6 +82,26 @@ def judge(path: str) -> Verdict:
             return judge_files(found)
     except OSError as error:
         return Verdict((Finding(_sentence(error), Place(path)),))
+
+
+def advise(path: str) -> tuple[Advice, ...]:
+    """What there is to say about a catalog beyond its validity. OSError or OciError when it cannot be had."""
+    with opened(path) as found:
+        reading = _read(found, Reading(advice=[]))
+        by_name = {file.name: file for file in found}
+        advice = reading.all_advice()
+        lines = count_lines((one.place for one in advice), lambda name: by_name[name].read())
+        return tuple(replace(one, place=lines.get(one.place, one.place)) for one in advice)
+
+
+def packages(path: str) -> Drafts:
+    """The packages of a catalog. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
+    with opened(path) as found:
+        reading = _read_all(found)
+        if not (verdict := reading.verdict()).ok:
+            why = f"{verdict.findings[0].message}; `olmf catalog validate {path}` tells all"
+            raise NotACatalog(f"{path} is no valid catalog: {why}")
+        return convert(reading.blobs)[0]
 
 
 def judge_files(found: list[File]) -> Verdict:
@@ -108,8 +131,8 @@ def _halves(found: list[File]) -> tuple[list[File], list[File]]:
     return found[:middle], found[middle:]
 
 
-def _read(found: list[File]) -> Reading:
-    reading = Reading()
+def _read(found: list[File], reading: Reading | None = None) -> Reading:
+    reading = reading or Reading()
     for file in found:
         try:
             reading.add_file(file.name, file.read())

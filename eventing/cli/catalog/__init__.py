@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from eventing.cli.catalog import validate
+from eventing.cli.catalog import diff, lint, validate
 
-MODULES = (validate,)
+MODULES = (validate, lint, diff)
 """Every module beside this one that adds verbs, in the order of `olmf catalog --help`."""
 
 

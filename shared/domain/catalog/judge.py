@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from shared.domain import gostream
+from shared.domain.catalog.advice import Advice, advise_document, advise_packages
 from shared.domain.catalog.blobs import Blobs, Unreadable
 from shared.domain.catalog.conversion import convert
 from shared.domain.catalog.meta import Meta, meta_of, refusal
@@ -20,6 +21,8 @@ class Reading:
 
     blobs: Blobs = field(default_factory=Blobs)
     findings: list[Finding] = field(default_factory=list)
+    advice: list[Advice] | None = None
+    """What else there is to say about documents; None when nobody wants to know."""
 
     def add_file(self, name: str, content: bytes) -> None:
         """Read one file; what is wrong with a document does not keep the next one from being read."""
@@ -38,11 +41,17 @@ class Reading:
             self.blobs.add(meta, place)
         except Unreadable as error:
             self.findings.append(Finding(str(error), place))
+        if self.advice is not None:
+            self.advice += advise_document(meta, len(_blob(meta)), place)
 
     def extend(self, later: Reading) -> None:
         """Put what was read of later files behind this."""
         self.blobs.extend(later.blobs)
         self.findings += later.findings
+
+    def all_advice(self) -> list[Advice]:
+        """What there is to say about the documents, and about the packages that they make."""
+        return [*(self.advice or ()), *advise_packages(convert(self.blobs)[0])]
 
     def verdict(self) -> Verdict:
         """The judgement; each stage asks only when the one before found nothing."""

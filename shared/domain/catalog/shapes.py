@@ -167,6 +167,10 @@ class Struct:
     def _others(self) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
         return tuple((name, shape.fits) for name, shape in self.fields.items() if shape not in (TEXT, RAW))
 
+    def name_of(self, key: str) -> str | None:
+        """The field that a key names, whatever its case; None for an unknown one."""
+        return self._folded.get(fold(key))
+
     def fits(self, value: Any, /) -> bool:
         """Whether every known field of an object fits."""
         if value.__class__ is not dict:
@@ -220,6 +224,11 @@ TEXT_MAP: Final = _TextMap()
 def list_of(inner: Shape) -> Shape:
     """A list of one shape."""
     return _ListOf(inner)
+
+
+def inner_of(shape: Shape) -> Shape | None:
+    """The shape of the elements of a list; None for any other shape."""
+    return shape.inner if isinstance(shape, _ListOf) else None
 
 
 def named_text(go: str) -> Shape:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -54,14 +54,8 @@ class Verdict:
 
     def located(self, read: Callable[[str], bytes]) -> Verdict:
         """The same judgement with lines counted, given what a file holds."""
-        lines: dict[Place, int] = {}
-        places = {finding.place for finding in self.findings if finding.place.document}
-        for file, found in groupby(sorted(places, key=_position), lambda place: place.file):
-            content, line, before = read(file), 1, 0
-            for place in found:
-                line, before = line + content[before : place.offset].count(b"\n"), place.offset
-                lines[place] = line
-        return Verdict(tuple(_at_line(finding, lines.get(finding.place, 0)) for finding in self.findings))
+        lines = count_lines((finding.place for finding in self.findings), read)
+        return Verdict(tuple(replace(one, place=lines.get(one.place, one.place)) for one in self.findings))
 
     def text(self, *, with_places: bool = True) -> str:
         """All findings: a line for each, or the tree that they form."""
@@ -70,12 +64,16 @@ class Verdict:
         return "\n".join(_leaf(finding, with_places=with_places) for finding in self.findings)
 
 
-def _position(place: Place) -> tuple[str, int]:
-    return place.file, place.offset
-
-
-def _at_line(finding: Finding, line: int) -> Finding:
-    return replace(finding, place=replace(finding.place, line=line))
+def count_lines(places: Iterable[Place], read: Callable[[str], bytes]) -> dict[Place, Place]:
+    """Places with their lines; each file is read once."""
+    counted = {}
+    wanted = sorted({place for place in places if place.document}, key=lambda place: (place.file, place.offset))
+    for file, found in groupby(wanted, lambda place: place.file):
+        content, line, before = read(file), 1, 0
+        for place in found:
+            line, before = line + content[before : place.offset].count(b"\n"), place.offset
+            counted[place] = replace(place, line=line)
+    return counted
 
 
 def _leaf(finding: Finding, *, with_places: bool) -> str:

@@ -1,0 +1,38 @@
+"""`olmf catalog diff`: what users gain, lose and cannot reach any more."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eventing.cli.catalog.failures import told
+from eventing.cli.failure import NEGATIVE
+from eventing.cli.output import show
+
+OlderArgument = Annotated[str, typer.Argument(metavar="A", help="The catalog that is used now.")]
+NewerArgument = Annotated[str, typer.Argument(metavar="B", help="The catalog that shall take its place.")]
+OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(diff)
+
+
+def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "table") -> None:
+    """Compare two catalogs; the exit code is 1 when somebody loses something or is stuck."""
+    from shared.adapters.files import packages
+    from shared.domain.catalog.comparison import LOST, STUCK, compare
+
+    with told(older):
+        before = packages(older)
+    with told(newer):
+        after = packages(newer)
+    changes = compare(before, after)
+    rows: list[dict[str, object]] = [
+        {"kind": one.kind, "package": one.package, "message": one.message} for one in changes
+    ]
+    show(rows, output, columns=("kind", "package", "message"))
+    if any(one.kind in (LOST, STUCK) for one in changes):
+        raise typer.Exit(NEGATIVE)

@@ -1,0 +1,40 @@
+"""`olmf catalog lint`: advice about a catalog that nothing forbids."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eventing.cli.catalog.failures import told
+from eventing.cli.output import document, table
+
+PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, or - for stdin.")]
+OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(lint)
+
+
+def lint(path: PathArgument, output: OutputOption = "table") -> None:
+    """Tell what will hurt: unreachable heads, jumps, deprecated defaults, loose images, large or dropped content."""
+    from shared.adapters.files import advise
+
+    with told(path):
+        advice = advise(path)
+    rows: list[dict[str, object]] = [
+        {
+            "rule": one.rule,
+            "message": one.message,
+            "file": one.place.file,
+            "document": one.place.document,
+            "line": one.place.line,
+        }
+        for one in advice
+    ]
+    if output != "table":
+        document(rows, output)
+        return
+    table([row | {"where": f"{row['file']}:{row['line']}"} for row in rows], ("rule", "where", "message"))

@@ -1,0 +1,219 @@
+"""Advice about a catalog that is valid, or nearly: what will hurt its users (fbc.md §2.5, §4.7, §21)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from shared.domain.catalog import graph, schemas, shapes
+from shared.domain.catalog.conversion import ChannelDraft, Drafts, PackageDraft
+from shared.domain.catalog.meta import Meta
+from shared.domain.catalog.model import Channel, Entry
+from shared.domain.catalog.verdict import Place
+from shared.domain.gotext import from_base64, quoted
+from shared.domain.semver import InvalidRange, InvalidVersion, Version, parse_range
+from shared.domain.semver import parse as parse_version
+
+_HOG_BYTES: Final = 1024 * 1024
+_SERVED_BYTES: Final = 4 * 1024 * 1024
+"""The largest message that clients of the registry API accept."""
+_SERVED_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
+_PICTURES: Final = {
+    "image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/svg+xml": b"<",
+}  # fmt: skip
+
+Fields: TypeAlias = Mapping[str, Any]
+Words: TypeAlias = Iterator[tuple[str, str]]
+"""Rules and sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing to think about."""
+
+    rule: str
+    message: str
+    place: Place
+
+
+def advise_document(meta: Meta, size: int, place: Place) -> Iterator[Advice]:
+    """What there is to say about one document that can be read; `size` is what it takes in its file."""
+    shape, rules = _KNOWN.get(meta.schema, (None, (_served_name,)))
+    if shape is None or shape.fits(meta.fields):
+        what = f"{meta.schema} {quoted(meta.name or meta.package)}"
+        words = [found for rule in rules for found in rule(shape.read(meta.fields) if shape else meta.fields)]
+        words += _unknown_fields(meta.fields, shape) if shape else ()
+        words += _size(size)
+        yield from (Advice(rule, f"{what}: {message}", place) for rule, message in words)
+
+
+def _size(size: int) -> Words:
+    if size > _HOG_BYTES:
+        limit = " (clients of the registry API refuse more than 4 MiB)" if size > _SERVED_BYTES else ""
+        yield "size-hog", f"takes {size / 2**20:.1f} MiB{limit}"
+
+
+def _unknown_fields(value: object, shape: shapes.Shape, path: str = "") -> Words:
+    """Fields that are dropped without a word, which a misspelled one is."""
+    if isinstance(shape, shapes.Struct) and isinstance(value, dict):
+        for key in sorted(value):
+            name = shape.name_of(key)
+            where = f"{path}.{key}" if path else key
+            if name is None:
+                known = ", ".join(sorted(shape.fields))
+                yield "unknown-field", f"the field {where} is not known and is dropped (known are {known})"
+            else:
+                if name != key:
+                    yield "odd-spelling", f"the field {where} is usually spelled {name}"
+                yield from _unknown_fields(value[key], shape.fields[name], where)
+    elif isinstance(value, list) and (inner := shapes.inner_of(shape)) is not None:
+        for one in value:
+            yield from _unknown_fields(one, inner, path)
+
+
+def _served_name(fields: Fields) -> Words:
+    for key in ("schema", "package"):
+        text = fields.get(key)
+        if text and not (isinstance(text, str) and _SERVED_NAME.fullmatch(text)):
+            yield "cannot-be-served", f"the {key} {text!r} must match {_SERVED_NAME.pattern} to be served"
+
+
+def _icon(fields: Fields) -> Words:
+    icon = fields.get("icon")
+    if not icon:
+        return
+    data, kind = icon.get("base64data"), icon.get("mediatype") or ""
+    start = _PICTURES.get(kind)
+    if start is None:
+        yield "icon", f"the media type {kind!r} of the icon is none of {', '.join(_PICTURES)}"
+    elif not isinstance(data, str) or not from_base64(data).lstrip().startswith(start):
+        yield "icon", f"the data of the icon is no {kind}"
+
+
+def _images(fields: Fields) -> Words:
+    image = fields.get("image") or ""
+    if image and "@" not in image:
+        yield "unpinned-image", f"the image {image} is named by a tag, which can be moved: name it by digest"
+    related = [schemas.RELATED_IMAGE.read(one).get("image") or "" for one in fields.get("relatedImages") or ()]
+    if "" in related:
+        yield "empty-related-image", "a related image has no image"
+    loose = [one for one in related if one and one != image and "@" not in one]
+    if loose:
+        yield "unpinned-image", f"{len(loose)} related images are named by tags, e.g. {loose[0]}"
+
+
+def _properties(fields: Fields) -> Words:
+    kinds = []
+    for index, one in enumerate(map(schemas.PROPERTY.read, fields.get("properties") or ())):
+        kind, value = one.get("type") or "", one.get("value")
+        kinds.append(kind)
+        if not kind or value is None:
+            yield "empty-property", f"property[{index}] has no {'value' if kind else 'type'}"
+        elif (rule := _VALUES.get(kind)) and schemas.VALUES[kind].fits(value):
+            yield from (
+                (name, f"property[{index}], {kind}: {why}") for name, why in rule(schemas.VALUES[kind].read(value))
+            )
+    if kinds.count("olm.csv.metadata") > 1:
+        yield "cannot-be-served", "has more than one olm.csv.metadata"
+    if "olm.bundle.object" in kinds:
+        yield "embedded-objects", "embeds its manifests: `olmf catalog migrate` replaces them by olm.csv.metadata"
+
+
+def _required_package(value: Fields) -> Words:
+    if not value.get("packageName"):
+        yield "empty-property", "packageName is empty"
+    if why := _wrong_range(value.get("versionRange") or ""):
+        yield "version-range", why
+
+
+def _wrong_range(text: str) -> str:
+    try:
+        parse_range(text)
+    except InvalidRange as error:
+        return f"the range {text!r} cannot be read: {error}"
+    return ""
+
+
+def _gvk(value: Fields) -> Words:
+    for name in ("group", "kind", "version"):
+        if not value.get(name):
+            yield "empty-property", f"{name} is empty"
+
+
+def _object(value: Fields) -> Words:
+    if "data" not in value:
+        yield "object-without-data", "has no data: the form that refers to a file is no longer read"
+
+
+_VALUES: Final[Mapping[str, Callable[[Fields], Words]]] = {
+    "olm.package.required": _required_package,
+    "olm.gvk": _gvk,
+    "olm.gvk.required": _gvk,
+    "olm.bundle.object": _object,
+}
+_KNOWN: Final[Mapping[str, tuple[shapes.Struct | None, tuple[Callable[[Fields], Words], ...]]]] = {
+    "olm.package": (schemas.PACKAGE, (_icon,)),
+    "olm.channel": (schemas.CHANNEL, ()),
+    "olm.bundle": (schemas.BUNDLE, (_images, _properties)),
+    "olm.deprecations": (schemas.DEPRECATIONS, ()),
+}
+
+
+def advise_packages(drafts: Drafts) -> Iterator[Advice]:
+    """What there is to say about packages whose documents fit together."""
+    for name in sorted(drafts):
+        package = drafts[name]
+        default = package.channels.get(package.blob.default_channel)
+        if default and (default.deprecation or package.deprecation):
+            what = "package" if package.deprecation else "default channel"
+            message = f"package {quoted(name)}: its {what} is deprecated, and whoever names no channel gets it"
+            yield Advice("deprecated-default", message, package.blob.place)
+        for channel in package.channels.values():
+            yield from _channel(package, channel)
+
+
+def _channel(package: PackageDraft, channel: ChannelDraft) -> Iterator[Advice]:
+    if channel.blob is None:
+        return
+    where = f"package {quoted(package.name)}, channel {quoted(channel.name)}"
+    versions = {bundle.name: _version(bundle.version) for bundle in package.bundles.values()}
+    for rule in (_unreachable_heads, _jumps, _dropped_tokens):
+        for name, message in rule(channel.blob.entries, versions):
+            yield Advice(name, f"{where}: {message}", channel.blob.place)
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return parse_version(text)
+    except InvalidVersion:
+        return None
+
+
+Versions: TypeAlias = Mapping[str, Version | None]
+
+
+def _unreachable_heads(entries: tuple[Entry, ...], versions: Versions) -> Words:
+    for head in graph.heads(Channel("", entries)):
+        ours = versions.get(head.name)
+        older = [name for name, version in versions.items() if ours and version and version < ours]
+        if older and not (head.replaces or head.skips or head.skip_range):
+            yield (
+                "unreachable-head",
+                f"the head {head.name} follows nothing: none of {len(older)} older versions leads to it",
+            )
+
+
+def _jumps(entries: tuple[Entry, ...], versions: Versions) -> Words:
+    for entry in entries:
+        above, below = versions.get(entry.name), versions.get(entry.replaces)
+        if above and below and (above.major != below.major or above.minor > below.minor + 1):
+            yield "jump", f"one update leads from {entry.replaces} ({below}) to {entry.name} ({above})"
+
+
+def _dropped_tokens(entries: tuple[Entry, ...], _: Versions) -> Words:
+    for entry in entries:
+        lone = [word for word in entry.skip_range.split() if len(word) == 1 and word not in "<>="]
+        if lone:
+            yield "version-range", f"skipRange {entry.skip_range!r} of {entry.name}: {lone[0]!r} means nothing there"
