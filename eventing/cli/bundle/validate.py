@@ -1,0 +1,119 @@
+"""`olmf bundle validate`: whether bundles are sound, and where they are not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.bundle.source import opened
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.output import document
+
+if TYPE_CHECKING:
+    from shared.domain.bundle.validation import Finding, Options
+
+_FORMS = ("text", "json", "yaml")
+_CATEGORIES = "OPERATOR_BUNDLE_CATEGORIES"
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(validate)
+
+
+def validate(
+    bundles: Annotated[
+        list[str] | None, typer.Argument(metavar="[DIR|IMAGE]...", help="Folders or images of bundles.")
+    ] = None,
+    tag: Annotated[str, typer.Option("-t", "--tag", help="One more image, as opm names it.")] = "",
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="text, json or yaml; or validators, as opm takes them here.")
+    ] = "text",
+    optional: Annotated[
+        str, typer.Option("--optional-validators", help="More validators, separated by commas; `all` are all.")
+    ] = "",
+    kubernetes: Annotated[str, typer.Option("--k8s-version", help="The Kubernetes that the bundle is for.")] = "",
+    index_path: Annotated[Path | None, typer.Option(help="Dockerfile, for the validator `community`.")] = None,
+    image_builder: Annotated[str, typer.Option("-b", "--image-builder", hidden=True)] = "none",
+) -> None:
+    """Judge bundles one by one; the exit code is 0 when none has an error."""
+    del image_builder  # images are read without a container engine
+    references = [*(bundles or ()), *filter(None, [tag])]
+    if not references:
+        raise CliError("name a folder or an image to validate", USAGE)
+    form, chosen = _chosen(output, optional)
+    options = _options(kubernetes, index_path)
+    judged = [(reference, _judged(reference, chosen, options)) for reference in references]
+    if form == "text":
+        _print(judged)
+    else:
+        document([_row(reference, findings) for reference, findings in judged], form)
+    if any(one.is_error for _, findings in judged for one in findings):
+        raise typer.Exit(NEGATIVE)
+
+
+def _chosen(output: str, optional: str) -> tuple[str, frozenset[str]]:
+    """The form of the answer, and the validators; `-o` is a form to us and a list of validators to opm."""
+    from shared.domain.bundle.validation import OPTIONAL
+
+    form, names = (output, optional) if output in _FORMS else ("text", f"{output},{optional}")
+    chosen = {name.strip() for name in names.split(",") if name.strip()}
+    if output not in _FORMS and not chosen & set(OPTIONAL):
+        raise CliError(f"-o {output}: wanted {', '.join(_FORMS)}, or one of {', '.join(OPTIONAL)}", USAGE)
+    return form, frozenset(OPTIONAL) if "all" in chosen else frozenset(chosen)
+
+
+def _options(kubernetes: str, index_path: Path | None) -> Options:
+    from shared.domain.bundle.validation import Options
+
+    try:
+        dockerfile = index_path.read_text("utf-8", "replace") if index_path else None
+    except OSError as error:
+        raise CliError(f"--index-path {index_path}: {error.strerror}", UNKNOWN) from error
+    return Options(kubernetes, _categories(os.environ.get(_CATEGORIES, "")), dockerfile)
+
+
+def _categories(path: str) -> tuple[str, ...]:
+    """The categories in a file of `{"categories": […]}`."""
+    import orjson
+
+    try:
+        found = orjson.loads(Path(path).read_bytes())["categories"] if path else []
+        return tuple(map(str, found))
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise CliError(f"could not extract custom categories from categories {path}: {error}", UNKNOWN) from error
+
+
+def _judged(reference: str, chosen: frozenset[str], options: Options) -> tuple[Finding, ...]:
+    from shared.domain.bundle.validation import Subject
+    from shared.domain.bundle.validation import validate as judge
+
+    with opened(reference) as source:
+        return judge(Subject(source.files(), source.name, options), chosen)
+
+
+def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:
+    from shared.domain.bundle.validation import said
+
+    for reference, findings in judged:
+        heading = f"{reference}: " if len(judged) > 1 else ""
+        if line := said(findings):
+            sys.stderr.write(f"{heading}{line}\n")
+        for one in sorted(findings, key=lambda one: not one.is_error):
+            place = f"{one.path}: " if one.path else ""
+            sys.stderr.write(f"  {one.level.lower()}: {place}{one.detail}\n")
+
+
+def _row(reference: str, findings: tuple[Finding, ...]) -> dict[str, object]:
+    told = [(one.is_error, {"message": str(one), "file": one.path, "field": one.field}) for one in findings]
+    return {
+        "path": reference,
+        "ok": not any(is_error for is_error, _ in told),
+        "errors": [row for is_error, row in told if is_error],
+        "warnings": [row for is_error, row in told if not is_error],
+    }

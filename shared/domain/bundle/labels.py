@@ -1,0 +1,49 @@
+"""The labels of a bundle image, which are the annotations of the bundle (fbc.md §9.1, §13.13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from shared.api.manifest import ReadOnly
+from shared.domain.bundle.annotations import (
+    CHANNELS,
+    DEFAULT_CHANNEL,
+    MANIFESTS,
+    MEDIA_TYPE,
+    METADATA,
+    PACKAGE,
+    text_of,
+)
+from shared.domain.quoting import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What somebody says about a bundle that is built; empty says nothing."""
+
+    package: str = ""
+    channels: str = ""
+    default_channel: str = ""
+
+
+def labels(media_type: str, given: ReadOnly, wanted: Wanted) -> dict[str, str]:
+    """All labels: what is wanted, else what the annotations say; a default channel only if there is one."""
+    made = {
+        MEDIA_TYPE: media_type,
+        MANIFESTS: "manifests/",
+        METADATA: "metadata/",
+        PACKAGE: wanted.package or text_of(given.get(PACKAGE)),
+        CHANNELS: wanted.channels or text_of(given.get(CHANNELS)),
+    }
+    default = wanted.default_channel or text_of(given.get(DEFAULT_CHANNEL))
+    return made | {DEFAULT_CHANNEL: default} if default else made
+
+
+def differences(given: ReadOnly, made: Mapping[str, str]) -> Iterator[str]:
+    """Where annotations that are there say something else than the labels; more of them do no harm."""
+    for key, value in made.items():
+        if key not in given:
+            yield f"Missing field: {key}"
+        elif (found := text_of(given[key])) != value:
+            yield f"Expect field {quoted(key)} to have value {quoted(value)} instead of {quoted(found)}"

@@ -1,0 +1,9 @@
+"""Whether a bundle is sound: what `opm` demands, and the rules that tools of the community add (fbc.md §11)."""
+
+from __future__ import annotations
+
+from shared.domain.bundle.validation.check import OPTIONAL, said, validate
+from shared.domain.bundle.validation.finding import Finding
+from shared.domain.bundle.validation.subject import Options, Subject
+
+__all__ = ["OPTIONAL", "Finding", "Options", "Subject", "said", "validate"]

@@ -1,0 +1,55 @@
+"""All validators, by the names under which they are chosen (fbc.md §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from shared.domain.bundle.validation.content import content
+from shared.domain.bundle.validation.finding import Finding
+from shared.domain.bundle.validation.form import form
+from shared.domain.bundle.validation.operatorhub import capabilities, categories, operatorhub, operatorhub_old
+from shared.domain.bundle.validation.others import harmful, operator_groups
+from shared.domain.bundle.validation.practices import practices
+from shared.domain.bundle.validation.removed_apis import community, removed_apis
+from shared.domain.bundle.validation.subject import Subject
+from shared.domain.bundle.validation.whole import whole
+
+_Validator: TypeAlias = Callable[[Subject], Iterator[Finding]]
+
+OPTIONAL: Final[Mapping[str, _Validator]] = {
+    "bundle": whole,
+    "operatorhub": operatorhub_old,
+    "operatorhubv2": operatorhub,
+    "standardcapabilities": capabilities,
+    "standardcategories": categories,
+    "bundle-objects": harmful,
+    "operatorgroup": operator_groups,
+    "community": community,
+    "alpha-deprecated-apis": removed_apis,
+    "good-practices": practices,
+}
+"""Validators beyond those of `opm`, in the order in which they speak."""
+
+
+def validate(subject: Subject, optional: Iterable[str] = ()) -> tuple[Finding, ...]:
+    """Everything that is wrong with a bundle; its content is looked at only when its form is right.
+
+    Names of optional validators that are not known are passed over, as by `opm`.
+    """
+    found = tuple(form(subject))
+    if any(one.is_error for one in found):
+        return found
+    chosen = set(optional)
+    more = (one for name, validator in OPTIONAL.items() if name in chosen for one in _placed(subject, validator))
+    return tuple(dict.fromkeys((*found, *content(subject), *more)))
+
+
+def _placed(subject: Subject, validator: _Validator) -> Iterator[Finding]:
+    return (one.at(subject.csv_path) for one in validator(subject))
+
+
+def said(findings: Iterable[Finding]) -> str:
+    """The errors in one line, as `opm` prints them; empty when there are none."""
+    errors = [str(one) for one in findings if one.is_error]
+    return f"Bundle validation errors: {','.join(errors)}" if errors else ""

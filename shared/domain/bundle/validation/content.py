@@ -1,0 +1,139 @@
+"""Every manifest by itself, and the bundle they make: what `opm` checks next (fbc.md §11.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
+from shared.domain.bundle.apis import Api, ApiError, defined
+from shared.domain.bundle.reading import paths_in
+from shared.domain.bundle.typed import MistypedError, arranged
+from shared.domain.bundle.validation.csv import cluster_service_version
+from shared.domain.bundle.validation.definition import definition
+from shared.domain.bundle.validation.finding import Finding, plain, warned
+from shared.domain.bundle.validation.form import HELM, REGISTRY, media_type
+from shared.domain.bundle.validation.subject import CRD, CSV, Subject
+from shared.domain.bundle.validation.words import object_metadata
+from shared.domain.quoting import quoted
+
+SUPPORTED: Final = {
+    **dict.fromkeys(
+        (
+            "ClusterServiceVersion", "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "PodMonitor",
+            "ServiceMonitor", "Secret", "ConfigMap", "PodDisruptionBudget", "NetworkPolicy",
+        ),
+        True,
+    ),
+    **dict.fromkeys(
+        (
+            "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "VerticalPodAutoscaler",
+            "ConsoleYAMLSample", "ConsoleQuickStart", "ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin",
+        ),
+        False,
+    ),
+}  # fmt: skip
+"""Kinds that a bundle may hold; whether they have a namespace."""
+_OLD, _NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
+
+
+def content(subject: Subject) -> Iterator[Finding]:
+    """What is wrong with the manifests; a chart is not looked into."""
+    if (kind := media_type(subject)) == HELM:
+        return
+    yield from _unread(subject)
+    for path, manifest in subject.objects.items():
+        if kind == REGISTRY and manifest["kind"] not in SUPPORTED:
+            where = f"{subject.where}/{path}"
+            yield plain(f"{manifest['kind']} is not supported type for registryV1 bundle: {where}", path)
+        yield from (one.at(path) for one in _one(subject, path, manifest))
+    if subject.csv:
+        yield from (one.at(subject.csv_path) for one in _together(subject))
+
+
+def _unread(subject: Subject) -> Iterator[Finding]:
+    used = set(subject.objects)
+    for path in paths_in(subject.files, "manifests"):
+        used.add(path)
+    for path in sorted(subject.files):
+        folder = path.split("/", 2)
+        if len(folder) > 2 and folder[0] == "manifests" and path not in used:
+            yield plain(f"Unable to read file {folder[1]} in supported types", path)
+    for one in subject.manifests.objects()[1]:
+        is_used = one.path in subject.objects
+        yield warned(str(one), one.path) if is_used else plain(str(one), one.path)
+
+
+def _one(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
+    if manifest["kind"] == CSV:
+        yield from _version(subject, path, manifest)
+    elif manifest["kind"] == CRD:
+        yield from _definition(manifest)
+    else:
+        yield from _other(manifest)
+
+
+def _version(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
+    try:
+        arranged(manifest, CSV)
+    except MistypedError as error:
+        yield plain(f"json: {error}")
+        return
+    if path == subject.csv_path:
+        yield from cluster_service_version(subject)
+    else:
+        yield warned(f"{path} is a second {CSV}: only the first one is read")
+
+
+def _definition(manifest: ReadOnly) -> Iterator[Finding]:
+    version = manifest.get("apiVersion")
+    if version not in (_OLD, _NEW):
+        yield plain(f"Unsupported api version of CRD: {version or ''}")
+        return
+    if version == _OLD:
+        yield warned(f"{_OLD} is deprecated, and gone since Kubernetes 1.22; write {_NEW}")
+    yield from definition(manifest)
+
+
+def _other(manifest: ReadOnly) -> Iterator[Finding]:
+    try:
+        meta = arranged(manifest.get("metadata"), "ObjectMeta", "ObjectMeta.metadata")
+    except MistypedError as error:
+        yield plain(f"json: {error}")
+        return
+    wrong = list(object_metadata(meta))
+    if wrong:
+        listed = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
+        yield plain(f"error validating object metadata: {listed}. {manifest['kind']} {name_of({'metadata': meta})}")
+
+
+def _together(subject: Subject) -> Iterator[Finding]:
+    held = {
+        (api.kind, name_of(one), api.version) for _, one in subject.of_kind(CRD) for api in _versions(one)
+    }  # fmt: skip
+    owned = [(one["kind"], one["name"], one["version"]) for one in subject.described("owned")]
+    bundle = quoted(subject.csv_name)
+    for kind, name, version in owned:
+        if (kind, name, version) not in held:
+            detail = f"owned CRD {name}/{version} not found in bundle {bundle}"
+            yield Finding("Error", detail, value=f"{{ {kind} {name} {version}}}")
+    for kind, name, version in sorted(held - set(owned)):
+        yield warned(f"CRD {name}/{version} ({kind}) is in bundle {bundle}, but its version does not own it")
+    yield from _releases(subject)
+
+
+def _versions(manifest: ReadOnly) -> list[Api]:
+    try:
+        return list(defined(manifest))
+    except ApiError:
+        return []
+
+
+def _releases(subject: Subject) -> Iterator[Finding]:
+    release = str(subject.spec.get("release") or "")
+    substituted = annotations_of(subject.csv).get("olm.substitutesFor")
+    if release and substituted:
+        yield plain(
+            f"bundle {quoted(subject.csv_name)} cannot have both a release version ({quoted(release)}) "
+            f"and olm.substitutesFor annotation ({quoted(substituted)})"
+        )

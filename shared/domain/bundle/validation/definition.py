@@ -1,0 +1,121 @@
+"""Definitions as Kubernetes takes them, without their schemas (fbc.md §11.5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from shared.api.manifest import ReadOnly, name_of
+from shared.domain.bundle.encoding import json_text
+from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.typed import shown
+from shared.domain.bundle.validation.finding import Finding, plain
+from shared.domain.bundle.validation.words import label, subdomain
+
+_SCOPES: Final = ("Cluster", "Namespaced")
+_STRATEGIES: Final = ("None", "Webhook")
+
+
+def definition(manifest: ReadOnly) -> Iterator[Finding]:
+    """What is wrong with a CustomResourceDefinition."""
+    spec = manifest.get("spec")
+    if not isinstance(spec, Mapping):
+        yield plain(f"json: spec: wanted an object, got {shown(spec)}")
+        return
+    yield from _group(manifest, spec)
+    yield from _scope(spec)
+    yield from _versions(manifest, spec)
+    yield from _names(as_object(spec.get("names")))
+    yield from _conversion(as_object(spec.get("conversion")))
+
+
+def _found(field: str, problem: str, value: Any, detail: str = "") -> Finding:
+    """A finding with the words of an error about a field."""
+    what = f"{field}: {problem}" + ("" if problem == "Required value" else f": {json_text(value, escape_html=False)}")
+    return Finding("Error", f"{what}: {detail}" if detail else what, field=field, value=_plain(value))
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value, escape_html=False)
+
+
+def _group(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
+    group, name = spec.get("group") or "", name_of(manifest)
+    plural = as_object(spec.get("names")).get("plural") or ""
+    if not group or not isinstance(group, str):
+        yield _found("spec.group", "Required value", "")
+    else:
+        yield from _all("spec.group", group, subdomain(group))
+        if "." not in group:
+            yield _found("spec.group", "Invalid value", group, "should be a domain with at least one dot")
+    yield from _all("metadata.name", name, subdomain(name))
+    if name != f"{plural}.{group}":
+        yield _found("metadata.name", "Invalid value", name, 'must be spec.names.plural+"."+spec.group')
+
+
+def _scope(spec: ReadOnly) -> Iterator[Finding]:
+    scope = spec.get("scope") or ""
+    if not scope:
+        yield _found("spec.scope", "Required value", "")
+    elif scope not in _SCOPES:
+        yield _unsupported("spec.scope", scope, _SCOPES)
+
+
+def _unsupported(field: str, value: Any, supported: Iterable[str]) -> Finding:
+    listed = ", ".join(json_text(one) for one in supported)
+    return _found(field, "Unsupported value", value, f"supported values: {listed}")
+
+
+def _versions(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
+    versions = [as_object(one) for one in as_list(spec.get("versions"))]
+    names = [one.get("name") or "" for one in versions]
+    stored = [one for one in versions if one.get("storage") is True]
+    single = spec.get("version")
+    if not versions and single:
+        return  # the older form
+    for index, name in enumerate(names):
+        field = f"spec.versions[{index}].name"
+        yield from _all(field, name, label(name) if isinstance(name, str) else ["must be text"])
+    if any(count > 1 for count in Counter(map(_plain, names)).values()):
+        yield _found("spec.versions", "Invalid value", names, "must contain unique version names")
+    if len(stored) != 1:
+        what = "must have exactly one version marked as storage version"
+        yield _found("spec.versions", "Invalid value", names, what)
+    if single and single != next(iter(names), ""):
+        yield _found("spec.version", "Invalid value", single, "must match the first version in spec.versions")
+    if spec.get("preserveUnknownFields") and str(manifest.get("apiVersion")).endswith("/v1"):
+        yield _found("spec.preserveUnknownFields", "Invalid value", True, "must be false")
+
+
+def _names(names: ReadOnly) -> Iterator[Finding]:
+    kind = names.get("kind") or ""
+    singular = names.get("singular") or (kind.lower() if isinstance(kind, str) else kind)
+    stated = {"plural": names.get("plural") or "", "singular": singular, "kind": kind}
+    for field, value in stated.items():
+        place = f"spec.names.{field}"
+        if not value:
+            yield _found(place, "Required value", "")
+        elif not isinstance(value, str):
+            yield _found(place, "Invalid value", value, "must be text")
+        else:
+            yield from _all(place, value, label(value.lower() if field == "kind" else value))
+    for index, name in enumerate(as_list(names.get("shortNames"))):
+        wrong = label(name) if isinstance(name, str) else ["must be text"]
+        yield from _all(f"spec.names.shortNames[{index}]", name, wrong)
+    if kind and names.get("listKind") == kind:
+        yield _found("spec.names.listKind", "Invalid value", kind, "kind and listKind may not be the same")
+
+
+def _conversion(conversion: ReadOnly) -> Iterator[Finding]:
+    strategy = conversion.get("strategy") or _STRATEGIES[0]
+    if strategy not in _STRATEGIES:
+        yield _unsupported("spec.conversion.strategy", strategy, _STRATEGIES)
+    webhook = as_object(conversion.get("webhook"))
+    if strategy == "Webhook" and not (webhook.get("clientConfig") or conversion.get("webhookClientConfig")):
+        what = "required when strategy is set to Webhook"
+        yield _found("spec.conversion.webhookClientConfig", "Required value", "", what)
+
+
+def _all(field: str, value: Any, wrong: Iterable[str]) -> Iterator[Finding]:
+    return (_found(field, "Invalid value", value, why) for why in wrong)

@@ -1,0 +1,77 @@
+"""The examples of custom resources in a ClusterServiceVersion (fbc.md §11.5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from shared.domain.bundle.apis import Api, described
+from shared.domain.bundle.shape import as_list, as_object, is_deep
+from shared.domain.bundle.validation.finding import WARNING, Finding, about
+from shared.domain.bundle.validation.subject import Subject
+
+_KEYS: Final = ("alm-examples", "olm.examples")
+
+
+def examples(subject: Subject) -> Iterator[Finding]:
+    """Whether the examples can be read, and whether there is one for each API and none too many."""
+    name, annotations = subject.csv_name, subject.csv_annotations
+    if not annotations:
+        yield about(name, "annotations not found", WARNING)
+        return
+    stated = [key for key in _KEYS if key in annotations]
+    if not stated:
+        yield about(name, "example annotations not found", WARNING)
+        return
+    if len(stated) > 1:
+        yield about(name, "both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`", WARNING)
+    text = annotations[stated[0]]
+    try:
+        listed = json.loads(text) if text else []
+    except json.JSONDecodeError as error:
+        shown = f"invalid character at {error.pos}\n {text[: error.pos + 1]}<--(see the invalid character)"
+        yield Finding("Error", "invalid example", value=shown)
+        return
+    except (RecursionError, ValueError):
+        yield Finding("Error", "invalid example", value="nested too deeply")
+        return
+    if not _is_list_of_objects(listed):
+        yield Finding("Error", "error decoding example CustomResource", value=text[:_SHOWN])
+        return
+    yield from _matched(subject, as_list(listed))
+
+
+_SHOWN: Final = 200
+
+
+def _is_list_of_objects(listed: Any) -> bool:
+    return isinstance(listed, list) and not is_deep(listed) and all(isinstance(one, dict) for one in listed)
+
+
+def _matched(subject: Subject, listed: list[Any]) -> Iterator[Finding]:
+    provided: list[Api] = []
+    for one in subject.described("owned"):
+        plural, dot, group = str(one["name"]).partition(".")
+        if not dot:
+            yield Finding("Error", f"couldn't parse plural.group from crd name: {plural}", value=plural)
+            continue
+        provided.append(Api(group, one["version"], one["kind"]))
+    services = described(subject.csv, "apiservicedefinitions", "owned")
+    provided += [Api(one["group"], one["version"], one["kind"]) for one in services]
+    shown = [_api(as_object(one)) for one in listed]
+    for api in shown:
+        if api not in provided:
+            yield Finding("Error", "example must have a provided API", value=_printed(api))
+    for api in provided:
+        if api not in shown:
+            yield Finding(WARNING, "provided API should have an example annotation", value=_printed(api))
+
+
+def _api(example: Any) -> Api:
+    group, _, version = str(example.get("apiVersion") or "").rpartition("/")
+    return Api(group, version, str(example.get("kind") or ""))
+
+
+def _printed(api: Api) -> str:
+    return f"{api.group}/{api.version}, Kind={api.kind}"

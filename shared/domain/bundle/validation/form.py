@@ -1,0 +1,74 @@
+"""Folders, annotations and dependencies: what `opm` checks first (fbc.md §11.1, §11.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from shared.domain.bundle.annotations import (
+    CHANNELS,
+    DEFAULT_CHANNEL,
+    KEYS,
+    MANIFESTS,
+    MEDIA_TYPE,
+    METADATA,
+    text_of,
+)
+from shared.domain.bundle.shape import as_object
+from shared.domain.bundle.validation.dependencies import dependencies
+from shared.domain.bundle.validation.finding import Finding, plain, warned
+from shared.domain.bundle.validation.subject import CSV, Subject
+from shared.domain.quoting import quoted
+
+REGISTRY: Final = "registry+v1"
+HELM: Final = "helm"
+PLAIN: Final = "plain"
+_CHART: Final = "manifests/Chart.yaml"
+
+
+def form(subject: Subject) -> Iterator[Finding]:
+    """What is wrong with the form of a bundle; without its folders nothing else is looked at."""
+    missing = [folder for folder in ("manifests", "metadata") if not _has(subject, folder)]
+    yield from (plain(f"Unable to locate {folder} directory") for folder in missing)
+    if missing:
+        return
+    if not media_type(subject):
+        yield plain(f"The directory {subject.where}/manifests contains no yaml files")
+        return
+    if not subject.annotations_path:
+        yield from (plain(str(one), one.path) for one in subject.metadata.passed)
+        yield plain("Could not find annotations file")
+        return
+    yield from (one.at(subject.annotations_path) for one in _annotations(subject))
+    yield from dependencies(subject)
+
+
+def media_type(subject: Subject) -> str:
+    """What the files in `manifests/` are; empty when there are none."""
+    if not any(path.startswith("manifests/") and path.count("/") == 1 for path in subject.files):
+        return ""
+    chart = as_object(subject.manifests.by_path.get(_CHART))
+    if isinstance(chart.get("name"), str) and chart["name"]:
+        return HELM
+    return REGISTRY if any(one["kind"] == CSV for one in subject.objects.values()) else PLAIN
+
+
+def _has(subject: Subject, folder: str) -> bool:
+    return any(path.startswith(f"{folder}/") for path in subject.files)
+
+
+def _annotations(subject: Subject) -> Iterator[Finding]:
+    given, detected = subject.annotations, media_type(subject)
+    for key in KEYS:
+        value = text_of(given.get(key))
+        if key not in given and key != DEFAULT_CHANNEL:
+            yield plain(f"Missing annotation {quoted(key)}")
+        if key == MEDIA_TYPE and key in given and value != detected:
+            yield plain(
+                f"Expecting annotation {quoted(key)} to have value {quoted(detected)} instead of {quoted(value)}"
+            )
+        if not value and (key == CHANNELS or (key == DEFAULT_CHANNEL and key in given)):
+            yield plain(f"Expecting annotation {quoted(key)} to have non-empty value")
+    for key, folder in ((MANIFESTS, "manifests/"), (METADATA, "metadata/")):
+        if key in given and text_of(given[key]) != folder:
+            yield warned(f"annotation {quoted(key)} says {quoted(text_of(given[key]))}, but everybody reads {folder}")

@@ -1,0 +1,98 @@
+"""What operatorhub.io demands of a bundle (fbc.md §11.6, OperatorHubV2, StandardCapabilities, StandardCategories)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.validation.csv import min_kube_version
+from shared.domain.bundle.validation.finding import WARNING, Finding, about
+from shared.domain.bundle.validation.removed_apis import removed_apis
+from shared.domain.bundle.validation.subject import Subject
+from shared.domain.quoting import quoted
+
+CAPABILITIES: Final = ("Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot")
+CATEGORIES: Final = (
+    "AI/Machine Learning", "Application Runtime", "Big Data", "Cloud Provider", "Developer Tools", "Database",
+    "Integration & Delivery", "Logging & Tracing", "Monitoring", "Modernization & Migration", "Networking",
+    "OpenShift Optional", "Security", "Storage", "Streaming & Messaging", "Observability",
+)  # fmt: skip
+_MEDIA_TYPES: Final = ("image/gif", "image/jpeg", "image/png", "image/svg+xml")
+_EMAIL: Final = re.compile(r"[^@\s<>()\[\]\\,;:\"]+@[^@\s<>()\[\]\\,;:\"]+")
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+|/[^\s]*")
+
+
+def operatorhub(subject: Subject) -> Iterator[Finding]:
+    """What the second edition of the rules finds."""
+    if not subject.csv:
+        return
+    for detail in _details(subject):
+        yield about(subject.csv_name, detail)
+    yield from _icons(subject)
+    yield from min_kube_version(subject)
+    yield from removed_apis(subject)
+
+
+def operatorhub_old(subject: Subject) -> Iterator[Finding]:
+    """What the first edition finds: capabilities and categories, too."""
+    yield Finding(WARNING, "The \"operatorhub\" validator is deprecated; select \"operatorhub/v2\" with "
+                  "\"standardcapabilities\" and \"standardcategories\" instead", value="")  # fmt: skip
+    yield from operatorhub(subject)
+    yield from capabilities(subject)
+    yield from categories(subject)
+
+
+def _details(subject: Subject) -> Iterator[str]:
+    spec = subject.spec
+    if not as_object(spec.get("provider")).get("name"):
+        yield "csv.Spec.Provider.Name not specified"
+    for one in as_list(spec.get("maintainers")):
+        if not one.get("name") or not one.get("email"):
+            yield "csv.Spec.Maintainers elements should contain both name and email"
+        if (email := one.get("email")) and not _EMAIL.fullmatch(email):
+            yield f"csv.Spec.Maintainers email {email} is invalid: wanted an address such as name@example.com"
+    for one in as_list(spec.get("links")):
+        if not one.get("name") or not one.get("url"):
+            yield "csv.Spec.Links elements should contain both name and url"
+        if (url := one.get("url")) and not _URL.fullmatch(url):
+            yield f"csv.Spec.Links url {url} is invalid: wanted a URL such as https://example.com"
+    if spec.get("version") == "0.0.0":
+        yield "csv.Spec.Version must be set"
+
+
+def _icons(subject: Subject) -> Iterator[Finding]:
+    name, stated = subject.csv_name, as_object(subject.stated_csv.get("spec")).get("icon")
+    if stated is None:
+        yield about(name, "csv.Spec.Icon not specified", WARNING)
+        return
+    icons = as_list(subject.spec.get("icon"))
+    if len(icons) != 1:
+        yield about(name, "csv.Spec.Icon should only have one element")
+    for icon in icons[:1]:
+        if not icon["base64data"] or not icon["mediatype"]:
+            yield about(name, "csv.Spec.Icon elements should contain both data and mediatype")
+        if icon["mediatype"] and icon["mediatype"] not in _MEDIA_TYPES:
+            yield about(name, f"csv.Spec.Icon {icon['mediatype']} does not have a valid mediatype")
+
+
+def capabilities(subject: Subject) -> Iterator[Finding]:
+    """Whether the annotation names a level that there is."""
+    level = subject.csv_annotations.get("capabilities")
+    if level is not None and level not in CAPABILITIES:
+        what = f"csv.Metadata.Annotations.Capabilities {quoted(level)} is not a valid capabilities level"
+        yield about(subject.csv_name, what)
+
+
+def categories(subject: Subject) -> Iterator[Finding]:
+    """Whether the annotation names categories that there are."""
+    stated, custom = subject.csv_annotations.get("categories"), subject.options.categories
+    if stated is None:
+        return
+    kind = "custom categories" if custom else "standard categories"
+    for category in stated.split(","):
+        if category.strip() not in (custom or CATEGORIES):
+            where = 'csv.Metadata.Annotations["categories"]'
+            what = f"{where} value {quoted(category)} is not in the set of {kind}"
+            yield about(subject.csv_name, what)

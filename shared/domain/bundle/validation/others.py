@@ -1,0 +1,98 @@
+"""Manifests of other kinds that do harm, groups, and package manifests (fbc.md §11.6, §11.7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from shared.api.manifest import ReadOnly
+from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.validation.csv import cased
+from shared.domain.bundle.validation.finding import WARNING, Finding, about
+from shared.domain.bundle.validation.subject import Subject
+from shared.domain.quoting import quoted
+
+_PERCENT: Final = re.compile(r"0*([0-9]+)%")
+_BUDGET_VERBS: Final = {"create", "update", "patch", "*"}
+_CONSTRAINT_VERBS: Final = {"delete", "update", "patch", "*"}
+_CONSTRAINTS: Final = {
+    "privileged", "restricted", "anyuid", "hostaccess", "hostmount-anyuid", "hostnetwork", "node-exporter", "nonroot",
+}  # fmt: skip
+
+
+def harmful(subject: Subject) -> Iterator[Finding]:
+    """Objects that could harm the cluster they are installed into."""
+    for path, manifest in subject.of_kind("PodDisruptionBudget"):
+        yield from (_found(detail, path, manifest) for detail in _budget(as_object(manifest.get("spec"))))
+    for path, manifest in subject.of_kind("PriorityClass"):
+        if manifest.get("globalDefault") is True:
+            yield _found("globalDefault field cannot be set to true", path, manifest)
+    for path, manifest in subject.of_kind("Role", "ClusterRole"):
+        for rule in map(as_object, as_list(manifest.get("rules"))):
+            yield from (one.at(path) for one in _rule(rule, manifest))
+
+
+def _found(detail: str, path: str, manifest: ReadOnly) -> Finding:
+    return Finding("Error", detail, path, value=_named(manifest))
+
+
+def _named(manifest: ReadOnly) -> str:
+    return str(as_object(manifest.get("metadata")).get("name") or "")
+
+
+def _budget(spec: ReadOnly) -> Iterator[str]:
+    if _amount(spec.get("maxUnavailable")) in ("0", "0%"):
+        yield "maxUnavailable field cannot be set to 0 or 0%"
+    if _amount(spec.get("minAvailable")) == "100%":
+        yield "minAvailable field cannot be set to 100%"
+
+
+def _amount(value: object) -> str:
+    text = "" if isinstance(value, bool) or value is None else str(value)
+    percent = _PERCENT.fullmatch(text)
+    return f"{percent[1]}%" if percent else text
+
+
+def _rule(rule: ReadOnly, manifest: ReadOnly) -> Iterator[Finding]:
+    groups, resources = as_list(rule.get("apiGroups")), as_list(rule.get("resources"))
+    verbs = {verb for verb in as_list(rule.get("verbs")) if isinstance(verb, str)}
+    if "policy" in groups and "poddisruptionbudgets" in resources and verbs & _BUDGET_VERBS:
+        what = "RBAC includes permission to create/update poddisruptionbudgets, which could impact cluster stability"
+        yield Finding(WARNING, what, value=_named(manifest))
+    is_about = "security.openshift.io" in groups and "securitycontextconstraints" in resources
+    named = {name for name in as_list(rule.get("resourceNames")) if isinstance(name, str)}
+    if is_about and verbs & _CONSTRAINT_VERBS and named & _CONSTRAINTS:
+        what = "RBAC includes permission to modify default securitycontextconstraints, which could impact"
+        yield Finding("Error", f"{what} cluster stability", value=_named(manifest))
+
+
+def operator_groups(subject: Subject) -> Iterator[Finding]:
+    """Annotations of groups that are spelled with other capitals."""
+    for path, manifest in subject.of_kind("OperatorGroup"):
+        annotations = as_object(as_object(manifest.get("metadata")).get("annotations"))
+        yield from (one.at(path) for one in cased(annotations, _named(manifest)))
+
+
+def package_manifest(manifest: ReadOnly) -> Iterator[Finding]:
+    """What is wrong with a package manifest, the index of packages before there were catalogs of files."""
+    name = str(manifest.get("packageName") or "")
+    channels = [as_object(one) for one in as_list(manifest.get("channels"))]
+    if not name:
+        yield about(name, "packageName empty")
+    if not channels:
+        yield about(name, "channels empty")
+    default, named = str(manifest.get("defaultChannel") or ""), set()
+    if not default and len(channels) > 1:
+        yield about(name, "default channel is empty but more than one channel exists")
+    for index, channel in enumerate(channels):
+        channel_name = str(channel.get("name") or "")
+        if not channel_name:
+            yield about(name, f"channel {index} name is empty")
+        if not channel.get("currentCSV"):
+            yield about(name, f"channel {quoted(channel_name)} currentCSV is empty")
+        if channel_name in named:
+            yield about(name, f"duplicate package manifest channel name {quoted(channel_name)}")
+        named.add(channel_name)
+    if default and default not in named:
+        yield about(name, f"default channel {quoted(default)} not found in the list of declared channels")

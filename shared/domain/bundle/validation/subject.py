@@ -1,0 +1,111 @@
+"""A bundle as its validators see it: read once, however broken it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.bundle.model import Files
+from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, documents
+from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.typed import MistypedError, arranged
+
+CSV = "ClusterServiceVersion"
+CRD = "CustomResourceDefinition"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the caller wants to know beyond the rules that hold for all."""
+
+    kubernetes: str = ""
+    """The version of Kubernetes that the bundle is for."""
+    categories: tuple[str, ...] = ()
+    """Categories that replace the standard ones."""
+    dockerfile: str | None = None
+    """The text of the Dockerfile, for the rules of the community."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The files of a bundle, and what is in them."""
+
+    files: Files
+    where: str
+    """What the bundle is called in sentences: its folder."""
+    options: Options = field(default_factory=Options)
+
+    @cached_property
+    def manifests(self) -> Documents:
+        """The first document of every file in `manifests/`."""
+        return documents(self.files, MANIFESTS)
+
+    @cached_property
+    def metadata(self) -> Documents:
+        """The first document of every file in `metadata/`."""
+        return documents(self.files, METADATA)
+
+    @cached_property
+    def objects(self) -> Mapping[str, Manifest]:
+        """The objects of Kubernetes among the manifests, by path."""
+        return self.manifests.objects()[0]
+
+    def of_kind(self, *kinds: str) -> Iterator[tuple[str, Manifest]]:
+        """The objects of some kinds, with their paths."""
+        return ((path, one) for path, one in self.objects.items() if one["kind"] in kinds)
+
+    @cached_property
+    def csv_path(self) -> str:
+        """The file of the ClusterServiceVersion; empty when there is none."""
+        return next((path for path, _ in self.of_kind(CSV)), "")
+
+    @cached_property
+    def stated_csv(self) -> Manifest:
+        """The ClusterServiceVersion as the file has it; empty when there is none."""
+        return self.objects.get(self.csv_path, {})
+
+    @cached_property
+    def csv(self) -> Manifest:
+        """The ClusterServiceVersion in the shape of its type; empty when there is none, or when it has another."""
+        try:
+            return arranged(self.stated_csv, CSV) if self.csv_path else {}
+        except MistypedError:
+            return {}
+
+    @property
+    def spec(self) -> ReadOnly:
+        """The specification of the ClusterServiceVersion."""
+        return as_object(self.csv.get("spec"))
+
+    @property
+    def csv_name(self) -> str:
+        """The name of the ClusterServiceVersion."""
+        return name_of(self.csv)
+
+    @property
+    def csv_annotations(self) -> Mapping[str, str]:
+        """The annotations of the ClusterServiceVersion."""
+        return as_object(as_object(self.csv.get("metadata")).get("annotations"))
+
+    def described(self, side: str) -> list[Any]:
+        """The descriptions of definitions that the ClusterServiceVersion owns, or requires."""
+        return as_list(as_object(self.spec.get("customresourcedefinitions")).get(side))
+
+    def deployments(self) -> list[Any]:
+        """The Deployments that the ClusterServiceVersion installs."""
+        install = as_object(as_object(self.spec.get("install")).get("spec"))
+        return as_list(install.get("deployments"))
+
+    @cached_property
+    def annotations_path(self) -> str:
+        """The file with the annotations of the bundle; empty when there is none."""
+        found = self.metadata.by_path.items()
+        return next((path for path, one in found if isinstance(as_object(one).get("annotations"), Mapping)), "")
+
+    @property
+    def annotations(self) -> ReadOnly:
+        """The annotations of the bundle."""
+        return as_object(as_object(self.metadata.by_path.get(self.annotations_path)).get("annotations"))

@@ -1,0 +1,123 @@
+"""What the parts of a bundle say about each other, and its size (fbc.md §11.6, Bundle)."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from shared.api.manifest import name_of
+from shared.domain.bundle.annotations import PACKAGE
+from shared.domain.bundle.apis import Api, ApiError, defined
+from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.validation.finding import WARNING, Finding
+from shared.domain.bundle.validation.subject import CRD, Subject
+from shared.domain.catalog.image_reference import why_not
+from shared.domain.quoting import quoted
+
+_LIMIT: Final = 1024 * 1024
+_NEAR: Final = 0.85
+_UNITS: Final = ("B", "kB", "MB")
+_GZIP_LEVEL: Final = 6
+
+
+def whole(subject: Subject) -> Iterator[Finding]:
+    """What is wrong with the bundle as a whole."""
+    if not subject.csv:
+        return
+    yield from _definitions(subject)
+    yield from _accounts(subject)
+    yield from size(subject)
+    yield from _release_name(subject)
+    yield from _related_images(subject)
+
+
+def _definitions(subject: Subject) -> Iterator[Finding]:
+    name = quoted(subject.csv_name)
+    held: list[tuple[str, Api]] = []
+    for path, manifest in subject.of_kind(CRD):
+        try:
+            held += [(path, api) for api in defined(manifest)]
+        except ApiError as error:
+            yield Finding("Error", str(error), path, value=name_of(manifest))
+    owned = [_owned(one) for one in subject.described("owned")]
+    counted = Counter(api for _, api in held)
+    for api in sorted(api for api, count in counted.items() if count > 1):
+        yield Finding("Error", f"duplicate CRD {quoted(_printed(api))} in bundle {name}", value=_printed(api))
+    for api in owned:
+        if api not in counted:
+            yield Finding("Error", f"owned CRD {quoted(_printed(api))} not found in bundle {name}", value=_printed(api))
+    kinds = {(api.group, api.kind) for api in owned}
+    for path, api in held:
+        if api not in owned and (api.group, api.kind) not in kinds:
+            what = f"CRD {quoted(_printed(api))} is present in bundle {name} but not defined in CSV"
+            yield Finding("Error", what, path, value=_printed(api))
+
+
+def _owned(one: dict[str, str]) -> Api:
+    plural, _, group = one["name"].partition(".")
+    return Api(group, one["version"], one["kind"], plural)
+
+
+def _printed(api: Api) -> str:
+    return f"{api.group}/{api.version}, Kind={api.kind}"
+
+
+def _accounts(subject: Subject) -> Iterator[Finding]:
+    pods = (as_object(as_object(one["spec"].get("template")).get("spec")) for one in subject.deployments())
+    used = {str(pod.get("serviceAccountName") or "") for pod in pods}
+    for path, manifest in subject.of_kind("ServiceAccount"):
+        if (name := name_of(manifest)) and name in used:
+            what = f"invalid service account found in bundle. This service account {name} in your bundle is not valid"
+            yield Finding(
+                "Error", f"{what}: it is made from the ClusterServiceVersion, remove the file", path, value=name
+            )
+
+
+def size(subject: Subject) -> Iterator[Finding]:
+    """Whether the bundle fits into a ConfigMap, compressed and encoded as it is there."""
+    plain = sum(map(len, subject.files.values()))
+    packed = sum(map(_packed, subject.files.values()))
+    if plain == 0:
+        yield Finding(WARNING, "unable to check the bundle size", value="")
+        return
+    told = f"size=~{_shown(packed)} , max={_shown(_LIMIT)}. Bundle uncompressed size is {_shown(plain)}"
+    if packed > _LIMIT:
+        yield Finding("Error", f"maximum bundle compressed size with gzip size exceeded: {told}", value="")
+    elif packed > _LIMIT * _NEAR:
+        yield Finding(WARNING, f"nearing maximum bundle compressed size with gzip: {told}", value="")
+
+
+def _packed(content: bytes) -> int:
+    return len(base64.b64encode(gzip.compress(content, _GZIP_LEVEL, mtime=0)))
+
+
+def _shown(count: float) -> str:
+    """A number of bytes in powers of 1000, with one decimal."""
+    for unit in _UNITS[:-1]:
+        if count < 1000:
+            return f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} {_UNITS[-1]}"
+
+
+def _release_name(subject: Subject) -> Iterator[Finding]:
+    release, package = subject.spec.get("release"), subject.annotations.get(PACKAGE)
+    if not release:
+        return
+    wanted = f"{package or ''}-v{subject.spec['version']}-{release}"
+    if subject.csv_name != wanted:
+        detail = f"bundle name with release versioning {quoted(subject.csv_name)} does not match expected name"
+        yield Finding("Error", f"{detail} {quoted(wanted)}", value=subject.csv_name)
+
+
+def _related_images(subject: Subject) -> Iterator[Finding]:
+    for index, one in enumerate(as_list(subject.spec.get("relatedImages"))):
+        image, where = one["image"], f"spec.relatedImages[{index}].image"
+        if not image:
+            yield Finding("Error", f"relatedImages[{index}] has an empty image field", value=where)
+        elif why := why_not(image):
+            what = f"relatedImages[{index}] has an invalid image pullspec {quoted(image)}: {why}"
+            yield Finding("Error", what, value=where)
