@@ -8,27 +8,27 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final
 
-from shared.adapters.oci import Image, Limits, OciError, Reference, Registry, Transport, logins, pull
+from shared.adapters.oci import Limits, OciError, Reference, Registry, Transport, logins, pull
 from shared.adapters.oci import docker_archive as archive
 from shared.adapters.oci import layout as oci_layout
 from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
 from shared.adapters.oci.layout import Layout, LayoutName
+from shared.adapters.oci.origin import Name, Origin
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 
-__all__ = ["OciError", "Unpacked", "folder_of", "is_image", "unpacked"]
+__all__ = ["OciError", "Unpacked", "folder_of", "is_image", "origin_of", "unpacked"]
 
 DATABASE: Final = "operators.operatorframework.io.index.database.v1"
 _CHUNK_BYTES: Final = 1024 * 1024
 _DIRECTORY_MODE: Final = 0o700
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits
     with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
         aside, root = Path(folder, "aside"), Path(folder, "root")
         aside.mkdir()
-        image = _pull(reference, registry, limits, partial(_aside, aside, count()))
+        with origin_of(reference, registry, limits=limits) as (origin, name):
+            image = pull(origin, name, _wanted, partial(_aside, aside, count()))
         _lay_out(image.files, root)
         found = Unpacked(str(image.reference), root, image.labels)
         if found.catalog is not None and not found.catalog.is_dir():
@@ -90,15 +91,20 @@ def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits
         yield found
 
 
-def _pull(text: str, registry: Registry | None, limits: Limits | None, keep: Callable[[BinaryIO], _T]) -> Image[_T]:
+@contextmanager
+def origin_of(
+    text: str, registry: Registry | None = None, *, limits: Limits | None = None
+) -> Iterator[tuple[Origin[Any], Name]]:
+    """Where an image is, whatever kind of place it is, and its name there. OciError when the text names none."""
     if text.startswith(oci_layout.PREFIX):
-        return pull(Layout(limits), LayoutName.parse(text), _wanted, keep)
-    if text.startswith(archive.PREFIX):
+        yield Layout(limits), LayoutName.parse(text)
+    elif text.startswith(archive.PREFIX):
         name = ArchiveName.parse(text)
         with DockerArchive.open(name, limits) as opened:
-            return pull(opened, name, _wanted, keep)
-    chosen = registry or Registry(Transport(), logins.of_machine(os.environ, Path.home()), limits)
-    return pull(chosen, Reference.parse(text), _wanted, keep)
+            yield opened, name
+    else:
+        reference = Reference.parse(text)
+        yield registry or Registry(Transport(), logins.of_machine(os.environ, Path.home()), limits), reference
 
 
 def _wanted(labels: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,13 +12,14 @@ from shared.adapters.content.store import Store
 
 
 def snapshot_of(folder: Path, store: Store) -> Snapshot:
-    """The catalog in a folder, as its files are now. NotACatalog when a file is none, OSError when it is not readable.
+    """The catalog in a folder or a file, as its files are now. NotACatalog when a file is none; OSError.
 
     What the store knows of the folder is used again: where nothing changed, nothing is read; else what changed.
     """
-    root = folder.resolve(strict=True)
-    sources = sources_of(root)
-    family = f"{FOLDER}{_digest(str(root))[:16]}-"
+    place = folder.resolve(strict=True)
+    sources = sources_of(place)
+    root = place if place.is_dir() else place.parent
+    family = f"{FOLDER}{_digest(str(place))[:16]}-"
     name = family + _digest("\n".join(f"{source.path}\0{source.identity}" for source in sources))
     older = _opened(store, store.newest(family)) if store.path(name) is None else None
     path = store.fill(name, lambda stream: write(stream, sources, folder=str(root), older=older))
