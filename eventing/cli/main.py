@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli import bundle, catalog, debug, events, local, manifests, packages, queue, run, semver
+from eventing.cli import bundle, catalog, debug, events, local, manifests, packages, queue, resolve, run, semver
 from eventing.cli.failure import CliError, told
 
 app = typer.Typer(
@@ -33,7 +33,7 @@ def options(
         raise typer.Exit
 
 
-for module in (local, packages, catalog, bundle, debug, events, queue, manifests, run, semver):
+for module in (local, packages, catalog, bundle, debug, events, queue, manifests, resolve, run, semver):
     module.register(app)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.lines import answer_lines
 from shared.domain.semver.questions import Dialect, Order
 
 BatchOption = Annotated[
@@ -47,7 +46,7 @@ def match(
     from shared.domain.semver.questions import members
 
     if batch:
-        _answer_lines(lambda question: _membership(dialect, question))
+        answer_lines(lambda question: _membership(dialect, question), echo=["range"])
         return
     if range_text is None or not versions:
         raise CliError("semver match: give RANGE VERSION…, or --batch and questions on stdin", USAGE)
@@ -81,7 +80,7 @@ def compare(
 
     read = parse_tolerant if tolerant else parse
     if batch:
-        _answer_lines(lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)})
+        answer_lines(lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)}, echo=[])
         return
     if first is None or second is None:
         raise CliError("semver compare: give A B, or --batch and questions on stdin", USAGE)
@@ -110,23 +109,3 @@ def _texts(question: dict[str, object], *keys: str) -> list[str]:
     if len(texts) != len(keys):
         raise ValueError(f"a question wants {'texts' if len(keys) > 1 else 'a text'} for {' and '.join(keys)}")
     return texts
-
-
-def _answer_lines(answer: Callable[[dict[str, object]], dict[str, object]]) -> None:
-    """Answer each line of stdin by one line; what cannot be answered says why, and the next line goes on."""
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        if line.strip():
-            sys.stdout.write(json.dumps(_reply(line, number, answer)) + "\n")
-
-
-def _reply(line: bytes, number: int, answer: Callable[[dict[str, object]], dict[str, object]]) -> dict[str, object]:
-    try:
-        question = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return {"error": f"line {number} is not JSON: {error}"}
-    if not isinstance(question, dict):
-        return {"error": f"line {number} is not a JSON object"}
-    try:
-        return answer(question)
-    except ValueError as error:
-        return ({"range": question["range"]} if "range" in question else {}) | {"error": str(error)}

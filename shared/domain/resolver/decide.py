@@ -37,16 +37,9 @@ class Verdict:
     facts: tuple[Constraint, ...] = ()
     """A smallest contradiction, if that is the error."""
 
-    @property
-    def is_unsatisfiable(self) -> bool:
-        """No answer exists, as opposed to: none could be found out."""
-        return bool(self.facts)
-
 
 def as_one(problem: Problem, market: Market) -> Verdict:
-    """OLM's verdict: all or nothing, and any error ends it."""
-    if problem.errors:
-        return Verdict(problem.variables, error=aggregated(problem.errors))
+    """OLM's verdict: all or nothing."""
     verdict = _verdict(problem.variables, problem)
     errors = aggregated(filter(None, (_lost(take.operator, market) for take in verdict.takes)))
     return Verdict(problem.variables, error=errors) if errors else verdict

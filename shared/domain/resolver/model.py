@@ -130,6 +130,8 @@ class Refusal:
 
     reason: Literal["ConstraintsNotSatisfiable", "ErrorPreventedResolution"]
     message: str
+    facts: tuple[str, ...] = ()
+    """A smallest contradiction: without any one of them there would be an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ class Problem:
     """Candidate to the installed version that it would replace."""
     errors: tuple[str, ...] = ()
     """What OLM gives up for; a strict problem with errors is not solved."""
+    is_about_installed: bool = False
+    """The errors are about what is installed: OLM tells them before those of catalogs."""
 
 
 @dataclass(slots=True)
@@ -122,7 +124,7 @@ def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
     draft = _Draft(market)
     draft.expand(market.installed)
     if market.is_strict and draft.errors:
-        return Problem((), {}, {}, tuple(draft.errors))
+        return Problem((), {}, {}, tuple(draft.errors), is_about_installed=True)
     for subscriber in sorted(subscribers, key=lambda one: one.name):
         draft.subscribe(subscriber)
     operators = {draft.id_of(one): one for one in draft.needs}

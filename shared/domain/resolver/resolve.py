@@ -10,7 +10,7 @@ from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidates import AmbiguousInstallation
 from shared.domain.resolver.conflict import message
 from shared.domain.resolver.copies import occupied, way_out
-from shared.domain.resolver.decide import Take, Verdict, apart, as_one
+from shared.domain.resolver.decide import Take, Verdict, aggregated, apart, as_one
 from shared.domain.resolver.market import Market, Source
 from shared.domain.resolver.model import Catalog, Chosen, Component, Inputs, Refusal, Resolution, Subscriber
 from shared.domain.resolver.operators import of_installed
@@ -49,28 +49,27 @@ def _of(components: Iterable[Component]) -> Resolution:
 
 
 def _whole(subscribers: Sequence[Subscriber], inputs: Inputs) -> Resolution:
-    """OLM's scope: one verdict, and any catalog that cannot be read prevents it."""
-    sick = [f"error using catalogsource {key}: {why}" for key, why in sorted(_sick(inputs))]
-    unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
+    """OLM's scope: one verdict, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
     names = tuple(one.name for one in subscribers)
-    if sick or unread:
-        why = f"[{', '.join(sick)}]" if len(sick) > 1 else "".join(sick)
-        refusal = Refusal(_PREVENTED, why) if sick else None
-        text = why or f"catalog {min(unread)} has not been read yet"
-        return _of([Component(names, refusal=refusal, reasons=dict.fromkeys(names, text))])
+    unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
+    if unread:
+        return _of([Component(names, reasons=dict.fromkeys(names, f"catalog {min(unread)} has not been read yet"))])
     market = market_of(inputs)
     try:
         problem = pose(market, subscribers)
     except AmbiguousInstallation as error:
         return _of([_prevented(names, str(error))])
+    sick = () if problem.is_about_installed else _sick(inputs)
+    if errors := aggregated(sick) or aggregated(problem.errors):
+        return _of([_prevented(names, errors)])
     component = _component(as_one(problem, market), inputs, {})
     return _of([replace(component, subscribers=names)])
 
 
-def _sick(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    for key, catalog in inputs.catalogs.items():
+def _sick(inputs: Inputs) -> Iterator[str]:
+    for key, catalog in sorted(inputs.catalogs.items()):
         if not catalog.reference and catalog.problem:
-            yield str(key), catalog.problem
+            yield f"error using catalogsource {key}: {catalog.problem}"
 
 
 def _is_unread(catalog: Catalog) -> bool:
@@ -130,13 +129,14 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
 
 def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:
     if verdict.error:
-        return Refusal(_UNSATISFIABLE if verdict.is_unsatisfiable else _PREVENTED, verdict.error)
+        contradiction = tuple(one.text for one in verdict.facts)
+        return Refusal(_UNSATISFIABLE if contradiction else _PREVENTED, verdict.error, contradiction)
     for take in verdict.takes:  # a copy cannot become the operator, and two objects of one name cannot be
         name = take.operator.name
         if name in inputs.copies:
             home = inputs.copies[name]
             facts = [occupied(name, home), *(f"subscription {one} exists" for one in subscribers)]
-            return Refusal(_UNSATISFIABLE, f"{message(facts)}. {way_out(home)}")
+            return Refusal(_UNSATISFIABLE, f"{message(facts)}. {way_out(home)}", tuple(facts))
     return None
 
 
