@@ -10,14 +10,17 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 SECTIONS = (
-    "1.5", "1.6",
-    "2.1", "2.2", "2.3", "2.11", "2.12",
+    "1.5", "1.6", "1.7",
+    "2.1", "2.2", "2.3", "2.10", "2.11", "2.12",
     "3.1", "3.2", "3.3", "3.5", "3.6", "3.7 C", "3.7 D", "3.7 F", "3.7 G", "3.7 H", "3.8", "3.9", "3.10",
     "4.1", "4.2", "4.3", "4.5", "4.6", "4.8", "4.9", "4.10",
     "5.1", "5.2", "5.3", "5.4", "5.5", "5.6",
     "8.1", "8.3", "8.5", "8.6", "8.7", "8.8", "8.9", "8.10", "8.11", "8.12", "8.13",
 )  # fmt: skip
-"""Not here: pods, connections (2.4-2.9), image templates (2.10), PackageManifests (2.13), scoped plans (4.4, 4.7)."""
+"""Not here: pods, connections (2.4-2.9), PackageManifests (2.13), scoped plans (4.4, 4.7).
+
+Row by row: `tests/functions/ROWS_CATALOG.md`.
+"""
 _ROWS = re.compile(r'catalog\.md (\d[^:"]*)|test_catalog_md_(\d+)_(\d+)_')
 _SECTION = re.compile(r"\d+\.\d+(?: [A-H]\b)?")
 

@@ -221,3 +221,13 @@ def test_a_failure_that_repeats_is_told_as_an_event_each_time_and_tried_for_ever
         world.later(minutes=6)
     assert len(jobs) == 3
     assert {event.ref for event in world.events if event.reason == "BundleUnpackFailed"} == {ETCD}
+
+
+def test_in_namespace_scope_a_refusal_is_told_to_all() -> None:
+    """catalog.md 3.7 E and 8.7.67: OLM stamps every Subscription of the namespace."""
+    world = a_world(a_subscription(), a_subscription("nothing"), policy=Policy(plan_scope="namespace"))
+    unpacked(world)
+    told = [conditions(world, name)["ResolutionFailed"] for name in ("etcd", "nothing")]
+    assert told[0] == told[1]
+    assert told[0][0] == "ConstraintsNotSatisfiable"
+    assert "installedCSV" not in status(world)
