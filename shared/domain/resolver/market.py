@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.domain.resolver import operators
 from shared.domain.resolver.channels import ChannelError, in_order
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.model import CatalogKey, Shelf
@@ -97,8 +96,7 @@ class Market:
     def _channels(self, key: CatalogKey, name: str) -> Mapping[str, tuple[Operator, ...]]:
         if (key, name) not in self._packages:
             source = self._sources.get(key)
-            package = source.shelf.package(name) if source else None
-            self._packages[key, name] = operators.of_package(package, key) if package else {}
+            self._packages[key, name] = source.shelf.operators(name, key) if source else {}
         return self._packages[key, name]
 
     def _offered(self, source: Source, predicate: Predicate) -> Iterator[Operator]:

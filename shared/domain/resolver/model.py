@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from shared.domain.catalog.model import Bundle, Package, Property
 from shared.domain.resolver.facts import Gvk
+
+if TYPE_CHECKING:
+    from shared.domain.resolver.operators import Operator
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,6 +48,10 @@ class Shelf(Protocol):
 
     def package(self, name: str) -> Package | None:
         """A package, or None."""
+        ...
+
+    def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
+        """What a package offers by channel, under the key of its catalog; nothing where there is no such package."""
         ...
 
     def names(self) -> Iterable[str]:

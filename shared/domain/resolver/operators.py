@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shared.domain.catalog.model import Bundle, Entry, Package, Property
 from shared.domain.resolver.facts import Facts
@@ -37,16 +37,17 @@ class Operator:
     """None for what is installed."""
     owner: str = ""
     """Of what is installed: the Subscription that says so."""
+    id: str = field(init=False)
+    """How OLM names it in its messages."""
+
+    def __post_init__(self) -> None:
+        text = f"{self.catalog.name}/{self.catalog.namespace}/{self.channel}/{self.name}"
+        object.__setattr__(self, "id", text)
 
     @property
     def is_installed(self) -> bool:
         """Whether it stands for a ClusterServiceVersion."""
         return self.bundle is None
-
-    @property
-    def id(self) -> str:
-        """How OLM names it in its messages."""
-        return f"{self.catalog.name}/{self.catalog.namespace}/{self.channel}/{self.name}"
 
     def updates(self, name: str, version: Version | None) -> bool:
         """Whether it may follow what is installed: by name, or because its skip range holds the version."""

@@ -42,6 +42,7 @@ class _Draft:
     """A problem in the making."""
 
     market: Market
+    ids: dict[Operator, Id] = field(default_factory=dict)
     needs: dict[Operator, tuple[Constraint, ...]] = field(default_factory=dict)
     conflicts: dict[Operator, dict[Conflict, None]] = field(default_factory=dict)
     replaced: dict[Id, str] = field(default_factory=dict)
@@ -50,7 +51,9 @@ class _Draft:
 
     def id_of(self, one: Operator) -> Id:
         """OLM's id lacks the package; only a strict market confuses what is called alike (§13 B10)."""
-        return Id(one.id) if self.market.is_strict else Id(one.id, one.package)
+        if one not in self.ids:
+            self.ids[one] = Id(one.id) if self.market.is_strict else Id(one.id, one.package)
+        return self.ids[one]
 
     def expand(self, roots: Iterable[Operator]) -> None:
         """Add operators with all that they may need, in any depth."""

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 from shared.domain.catalog.model import Package
 from shared.domain.resolver.facts import Facts, Gvk
+from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.operators import Operator, of_package
 
 
 class Sorry(Protocol):
@@ -46,6 +48,11 @@ class IndexedShelf:
     problems: dict[str, str] = field(default_factory=dict)
     """Package to why it could not be read; "" for the catalog as a whole."""
     asked: dict[str, Package] = field(default_factory=dict)
+
+    def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
+        """What a package offers by channel."""
+        package = self.package(name)
+        return of_package(package, catalog) if package else {}
 
     def package(self, name: str) -> Package | None:
         """A package; None also when it cannot be read."""
@@ -89,6 +96,14 @@ class LoadedShelf:
     packages: Mapping[str, Package]
     problems: Mapping[str, str] = field(default_factory=dict)
     """Package to why it cannot be offered."""
+    _offers: dict[tuple[str, CatalogKey], Mapping[str, tuple[Operator, ...]]] = field(default_factory=dict, repr=False)
+
+    def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
+        """What a package offers by channel; made once, for a loaded catalog is asked by many."""
+        if (name, catalog) not in self._offers:
+            package = self.package(name)
+            self._offers[name, catalog] = of_package(package, catalog) if package else {}
+        return self._offers[name, catalog]
 
     def package(self, name: str) -> Package | None:
         """A package, or None."""
