@@ -1,7 +1,4 @@
-"""A plan that brings what its operator needs, with a Subscription of its own.
-
-The resolver of today chooses no dependencies; the plan of one that does is composed here by hand.
-"""
+"""A plan that brings what its operator needs, with a Subscription of its own."""
 
 from __future__ import annotations
 
@@ -12,11 +9,12 @@ import pytest
 from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
 from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.catalog.model import Property
 from shared.domain.plan import compose, dependencies
 from shared.domain.plan.compose import Draft
 from shared.domain.resolver import Catalog, CatalogKey, Chosen
 from shared.domain.unpack.objects import Unpacking
-from tests.functions.subscription.test_install import IMAGE, a_world, conditions, status, the, unpacked
+from tests.functions.subscription.test_install import IMAGE, a_world, approve, conditions, status, the, unpacked
 from tests.functions.subscription.world import World, a_bundle, a_package, a_payload, a_subscription
 
 KEY = CatalogKey("olm", "local")
@@ -92,6 +90,30 @@ def test_a_dependency_arrives_with_its_subscription_and_one_plan() -> None:
     )  # fmt: skip
     assert said["installPlanRef"]["uid"] == metadata(plan)["uid"]
     assert (conditions(world, VAULT), status(world)["state"]) == ({}, "AtLatestKnown")
+
+
+VAULT_API = {"group": "example.com", "version": "v1", "kind": "Vault"}
+NEEDS, GIVES = Property("olm.gvk.required", VAULT_API), Property("olm.gvk", VAULT_API)
+
+
+@pytest.mark.parametrize("approval", ["Automatic", "Manual"])
+def test_what_is_needed_is_chosen_planned_and_subscribed_to(approval: str) -> None:
+    """catalog.md 8.7.72 and 8.7.85: one plan with both, and a Subscription for the dependency."""
+    world = a_world()
+    etcd, vault = a_package("etcd", "1.0.0", properties=[NEEDS]), a_package("vault", "1.0.0", properties=[GIVES])
+    world.catalogs.publish(IMAGE, etcd, vault)
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.put(a_subscription(installPlanApproval=approval))
+    unpacked(world)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    assert sorted(plan["spec"]["clusterServiceVersionNames"]) == ["etcd.v1.0.0", "vault.v1.0.0"]
+    assert (kinds.SUBSCRIPTION.ref(VAULT, "ns") in world.objects) is (approval == "Automatic")
+    approve(world)
+    unpacked(world)
+    assert [name_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [name_of(plan)]
+    assert [(status(world, name)["state"], conditions(world, name)) for name in ("etcd", VAULT)] == [
+        ("AtLatestKnown", {}), ("AtLatestKnown", {}),
+    ]  # fmt: skip
 
 
 def test_a_dependency_upgrades_like_any_other() -> None:

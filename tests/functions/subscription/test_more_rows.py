@@ -7,7 +7,7 @@ from datetime import timedelta
 from eventing.routes import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, name_of
-from shared.domain.catalog.model import Channel, Entry, Package
+from shared.domain.catalog.model import Channel, Entry, Package, Property
 from shared.kinds import Ref
 from shared.ports import Policy
 from shared.step import Create
@@ -221,6 +221,30 @@ def test_a_failure_that_repeats_is_told_as_an_event_each_time_and_tried_for_ever
         world.later(minutes=6)
     assert len(jobs) == 3
     assert {event.ref for event in world.events if event.reason == "BundleUnpackFailed"} == {ETCD}
+
+
+def test_an_api_changes_hands_in_one_plan() -> None:
+    """catalog.md 8.7.92: one operator gives up an API and another one takes it, in one upgrade set."""
+    api = Property("olm.gvk", {"group": "example.com", "version": "v1", "kind": "K"})
+
+    def offered(name: str, *versions: str, provider: str) -> Package:
+        """The package, of which one version provides the API."""
+        plain, giving = a_package(name, *versions), a_package(name, *versions, properties=[api])
+        bundles = {key: (giving if key == provider else plain).bundles[key] for key in plain.bundles}
+        return Package(name, "stable", plain.channels, bundles)
+
+    world = a_world()
+    publish(world, offered("etcd", "1.0.0", provider="etcd.v1.0.0"), offered("vault", "1.0.0", provider=""))
+    world.put(a_subscription())
+    world.put(a_subscription("vault"))
+    unpacked(world)
+    publish(
+        world,
+        offered("etcd", "1.0.0", "2.0.0", provider="etcd.v1.0.0"),
+        offered("vault", "1.0.0", "2.0.0", provider="vault.v2.0.0"),
+    )
+    assert the(world, kinds.INSTALL_PLAN)[-1]["spec"]["clusterServiceVersionNames"] == ["etcd.v2.0.0", "vault.v2.0.0"]
+    assert [status(world, name)["installedCSV"] for name in ("etcd", "vault")] == ["etcd.v2.0.0", "vault.v2.0.0"]
 
 
 def test_in_namespace_scope_a_refusal_is_told_to_all() -> None:
