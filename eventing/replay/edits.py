@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from shared.api.manifest import Manifest, metadata
 
@@ -28,12 +25,3 @@ def patch_between(old: Any, new: Any) -> Any:
         return new
     patch = {key: patch_between(old.get(key), value) for key, value in new.items() if old.get(key) != value}
     return patch | {key: None for key in old if key not in new}
-
-
-def renamed(manifest: Manifest, uids: Mapping[str, str]) -> Manifest:
-    """The object with other uids, wherever they stand."""
-    text = msgspec.json.encode(manifest).decode()
-    for old, new in uids.items():
-        text = text.replace(old, new)
-    renamed: Manifest = msgspec.json.decode(text)
-    return renamed

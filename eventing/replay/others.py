@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from eventing.events import Event
-from eventing.replay.edits import patch_between, renamed, stripped
+from eventing.replay.edits import patch_between, stripped
 from eventing.replay.past import Change, Past, is_ours
 from eventing.replay.world_ports import World
 from shared.adapters.kube import ApiError
@@ -26,7 +28,6 @@ class Others:
     world: World
     unrepeatable: list[str] = field(default_factory=list)
     """What the API server refused."""
-    _uids: dict[str, str] = field(default_factory=dict)
     _answers: dict[Ref, list[Change]] = field(default_factory=dict)
     """What was done by now to each object that we made."""
     _answered: dict[Ref, tuple[str, int]] = field(default_factory=dict)
@@ -52,9 +53,9 @@ class Others:
     def answer(self, *, again: bool = False) -> Iterator[Event]:
         """Answer what was made late, and `again` what was made or changed since; the events that this makes."""
         for ref, changes in list(self._answers.items()):
-            present = self.world.get(ref)
             answered = self._answered.get(ref)
-            if present is None or (answered and not (again and answered != _generation(present))):
+            present = None if answered and not again else self.world.get(ref)
+            if present is None or answered == _generation(present):
                 continue
             is_known = answered and answered[0] == uid_of(present)
             for change in (replace(changes[-1], before=changes[-1].after),) if is_known else changes:
@@ -71,12 +72,14 @@ class Others:
             self._answered.pop(ref, None)
         known.append(change)
 
-    def uids(self) -> Mapping[str, str]:
-        """Uids of the recorded world to those of the same objects in this one, as far as they are known."""
+    def _here(self, manifest: Manifest) -> Manifest:
+        """The object as somebody would post it here: the objects that it names by uid have other uids in this world."""
+        text = msgspec.json.encode(manifest).decode()
         for uid, ref in self.past.uids.items():
-            if uid not in self._uids and (manifest := self.world.get(ref)):
-                self._uids[uid] = uid_of(manifest)
-        return self._uids
+            if uid in text and (present := self.world.get(ref)):
+                text = text.replace(uid, uid_of(present))
+        here: Manifest = msgspec.json.decode(text)
+        return here
 
     def _try(self, change: Change, present: Manifest | None) -> None:
         try:
@@ -91,12 +94,12 @@ class Others:
             if present is not None:
                 self.world.delete(ref)
         elif change.after is not None:
-            uids = self.uids()
-            after = renamed(change.after, uids)
+            after = self._here(change.after)
             if present is None:
                 present = self.world.create(stripped(after))
             else:
-                if patch := _patch(change, present, after, uids):
+                before = self._here(change.before) if change.before else None
+                if patch := _patch(present, before, after, is_answer=change.is_answer):
                     self.world.merge(ref, patch)
                 if is_ours(ref):
                     return  # why: its status is ours to write
@@ -108,12 +111,11 @@ def _generation(manifest: Manifest) -> tuple[str, int]:
     return uid_of(manifest), int(metadata(manifest).get("generation") or 0)
 
 
-def _patch(change: Change, present: Manifest, after: Manifest, uids: Mapping[str, str]) -> Manifest:
+def _patch(present: Manifest, before: Manifest | None, after: Manifest, *, is_answer: bool) -> Manifest:
     """What was done to the object, status aside."""
-    if change.before is None and change.is_answer and "status" in after:
+    if before is None and is_answer and "status" in after:
         return {}  # why: what is unlike the present object may be ours
-    before = present if change.before is None else renamed(change.before, uids)
-    patch: Manifest = patch_between(stripped(before), stripped(after))
+    patch: Manifest = patch_between(stripped(before or present), stripped(after))
     if "aggregationRule" in after:
         patch.pop("rules", None)  # why: the API server of this world gathers them from the roles of this world
     return patch

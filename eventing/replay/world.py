@@ -138,11 +138,11 @@ class _Replay:
     def report(self) -> WorldReport:
         """Compare every object that was written, in either world."""
         past, runs = self._past, self._turns.book.runs
-        wrote = {Ref.parse(write.ref) for run in runs.values() for write in writes_of(run)}
-        refs = {*past.written, *(ref for ref in wrote if ref.kind != EVENT.kind)}
+        writes = [write for run in runs.values() for write in writes_of(run)]
+        refs = {*past.written, *(ref for write in writes if (ref := Ref.parse(write.ref)).kind != EVENT.kind)}
         now = {ref: manifest for ref in refs if (manifest := self._world.get(ref))}
         then = {ref: manifest for ref, manifest in past.final().items() if ref in refs}
-        uids = {**past.uids, **{new: past.uids[old] for old, new in self._others.uids().items()}}
-        uids |= {uid_of(manifest): ref for ref, manifest in now.items()}
+        uids = past.uids | {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
+        uids |= {uid_of(manifest): ref for ref in past.uids.values() if (manifest := self._world.get(ref))}
         failures = (*self._others.unrepeatable, *self._turns.failing.values())
         return WorldReport(len(runs), differences(then, now, uids), failures, self._turns.is_settling)

@@ -1,0 +1,40 @@
+"""What a real installation went through is decided alike again, and its world ends alike however its events come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from eventing.local.samples import publish
+from eventing.replay import replay
+from eventing.replay.sandboxed import replay_in_sandbox
+from eventing.replay.world import Perturbation
+from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT
+from tests.kit.installation import installed
+
+
+def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> None:
+    file = a_story(tmp_path)
+    report = replay(file)
+    assert [each.detail for each in report.replayed if each.result != "same"] == []
+    for perturb in get_args(Perturbation):
+        world = replay_in_sandbox(file, perturb=perturb)
+        assert [diff for _, diff in world.differences] == [], perturb or "undisturbed"
+        assert (world.failures, world.exit_code) == ((), 0)
+
+
+def a_story(folder: Path) -> Path:
+    """One operator is upgraded and stays, another is uninstalled."""
+    bundles = folder / "bundles"
+    publish(bundles, "tide/0.2.0", "beacon/1.0.0")
+    with installed(folder / "state", "--bundles", str(bundles)) as found:
+        found.olmf("install", "tide", "-n", "one")
+        found.olmf("install", "beacon", "-n", "two")
+        publish(bundles, "tide/1.0.0")
+        found.until_phase("tide.v1.0.0", "one")
+        found.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.2.0", "one"))
+        found.olmf("uninstall", "beacon", "-n", "two")
+        found.until_gone(DEPLOYMENT.ref("beacon-controller", "two"))
+        file = folder / "story.tar.gz"
+        found.olmf("capture", "-o", str(file))
+    return file
