@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from shared.adapters import files
 from shared.adapters.content.snapshot import BrokenSnapshot, Older, Snapshot, Source, identity_of, write
 from shared.adapters.content.snapshot.needs import FOLDER
 from shared.adapters.content.store import Store
 
+Identify: TypeAlias = Callable[[Path], str]
+"""Equal for a file that did not change."""
 
-def snapshot_of(folder: Path, store: Store) -> Snapshot:
+
+def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) -> Snapshot:
     """The catalog in a folder or a file, as its files are now. NotACatalog when a file is none; OSError.
 
     What the store knows of the folder is used again: where nothing changed, nothing is read; else what changed.
+    `identify` says what a change is: other times, or (`digest_of`) other content.
     """
     place = folder.resolve(strict=True)
-    sources = sources_of(place)
+    sources = [Source(found.name, found.path, identify(found.path)) for found in files.files(place)]
     root = place if place.is_dir() else place.parent
-    family = f"{FOLDER}{_digest(str(place))[:16]}-"
-    name = family + _digest("\n".join(f"{source.path}\0{source.identity}" for source in sources))
+    family, name = names_of(place, sources)
     older = _opened(store, store.newest(family)) if store.path(name) is None else None
     path = store.fill(name, lambda stream: write(stream, sources, folder=str(root), older=older))
     try:
@@ -31,9 +36,10 @@ def snapshot_of(folder: Path, store: Store) -> Snapshot:
         return Snapshot.open(path, store.needed)
 
 
-def sources_of(folder: Path) -> list[Source]:
-    """The files of a catalog, in the order of their paths."""
-    return [Source(found.name, found.path, identity_of(found.path)) for found in files.files(folder)]
+def names_of(place: Path, sources: Sequence[Source]) -> tuple[str, str]:
+    """What the names of all snapshots of a folder begin with, and the name of the one with these files."""
+    family = f"{FOLDER}{_digest(str(place))[:16]}-"
+    return family, family + _digest("\n".join(f"{source.path}\0{source.identity}" for source in sources))
 
 
 def _opened(store: Store, name: str | None) -> Older | None:

@@ -1,11 +1,11 @@
 """A catalog indexed once: opened in milliseconds, shared by processes, renewed where it changed."""
 
 from shared.adapters.content.snapshot.form import FORMAT, BrokenSnapshot, Channels, Row
-from shared.adapters.content.snapshot.identity import identity_of
+from shared.adapters.content.snapshot.identity import digest_of, identity_of
 from shared.adapters.content.snapshot.reading import Pages, Snapshot, file_name
 from shared.adapters.content.snapshot.writing import Older, Source, write
 
 __all__ = [
-    "FORMAT", "BrokenSnapshot", "Channels", "Older", "Pages", "Row", "Snapshot", "Source", "file_name", "identity_of",
-    "write",
+    "FORMAT", "BrokenSnapshot", "Channels", "Older", "Pages", "Row", "Snapshot", "Source", "digest_of", "file_name",
+    "identity_of", "write",
 ]  # fmt: skip

@@ -50,7 +50,9 @@ def file_name(identity: str) -> str:
 class Snapshot:
     """One catalog. Safe to share between threads; processes share its pages."""
 
-    def __init__(self, content: memoryview, locate: Locate) -> None:
+    def __init__(self, content: memoryview, locate: Locate, name: str = "") -> None:
+        self.name = name
+        """What the file is called."""
         self._content = content
         self._locate = locate
         self._sections = read_sections(content)
@@ -61,7 +63,7 @@ class Snapshot:
     @classmethod
     def open(cls, path: Path, locate: Locate) -> Snapshot:
         """Map a file. BrokenSnapshot when it is none, FileNotFoundError when it is not here."""
-        return cls(_mapped(path), locate)
+        return cls(_mapped(path), locate, path.name)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,6 +112,12 @@ class Snapshot:
         if entry is None:
             return Pages(self, HERE, Documents((), ()))
         return Pages(self, entry.documents.snapshot, self._record(_DOCUMENTS, entry.documents))
+
+    def verify(self) -> None:
+        """Read every record. BrokenSnapshot at the first that is damaged, FileNotFoundError when one is not here."""
+        for entry in self.entries.values():
+            for part in (entry.channels, entry.bundles, entry.documents):
+                self.raw(part)
 
     def raw(self, part: Part) -> memoryview:
         """The bytes of a record. BrokenSnapshot when they are not those that were written."""

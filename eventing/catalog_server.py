@@ -1,0 +1,78 @@
+"""Serves one catalog: the registry API over gRPC, and on request the HTTP API of OLM v1's catalogd."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.adapters.content import Snapshot, Store
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.registry import cache_folder
+from shared.adapters.registry.answers import Answers
+from shared.adapters.registry.lines import Lines
+
+
+class SickCatalogError(Exception):
+    """Not every package can be served, and the caller wants all or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What is served, and where."""
+
+    path: str
+    """A folder, a file, or an image."""
+    store: Store
+    address: str = "[::]:50051"
+    http_address: tuple[str, int] | None = None
+    name: str = "catalog"
+    """What the HTTP API calls it."""
+    cache_folder: Path | None = None
+    """Holds the index instead of the store, so that it can be part of an image."""
+    is_enforced: bool = False
+    """The index must be there already."""
+    is_all_or_nothing: bool = False
+
+
+def index(serving: Serving) -> Snapshot:
+    """The index of the catalog: what is there, or a new one. CacheError, OciError, NotACatalog or OSError."""
+    if serving.cache_folder is None:
+        return snapshot_at(serving.path, serving.store)
+    open_folder = cache_folder.enforced if serving.is_enforced else cache_folder.refreshed
+    return open_folder(Path(serving.path), serving.cache_folder)
+
+
+@contextmanager
+def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) -> Iterator[tuple[int, int]]:
+    """The ports of gRPC and HTTP (0: none) while both are served. Broken packages are told of and left out."""
+    from shared.adapters.registry import server, web
+
+    snapshot = index(serving)
+    answers = Answers(snapshot)
+    for name, findings in sorted(answers.sick.items()):
+        if serving.is_all_or_nothing:
+            raise SickCatalogError(f'build package index: process package "{name}": {findings[0]}')
+        tell(f"package {name} is not served: {'; '.join(findings)}")
+    store = Store(serving.cache_folder) if serving.cache_folder else serving.store
+    with ExitStack() as stack:
+        port = stack.enter_context(server.running(answers, serving.address))
+        lines = nullcontext(0)
+        if serving.http_address is not None:
+            host, wanted = serving.http_address
+            lines = web.running({serving.name: Lines(snapshot, store)}, host, wanted)  # type: ignore[assignment]  # why: both give a port
+        yield port, stack.enter_context(lines)
+
+
+def serve(serving: Serving, tell: Callable[[str], object]) -> None:
+    """Serve until SIGTERM or an interrupt; calls that run then are answered."""
+    ended = threading.Event()
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, lambda *_: ended.set())
+    with running(serving, tell) as (port, http_port):
+        http = f", over HTTP on port {http_port}" if http_port else ""
+        tell(f"serving {serving.path} over gRPC on port {port}{http}")
+        ended.wait()

@@ -1,0 +1,78 @@
+"""`olmf catalog cache`: what is kept of catalogs on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.output import show
+from eventing.cli.target import OutputOption
+
+if TYPE_CHECKING:
+    from shared.adapters.content import Store
+
+PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image or oci:DIR[:TAG].")]
+_MEGABYTE = 1_000_000
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verbs."""
+    cache = typer.Typer(name="cache", help="Indexed catalogs on this machine.", no_args_is_help=True)
+    for verb in (fill, clear):
+        cache.command()(verb)
+    cache.command("list")(list_catalogs)
+    group.add_typer(cache)
+
+
+def default_store() -> Store:
+    """The store of the verbs that work without a cluster: `OLMF_CONTENT`, else below the cache folder of the user."""
+    from shared.adapters.content import Store
+
+    named = os.environ.get("OLMF_CONTENT")
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Store(Path(named) if named else user / "olmf")
+
+
+def fill(path: PathArgument) -> None:
+    """Index a catalog, so that the next question about it is answered at once."""
+    from shared.adapters.content.anywhere import snapshot_at
+    from shared.adapters.images import OciError
+    from shared.domain.catalog.documents import NotACatalog
+
+    try:
+        snapshot = snapshot_at(path, default_store())
+    except NotACatalog as error:
+        raise CliError(str(error), NEGATIVE) from error
+    except (OciError, OSError) as error:
+        raise CliError(str(error)) from error
+    sys.stdout.write(f"{path}: {len(snapshot.names)} packages, kept as {snapshot.name}\n")
+
+
+def list_catalogs(output: OutputOption = "table") -> None:
+    """List what is kept."""
+    from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
+    from shared.adapters.content.snapshot.needs import FOLDER, IMAGE
+
+    store = default_store()
+    rows: list[dict[str, object]] = []
+    for name in (*store.names(IMAGE), *store.names(FOLDER)):
+        try:
+            snapshot = Snapshot.open(store.needed(name), store.needed)
+        except (BrokenSnapshot, FileNotFoundError):
+            continue  # gone, or of no use: it is made again when somebody asks for it
+        origin = snapshot.header.folder or name.removeprefix(IMAGE).replace("-", ":", 1)
+        rows.append({"catalog": origin, "packages": len(snapshot.names), "files": len(snapshot.files), "kept as": name})
+    show(rows, output, columns=("catalog", "packages", "files", "kept as"))
+    sys.stderr.write(f"{store.size() / _MEGABYTE:.1f} MB in {store.folder}\n")
+
+
+def clear() -> None:
+    """Forget everything; it is read again when somebody asks for it."""
+    store = default_store()
+    freed = store.forget(lambda _: False)
+    sys.stdout.write(f"{freed / _MEGABYTE:.1f} MB freed in {store.folder}\n")

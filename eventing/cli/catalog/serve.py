@@ -1,0 +1,111 @@
+"""`olmf catalog serve`: a catalog for clients of the registry API, as `opm serve` has it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+
+if TYPE_CHECKING:
+    from eventing.catalog_server import Serving
+
+PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image or oci:DIR[:TAG].")]
+CacheOption = Annotated[Path | None, typer.Option("--cache-dir", help="Where the index is, apart from all others.")]
+EnforceOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--cache-enforce-integrity/--no-cache-enforce-integrity",
+        help="Refuse an index that is missing or old; the default with --cache-dir.",
+    ),
+]
+TerminationOption = Annotated[Path, typer.Option("-t", "--termination-log", help="Where the last words go.")]
+_TERMINATION_LOG = Path("/dev/termination-log")
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(serve)
+
+
+def serve(
+    path: PathArgument,
+    port: Annotated[int, typer.Option("-p", "--port", help="Port of the registry API (gRPC).")] = 50051,
+    http: Annotated[str, typer.Option(help="Also serve OLM v1's HTTP API at this [HOST]:PORT.")] = "",
+    name: Annotated[str, typer.Option(help="What the HTTP API calls the catalog.")] = "catalog",
+    cache_dir: CacheOption = None,
+    *,
+    cache_only: Annotated[bool, typer.Option("--cache-only", help="Make the index and end.")] = False,
+    cache_enforce_integrity: EnforceOption = None,
+    all_or_nothing: Annotated[bool, typer.Option(help="End when a package is broken, as opm does.")] = False,
+    termination_log: TerminationOption = _TERMINATION_LOG,
+) -> None:
+    """Serve a catalog over gRPC; broken packages are named on stderr, and the others are served."""
+    from eventing.catalog_server import Serving
+    from eventing.cli.catalog.cache import default_store
+
+    if cache_enforce_integrity and cache_dir is None:
+        raise CliError("--cache-dir must be specified with --cache-enforce-integrity", NEGATIVE)
+    is_enforced = (
+        cache_dir is not None and not cache_only if cache_enforce_integrity is None else cache_enforce_integrity
+    )
+    serving = Serving(
+        path,
+        default_store(),
+        address=f"[::]:{port}",
+        http_address=_address(http) if http else None,
+        name=name,
+        cache_folder=cache_dir,
+        is_enforced=is_enforced,
+        is_all_or_nothing=all_or_nothing,
+    )
+    try:
+        _run(serving, is_only_index=cache_only)
+    except CliError as error:
+        _last_words(termination_log, str(error))
+        raise
+
+
+def _run(serving: Serving, *, is_only_index: bool) -> None:
+    from eventing.catalog_server import SickCatalogError, index, serve
+    from shared.adapters.images import OciError
+    from shared.adapters.registry.cache_folder import CacheError
+    from shared.domain.catalog.documents import NotACatalog
+
+    try:
+        if is_only_index:
+            index(serving)
+        else:
+            serve(serving, _tell)
+    except (CacheError, SickCatalogError, NotACatalog) as error:
+        raise CliError(str(error), NEGATIVE) from error
+    except OciError as error:
+        raise CliError(str(error)) from error
+    except OSError as error:
+        what = f"failed to listen: {error}" if "listened" in str(error) or error.errno else f"{error}"
+        raise CliError(what, NEGATIVE) from error
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal():
+        raise CliError(f"--http {text}: wanted HOST:PORT or :PORT", USAGE)
+    return host.strip("[]"), int(port)
+
+
+def _tell(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+
+
+def _last_words(path: Path, sentence: str) -> None:
+    """Where Kubernetes looks for the reason of an end; elsewhere there is no such file."""
+    if path == _TERMINATION_LOG and not path.exists():
+        return
+    try:
+        path.write_text(sentence)
+    except OSError as error:
+        _tell(f"{path} cannot be written: {error}")
