@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from eventing.kubelet.jobs import Task
+from eventing.local.state import is_alive
 from shared.kinds import SECRET
 from shared.ports import Cluster
 
@@ -22,19 +23,9 @@ def own_folder(parent: str = "") -> Path:
     parent = parent or tempfile.gettempdir()
     for left in Path(parent).glob(f"{_PREFIX}*-*"):
         pid = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if pid.isdigit() and not _is_alive(int(pid)):
+        if pid.isdigit() and not is_alive(int(pid)):
             shutil.rmtree(left, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def mount_secrets(cluster: Cluster, task: Task, root: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +20,7 @@ from eventing.runner.steps import Step, step_of
 from eventing.workqueue import Claim
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
-from shared.kinds import CONFIG_MAP, SUBSCRIPTION, Ref
+from shared.kinds import CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Ref
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
 from tests.eventing.effects.fake_api import FakeApi
@@ -50,6 +51,27 @@ def _track(ref: Ref, cluster: Cluster, clock: Clock, key: str) -> Outcome:
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
     write = Merge(Ref.of(made), {"data": data}) if cluster.get(Ref.of(made)) else Create(made)
     return Outcome((write, SetStatus(ref, status, version_of(found))))
+
+
+def deploy(ref: Ref, cluster: Cluster) -> Outcome:
+    """Makes a Deployment for a Subscription, and tells in its status when that is available."""
+    return _deploy(ref, cluster, "tide:1")
+
+
+def deploy_another(ref: Ref, cluster: Cluster) -> Outcome:
+    return _deploy(ref, cluster, "tide:2")
+
+
+def _deploy(ref: Ref, cluster: Cluster, image: str) -> Outcome:
+    found = cluster.get(ref)
+    if found is None:
+        return NOTHING
+    meta = {"name": ref.name, "namespace": ref.namespace, "labels": {names.OWNER: ref.name}}
+    made = {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "metadata": meta, "spec": {"image": image}}
+    present = cluster.get(Ref.of(made))
+    status = {"state": "Ready" if (present or {}).get("status", {}).get("available") else "Waiting"}
+    writes = () if present else (Create(made),)
+    return Outcome((*writes, SetStatus(ref, status, version_of(found))), again_in=timedelta(seconds=1))
 
 
 def idle(ref: Ref) -> Outcome:
@@ -111,6 +133,17 @@ def an_incident(path: Path) -> Path:
     return path
 
 
+def a_rollout(path: Path) -> Path:
+    """A Subscription comes, a Deployment is made for it, and somebody makes that available."""
+    then = Recording(deploy)
+    then.happened(then.api.create(a_subscription("one", "alpha")), "add")
+    ready = then.api.merge(DEPLOYMENT.ref("one", "olm"), {"status": {"available": True}}, subresource="status")
+    then.happened(ready, "update")
+    then.happened(then.api.merge(SUBSCRIPTION.ref("one", "olm"), {"spec": {"approval": "Manual"}}), "update")
+    capture(then.book, path, then.api.objects.values())
+    return path
+
+
 def replayed(path: Path, call: Callable[..., Outcome], **given: Any) -> WorldReport:
     return replay_world(path, FakeApi(uids="another"), steps=TheseSteps(call), **given)
 
@@ -127,6 +160,24 @@ def test_another_decision_shows_in_the_object_that_it_made(tmp_path: Path) -> No
     assert report.exit_code == 1
     assert [ref for ref, _ in report.differences] == [CONFIG_MAP.ref("channel-one", "olm")]
     assert '+    "another key": "beta"' in report.differences[0][1]
+
+
+@pytest.mark.parametrize("perturb", get_args(Perturbation))
+def test_another_image_shows_although_others_answer_it_as_they_did(perturb: Perturbation, tmp_path: Path) -> None:
+    path = a_rollout(tmp_path / "rollout.tar")
+    assert replayed(path, deploy, perturb=perturb).differences == ()
+    ((ref, diff),) = replayed(path, deploy_another, perturb=perturb).differences
+    assert ref == DEPLOYMENT.ref("one", "olm")
+    assert [line for line in diff.splitlines() if "image" in line] == [
+        '-    "image": "tide:1"',
+        '+    "image": "tide:2"',
+    ]
+
+
+def test_a_missing_deployment_and_another_phase_show(tmp_path: Path) -> None:
+    report = replayed(a_rollout(tmp_path / "rollout.tar"), idle)
+    assert [ref.kind for ref, _ in report.differences] == ["Deployment", "Subscription"]
+    assert '-    "state": "Ready"' in report.differences[1][1]
 
 
 def test_a_step_that_does_nothing_any_more_shows(tmp_path: Path) -> None:
