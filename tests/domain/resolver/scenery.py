@@ -1,0 +1,143 @@
+"""Small namespaces for the resolver, written as briefly as the rows of the specification."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shared.domain.resolver import resolve
+from shared.domain.resolver.question import answer_of, inputs_of
+from shared.domain.resolver.shelves import LoadedShelf
+
+NS, GLOBAL = "ns", "olm"
+Blob = dict[str, Any]
+
+
+def prop(kind: str, /, **value: object) -> Blob:
+    return {"type": kind, "value": value}
+
+
+def gives(kind: str) -> Blob:
+    return prop("olm.gvk", group="g", version="v1", kind=kind)
+
+
+def needs(kind: str) -> Blob:
+    return prop("olm.gvk.required", group="g", version="v1", kind=kind)
+
+
+def needs_package(name: str, versions: str) -> Blob:
+    return prop("olm.package.required", packageName=name, versionRange=versions)
+
+
+def constraint(**value: object) -> Blob:
+    return prop("olm.constraint", **value)
+
+
+DEPRECATED = prop("olm.deprecated")
+
+
+def entry(name: str, replaces: str = "", skips: Iterable[str] = (), skip_range: str = "") -> Blob:
+    stated = {"name": name, "replaces": replaces, "skips": list(skips), "skipRange": skip_range}
+    return {key: value for key, value in stated.items() if value}
+
+
+def bundle(package: str, name: str, *properties: Blob, version: str = "") -> Blob:
+    """`a.v2` has version 2.0.0 unless said otherwise."""
+    identity = prop("olm.package", packageName=package, version=version or f"{name.rpartition('v')[2]}.0.0")
+    return {
+        "schema": "olm.bundle",
+        "package": package,
+        "name": name,
+        "image": name,
+        "properties": [identity, *properties],
+    }
+
+
+def package(
+    name: str, entries: Iterable[Blob], *, channel: str = "stable", default: str = "stable", **properties: Any
+) -> list[Blob]:
+    """A package of one channel; `v2=[…]` are properties of bundle `<name>.v2`."""
+    entries = list(entries)
+    bundles = [
+        bundle(name, one["name"], *properties.get(one["name"].partition(".")[2].replace(".", "_"), ()))
+        for one in entries
+    ]
+    return [
+        {"schema": "olm.package", "name": name, "defaultChannel": default},
+        {"schema": "olm.channel", "package": name, "name": channel, "entries": entries},
+        *bundles,
+    ]
+
+
+def channel(package_name: str, name: str, *entries: Blob) -> Blob:
+    return {"schema": "olm.channel", "package": package_name, "name": name, "entries": list(entries)}
+
+
+def line(name: str, count: int) -> list[Blob]:
+    """`<name>.v<count>` replaces the one before, and so on down to `<name>.v1`."""
+    return [entry(f"{name}.v{n}", f"{name}.v{n - 1}" if n > 1 else "") for n in range(count, 0, -1)]
+
+
+def catalog(
+    *blobs: Iterable[Blob], name: str = "cat", namespace: str = NS, priority: int = 0, healthy: bool = True
+) -> Blob:
+    fbc = [blob for listed in blobs for blob in listed]
+    return {"name": name, "namespace": namespace, "priority": priority, "fbc": fbc, "healthy": healthy}
+
+
+def sub(
+    name: str,
+    *,
+    package: str = "",
+    channel: str = "stable",
+    source: str = "cat",
+    installed: str = "",
+    namespace: str = NS,
+    starting: str = "",
+) -> Blob:
+    spec = {
+        "name": package or name,
+        "channel": channel,
+        "source": source,
+        "sourceNamespace": namespace,
+        "startingCSV": starting,
+    }
+    return {"metadata": {"name": name, "namespace": NS}, "spec": spec, "status": {"installedCSV": installed}}
+
+
+def csv(
+    name: str,
+    *properties: Blob,
+    phase: str = "Succeeded",
+    replaces: str = "",
+    version: str = "",
+    stated: bool = True,
+    **spec: Any,
+) -> Blob:
+    """A ClusterServiceVersion whose annotation states its package and these properties (or has none)."""
+    number = version or f"{name.rpartition('v')[2]}.0.0"
+    identity = prop("olm.package", packageName=name.partition(".")[0], version=number)
+    text = json.dumps({"properties": [identity, *properties]})
+    annotations = {"operatorframework.io/properties": text} if stated else {}
+    return {
+        "metadata": {"name": name, "namespace": NS, "annotations": annotations},
+        "spec": {"version": number, "replaces": replaces, **spec},
+        "status": {"phase": phase},
+    }
+
+
+def ask(
+    *catalogs: Blob, subs: Iterable[Blob] = (), csvs: Iterable[Blob] = (), whole: bool = True, **more: object
+) -> Mapping[str, Any]:
+    """The answer of a namespace; OLM's verdict unless `whole` is False."""
+    question = {
+        "namespace": NS, "globalNamespace": GLOBAL, "catalogs": list(catalogs), "subscriptions": list(subs),
+        "csvs": list(csvs), **more,
+    }  # fmt: skip
+    return answer_of(resolve(inputs_of(question, lambda _: LoadedShelf({}), is_whole=whole)))
+
+
+def chosen(answer: Mapping[str, Any]) -> list[str]:
+    """The names of what is newly chosen, sorted; the error instead when there is one."""
+    return [answer["error"]] if answer["error"] else sorted(one["name"] for one in answer["operators"])

@@ -1,0 +1,239 @@
+"""The solver's own rows (resolver.md §12.1, §8.4, §13 B1)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+
+import pytest
+
+from shared.domain.resolver.conflict import conflict, message
+from shared.domain.resolver.constraints import (
+    AtMostOne,
+    Conflict,
+    Constraint,
+    Dependency,
+    Id,
+    Mandatory,
+    Prohibited,
+    Variable,
+)
+from shared.domain.resolver.solver import Unsatisfiable, solve
+
+
+def variables(stated: Mapping[str, str], at_most: Iterable[tuple[str, str]] = ()) -> list[Variable]:
+    """`{"a": "! x|y -b ~"}`: a is mandatory, needs x or y, conflicts with b, is prohibited."""
+    found = [
+        Variable(Id(name), tuple(_constraint(name, word) for word in words.split())) for name, words in stated.items()
+    ]
+    for name, ids in at_most:
+        listed = tuple(map(Id, ids.split()))
+        found.append(
+            Variable(
+                Id(name), (Mandatory(Id(name), f"{name} is mandatory"), AtMostOne(Id(name), listed, f"{name} permits"))
+            )
+        )
+    return found
+
+
+def _constraint(name: str, word: str) -> Constraint:
+    subject = Id(name)
+    match word[0]:
+        case "!":
+            return Mandatory(subject, f"{name} is mandatory")
+        case "~":
+            return Prohibited(subject, f"{name} is prohibited")
+        case "-":
+            return Conflict(subject, Id(word[1:]))
+    return Dependency(subject, tuple(map(Id, word.split("|"))), f"{name} requires {word}")
+
+
+def names(chosen: Iterable[Id]) -> str:
+    return " ".join(sorted(map(str, chosen)))
+
+
+@pytest.mark.parametrize(
+    ("stated", "want"),
+    [
+        pytest.param({}, "", id="resolver.md 12 row 1: no variables"),
+        pytest.param({"a": ""}, "", id="resolver.md 12 row 2: unconstrained"),
+        pytest.param({"a": "!"}, "a", id="resolver.md 12 row 3: mandatory"),
+        pytest.param({"a": "", "b": "! a"}, "a b", id="resolver.md 12 row 5"),
+        pytest.param({"a": "", "b": "a", "c": "! b"}, "a b c", id="resolver.md 12 row 6"),
+        pytest.param({"a": "", "b": "", "c": "! a b"}, "a b c", id="resolver.md 12 row 7"),
+        pytest.param({"a": "", "b": "-a", "c": "! a|b"}, "a c", id="resolver.md 12 rows 8 and 9"),
+        pytest.param({"a": "", "b": "-a", "c": "! b|a"}, "b c", id="resolver.md 12 row 10"),
+        pytest.param({"a": "x|y", "b": "! y|x", "x": "", "y": ""}, "b y", id="resolver.md 12 row 12"),
+        pytest.param({"a": "! y", "b": "! x|y", "x": "", "y": ""}, "a b y", id="resolver.md 12 row 15"),
+        pytest.param(
+            {"a": "! y|z|m", "b": "! x|y", "x": "", "y": "", "z": "", "m": ""}, "a b y", id="resolver.md 12 row 16"
+        ),
+        pytest.param({"a": "! x|y", "b": "! y", "x": "", "y": ""}, "a b x y", id="resolver.md 12 row 17"),
+        pytest.param(
+            {"a": "! x1|x2 y1|y2", "x1": "", "x2": "", "y1": "", "y2": ""}, "a x1 y1", id="resolver.md 12 row 19"
+        ),
+        pytest.param({"a": "! a|b", "b": ""}, "a", id="resolver.md 12 row 22: a dependency on itself"),
+        pytest.param({"a": "! b", "b": "a"}, "a b", id="resolver.md 12 row 22: a cycle"),
+        pytest.param({"a": "! b|b", "b": ""}, "a b", id="resolver.md 12 row 22: an option listed twice"),
+        pytest.param(
+            {"s1": "! a2|a1", "s2": "! b2|b1", "a1": "", "a2": "-b2", "b1": "", "b2": ""},
+            "a2 b1 s1 s2",
+            id="resolver.md 8.4: the first Subscription wins",
+        ),
+        pytest.param(
+            {
+                "s1": "! a1|a2",
+                "s2": "! b1|b2",
+                "a1": "-z -r",
+                "a2": "",
+                "b1": "x|z xx",
+                "b2": "p|r pp",
+                "x": "-xx",
+                "xx": "",
+                "p": "-pp",
+                "pp": "",
+                "z": "",
+                "r": "",
+            },
+            "a2 b1 s1 s2 xx z",
+            id="resolver.md 13 B1: a stale option index is not reproduced",
+        ),
+    ],
+)
+def test_answers(stated: dict[str, str], want: str) -> None:
+    assert names(solve(variables(stated))) == want
+
+
+def test_a_choice_may_have_to_give_way_to_a_limit() -> None:
+    """resolver.md 12 row 14."""
+    stated = variables({"a": "! x|y", "b": "! y", "x": "", "y": ""}, [("one", "x y")])
+    assert names(solve(stated)) == "a b one y"
+
+
+@pytest.mark.parametrize(
+    ("stated", "limits", "want"),
+    [
+        pytest.param({"a": "! ~"}, [], "a is mandatory, a is prohibited", id="resolver.md 12 row 4"),
+        pytest.param(
+            {"a": "!", "b": "! -a"},
+            [],
+            "a is mandatory, b conflicts with a, b is mandatory",
+            id="resolver.md 12 row 11",
+        ),
+        pytest.param(
+            {"a": "! x|y", "x": "!", "y": "!"},
+            [("n", "x y")],
+            "n permits, x is mandatory, y is mandatory",
+            id="resolver.md 12 row 13: not the dependency",
+        ),
+        pytest.param({"a": "! -a"}, [], "a conflicts with a, a is mandatory", id="resolver.md 12 row 22: with itself"),
+        pytest.param({"a": "!"}, [("n", "a a")], "a is mandatory, n permits", id="resolver.md 12 row 23: listed twice"),
+        pytest.param(
+            dict.fromkeys("abcdefgh", "!"),
+            [("n", "a b c d e f g h")],
+            "a is mandatory, b is mandatory, n permits",
+            id="a long limit is a ladder",
+        ),
+    ],
+)
+def test_contradictions(stated: dict[str, str], limits: list[tuple[str, str]], want: str) -> None:
+    posed = variables(stated, limits)
+    with pytest.raises(Unsatisfiable):
+        solve(posed)
+    assert message([one.text for one in conflict(posed)]) == f"constraints not satisfiable: {want}"
+
+
+def test_a_message_without_facts() -> None:
+    """resolver.md 12 row 24."""
+    assert message([]) == "constraints not satisfiable"
+
+
+@pytest.mark.parametrize(
+    ("posed", "want"),
+    [
+        pytest.param(
+            [Variable(Id("a")), Variable(Id("a"))], 'duplicate identifier "a" in input', id="resolver.md 12 row 20"
+        ),
+        pytest.param(
+            [Variable(Id("a"), (Conflict(Id("a"), Id("b")),))],
+            '1 errors encountered: variable "b" referenced but not provided',
+            id="resolver.md 12 row 21",
+        ),
+    ],
+)
+def test_inputs_that_are_none(posed: list[Variable], want: str) -> None:
+    with pytest.raises(ValueError, match=want):
+        solve(posed)
+
+
+def random_problem(dice: random.Random) -> list[Variable]:
+    everyone = [f"v{number}" for number in range(6)]
+    stated = {}
+    for name in everyone:
+        words = ["!"] if dice.random() < 0.3 else []
+        words += ["|".join(dice.sample(everyone, dice.randint(1, 3))) for _ in range(dice.randint(0, 2))]
+        words += [f"-{dice.choice(everyone)}"] if dice.random() < 0.4 else []
+        words += ["~"] if dice.random() < 0.05 else []
+        stated[name] = " ".join(words)
+    return variables(stated)
+
+
+def satisfies(taken: set[Id], posed: Iterable[Variable]) -> bool:
+    """An independent reading of the constraints."""
+    for variable in posed:
+        for one in variable.constraints:
+            match one:
+                case Mandatory(subject, _) if subject not in taken:
+                    return False
+                case Prohibited(subject, _) if subject in taken:
+                    return False
+                case Dependency(subject, options, _) if subject in taken and not taken & set(options):
+                    return False
+                case Conflict(subject, other) if {subject, other} <= taken:
+                    return False
+    return True
+
+
+def by_brute_force(posed: list[Variable]) -> set[Id] | None:
+    """resolver.md 8.2, with every assignment tried."""
+    ids = [variable.id for variable in posed]
+    models = [
+        set(some) for size in range(len(ids) + 1) for some in combinations(ids, size) if satisfies(set(some), posed)
+    ]
+
+    def is_possible(wanted: set[Id]) -> bool:
+        return any(wanted <= model for model in models)
+
+    chosen: list[Id] = []
+    queue = [[variable.id] for variable in posed if variable.is_anchor]
+    if not is_possible({options[0] for options in queue}):
+        return None
+    while queue:
+        options = queue.pop(0)
+        if not set(options) & set(chosen):
+            chosen.append(next(one for one in options if is_possible({*chosen, one})))
+            found = next(variable for variable in posed if variable.id == chosen[-1])
+            queue += [list(one.options) for one in found.constraints if isinstance(one, Dependency)]
+    return set(chosen)
+
+
+def test_every_answer_is_the_best_one_and_every_contradiction_is_minimal() -> None:
+    dice = random.Random(82)
+    for _ in range(300):
+        posed = random_problem(dice)
+        want = by_brute_force(posed)
+        if want is not None:
+            assert set(solve(posed)) == want
+            continue
+        with pytest.raises(Unsatisfiable):
+            solve(posed)
+        facts = conflict(posed)
+        assert by_brute_force(only(posed, facts)) is None
+        for fact in facts:
+            assert by_brute_force(only(posed, [one for one in facts if one is not fact])) is not None
+
+
+def only(posed: list[Variable], kept: Iterable[Constraint]) -> list[Variable]:
+    texts = {one.text for one in kept}
+    return [Variable(one.id, tuple(each for each in one.constraints if each.text in texts)) for one in posed]
