@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.bundle.source import BundleArgument, Source, opened
+from eventing.cli.bundle.source import BundleArgument, opened
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import show
 
 if TYPE_CHECKING:
     from shared.domain.bundle.install import Target
+    from shared.domain.bundle.reading import Documents
 
 COLUMNS = ("kind", "group", "version", "name")
 
@@ -34,9 +35,13 @@ def plan(
     """List the objects that installing a bundle creates: with OLM's names, in OLM's order."""
     from shared.domain.bundle.install import install_steps
     from shared.domain.bundle.model import BadBundle
+    from shared.domain.bundle.reading import MANIFESTS, METADATA, documents
 
     with opened(bundle) as source:
-        found = install_steps(source.files(), _target(source, namespace, replaces), source.name)
+        files = source.files()
+    manifests = documents(files, MANIFESTS)
+    target = _target(manifests, documents(files, METADATA), namespace, replaces)
+    found = install_steps(manifests, target, source.name)
     if isinstance(found, BadBundle):
         raise CliError(found.message, NEGATIVE)
     for one in found.passed:
@@ -44,15 +49,15 @@ def plan(
     show([asdict(step) for step in found.steps], output, columns=COLUMNS)
 
 
-def _target(source: Source, namespace: str, replaces: str | None) -> Target:
+def _target(manifests: Documents, metadata: Documents, namespace: str, replaces: str | None) -> Target:
     """Where it goes, with what its catalog would say about it: what it says itself."""
     from shared.domain.bundle.install import Target, properties_annotation
     from shared.domain.bundle.model import ParsedBundle
-    from shared.domain.bundle.parse import parse
+    from shared.domain.bundle.parse import judge
     from shared.domain.bundle.properties import properties
     from shared.domain.bundle.shape import as_object
 
-    found = parse(source.files(), source.name)
+    found = judge(manifests, metadata, "")
     if not isinstance(found, ParsedBundle):
         return Target(namespace, replaces or "")
     stated = as_object(found.csv.get("spec")).get("replaces") if replaces is None else replaces

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.bundle.source import opened
-from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.bundle.source import Source, opened
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 
 def register(group: typer.Typer) -> None:
@@ -33,9 +33,20 @@ def unpack(
         raise CliError(f"out {out} is not a directory", USAGE)
     with opened(bundle) as source:
         if not skip_validation:
-            source.parsed()
+            _check(source)
         try:
             shutil.copytree(source.folder, out, dirs_exist_ok=True)
         except (OSError, shutil.Error) as error:
             raise CliError(f"failed to copy unpacked content to output directory: {error}", UNKNOWN) from error
     sys.stderr.write(f"# unpacked to {out}\n")
+
+
+def _check(source: Source) -> None:
+    """CliError when the image is no sound bundle."""
+    from shared.domain.bundle.validation import Subject, said, validate
+    from shared.domain.bundle.validation.form import form
+
+    subject = Subject(source.files(), source.name)
+    for what, findings in (("format", form(subject)), ("content", validate(subject))):
+        if line := said(findings):
+            raise CliError(f"bundle {what} validation failed: {line}", NEGATIVE)

@@ -7,37 +7,62 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-_ESCAPES: Final = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-_SMALLEST_PLAIN: Final = 1e-6
-_LARGEST_PLAIN: Final = 1e21
+import orjson
+
+_PLAIN: Final = (Decimal("1e-6"), Decimal("1e21"))
+"""Numbers of this size are written without an exponent."""
+_ESCAPES: Final = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 def json_text(value: Any, *, is_sorted: bool = True, escape_html: bool = True) -> str:  # why: any JSON value
     """The text of a value; keys sorted, or in the order in which they are."""
-    written = "".join(_pieces(value, is_sorted))
-    # Half a surrogate pair, which JSON can escape, has no place in UTF-8: Go writes the replacement character.
-    written = written.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return written.translate(_ESCAPES) if escape_html else written
+    written = _quickly(value, is_sorted=is_sorted)
+    if escape_html:
+        for char, escape in _ESCAPES.items():
+            if char in written:
+                written = written.replace(char, escape)
+    return written
 
 
-def _pieces(value: Any, is_sorted: bool) -> list[str]:
+def _quickly(value: Any, *, is_sorted: bool) -> str:
+    """Fractions are written in another way by others, and there is hardly ever one."""
+    if not _has_fraction(value):
+        try:
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if is_sorted else 0).decode()
+        except orjson.JSONEncodeError:
+            pass  # an integer of more than 64 bits, or half a surrogate pair
     pieces: list[str] = []
-    _write(value, is_sorted, pieces)
-    return pieces
+    _write(value, is_sorted=is_sorted, pieces=pieces)
+    # Half a surrogate pair, which JSON can escape, has no place in UTF-8: Go writes the replacement character.
+    return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _write(value: Any, is_sorted: bool, pieces: list[str]) -> None:
+def _has_fraction(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        kind = one.__class__
+        if kind is float:
+            return True
+        if kind is dict:
+            waiting.extend(one.values())
+        elif kind is list:
+            waiting.extend(one)
+    return False
+
+
+def _write(value: Any, *, is_sorted: bool, pieces: list[str]) -> None:
     if isinstance(value, Mapping):
         pieces.append("{")
         for number, key in enumerate(sorted(value) if is_sorted else value):
             pieces.append(f"{',' if number else ''}{json.dumps(key, ensure_ascii=False)}:")
-            _write(value[key], is_sorted, pieces)
+            _write(value[key], is_sorted=is_sorted, pieces=pieces)
         pieces.append("}")
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, list):
         pieces.append("[")
         for number, item in enumerate(value):
             pieces.append("," if number else "")
-            _write(item, is_sorted, pieces)
+            _write(item, is_sorted=is_sorted, pieces=pieces)
         pieces.append("]")
     elif isinstance(value, float):
         pieces.append(_number(value))
@@ -46,8 +71,9 @@ def _write(value: Any, is_sorted: bool, pieces: list[str]) -> None:
 
 
 def _number(value: float) -> str:
-    if value == 0 or _SMALLEST_PLAIN <= abs(value) < _LARGEST_PLAIN:
-        plain = f"{Decimal(repr(value)):f}"
-        return plain.removesuffix(".0")
-    mantissa, _, exponent = f"{Decimal(repr(value)):e}".partition("e")
-    return f"{mantissa}e{'-' if exponent[0] == '-' else '+'}{exponent[1:].lstrip('0'):0>2}".replace("e-0", "e-")
+    digits = Decimal(repr(value))
+    if not value or _PLAIN[0] <= abs(digits) < _PLAIN[1]:
+        return f"{digits:f}".removesuffix(".0")
+    mantissa, _, exponent = f"{digits:e}".partition("e")
+    sign, power = exponent[0], exponent[1:]
+    return f"{mantissa}e{sign}{power if sign == '-' else f'{power:0>2}'}"

@@ -10,8 +10,8 @@ from typing import Final
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.bundle.encoding import json_text
-from shared.domain.bundle.model import BadBundle, Files
-from shared.domain.bundle.reading import MANIFESTS, Passed, documents
+from shared.domain.bundle.model import BadBundle
+from shared.domain.bundle.reading import Documents, Passed
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.model import Property
@@ -62,9 +62,9 @@ class Installation:
     """What is in its files and is not installed."""
 
 
-def install_steps(files: Files, target: Target, where: str) -> Installation | BadBundle:
-    """What installing the bundle in these files means; `where` begins the sentence when it cannot be installed."""
-    found, passed = documents(files, MANIFESTS).objects()
+def install_steps(manifests: Documents, target: Target, where: str) -> Installation | BadBundle:
+    """What installing a bundle with these manifests means; `where` begins the sentence when it cannot be installed."""
+    found, passed = manifests.objects()
     # A bundle is unpacked into a ConfigMap first: its objects come in the order of the keys they get there.
     in_order = [found[path] for path in sorted(found, key=lambda path: (_OUTSIDE_KEY.sub("-", path[10:]), path))]
     csvs = [path for path, one in found.items() if one["kind"] == _CSV.kind]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from shared.api.manifest import Manifest, name_of
 from shared.domain.bundle.annotations import PACKAGE, Annotations, text_of
@@ -16,20 +16,27 @@ from shared.domain.bundle.properties import PropertyError, properties
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, Passed, documents
 from shared.domain.bundle.shape import defect
 
+Parsed: TypeAlias = ParsedBundle | BadBundle
 
-def parse(files: Files, where: str, *, is_complete: bool = False) -> ParsedBundle | BadBundle:
+
+def parse(files: Files, where: str, *, is_complete: bool = False) -> Parsed:
     """The bundle in `manifests/` and `metadata/`; `where` begins the sentence when there is none.
 
     A complete bundle holds every definition that its ClusterServiceVersion owns; that is what `opm` demands.
     """
-    found = _parsed(files, where)
+    return judge(documents(files, MANIFESTS), documents(files, METADATA), where, is_complete=is_complete)
+
+
+def judge(manifests: Documents, metadata: Documents, where: str, *, is_complete: bool = False) -> Parsed:
+    """The same of documents that were read before."""
+    found = _parsed(manifests, metadata, where)
     if isinstance(found, ParsedBundle) and (why := _wrong(found, is_complete=is_complete)):
         return BadBundle("Malformed", f"{where}: {why}", why)
     return found
 
 
-def _parsed(files: Files, where: str) -> ParsedBundle | BadBundle:
-    found, passed = documents(files, MANIFESTS).objects()
+def _parsed(manifests: Documents, metadata: Documents, where: str) -> Parsed:
+    found, passed = manifests.objects()
     csvs = [path for path, one in found.items() if one["kind"] == CLUSTER_SERVICE_VERSION]
     if not csvs:
         why = "; ".join(map(str, passed)) or "add one"
@@ -44,15 +51,13 @@ def _parsed(files: Files, where: str) -> ParsedBundle | BadBundle:
     others = tuple(Passed(path, f"{path} is a second {CLUSTER_SERVICE_VERSION}, which nobody reads; remove it")
                    for path in csvs[1:])  # fmt: skip
     objects = {path: one for path, one in found.items() if path not in csvs[1:]}
-    bundle = _with_metadata(documents(files, METADATA), where, csv, tuple(objects.values()))
+    bundle = _with_metadata(metadata, where, csv, tuple(objects.values()))
     if isinstance(bundle, BadBundle):
         return bundle
     return replace(bundle, warnings=(*(f"{where}: {one}" for one in (*passed, *others)), *bundle.warnings))
 
 
-def _with_metadata(
-    metadata: Documents, where: str, csv: Manifest, objects: tuple[Manifest, ...]
-) -> ParsedBundle | BadBundle:
+def _with_metadata(metadata: Documents, where: str, csv: Manifest, objects: tuple[Manifest, ...]) -> Parsed:
     labels = _annotations(metadata.by_path.values())
     if labels is None or not labels.package:
         why = "; ".join(map(str, metadata.passed)) or f"add the annotation {PACKAGE}"

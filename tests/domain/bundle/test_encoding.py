@@ -17,8 +17,9 @@ from shared.domain.bundle.quantity import NotAQuantity, canonical
     [
         (1.0, "1"), (0.5, "0.5"), (1e-7, "1e-7"), (1.5e-10, "1.5e-10"), (1e21, "1e+21"), (1.25e22, "1.25e+22"),
         (1e100, "1e+100"), (0.00001, "0.00001"), (1e20, "100000000000000000000"), (True, "true"), (None, "null"),
-        ("<a&b>", '"\\u003ca\\u0026b\\u003e"'), ("é\n", '"é\\n"'), ("\u2028", '"\\u2028"'), ("\ud800", '"\ufffd"'),
-        ([1, (2,)], "[1,[2]]"), ({"b": 1, "a": {}}, '{"a":{},"b":1}'),
+        ("<a&b>", '"\\u003ca\\u0026b\\u003e"'), ("é\n", '"é\\n"'), ("\u2028", '"\\u2028"'),
+        ([1, [2]], "[1,[2]]"), ({"b": 1, "a": {}}, '{"a":{},"b":1}'), ("\ud800", '"\ufffd"'), (2**70, str(2**70)),
+        ({"b": [0.5, {}, "x"], "a": 2}, '{"a":2,"b":[0.5,{},"x"]}'), ({"b": 0.5, "a": 2}, '{"a":2,"b":0.5}'),
     ],
 )  # fmt: skip
 def test_values_are_written_as_go_writes_them(value: object, wanted: str) -> None:
@@ -27,6 +28,7 @@ def test_values_are_written_as_go_writes_them(value: object, wanted: str) -> Non
 
 def test_the_order_of_keys_and_the_characters_of_html_may_stay() -> None:
     assert json_text({"b": 1, "a": "<"}, is_sorted=False, escape_html=False) == '{"b":1,"a":"<"}'
+    assert json_text({"b": 1.5, "a": []}, is_sorted=False) == '{"b":1.5,"a":[]}'
 
 
 @given(

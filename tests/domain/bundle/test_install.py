@@ -10,6 +10,7 @@ import pytest
 
 from shared.domain.bundle.install import Installation, Target, install_steps, properties_annotation
 from shared.domain.bundle.model import BadBundle
+from shared.domain.bundle.reading import documents
 from shared.domain.catalog.model import Property
 
 RULES = [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]
@@ -33,7 +34,7 @@ def files(csv: object, **others: object) -> dict[str, bytes]:
 
 
 def planned(csv: object, target: Target = TARGET, **others: object) -> Installation:
-    found = install_steps(files(csv, **others), target, "here")
+    found = install_steps(documents(files(csv, **others), "manifests"), target, "here")
     assert isinstance(found, Installation)
     return found
 
@@ -196,6 +197,6 @@ def test_fbc_md_r410_of_two_versions_the_last_one_is_installed() -> None:
     ],
 )
 def test_what_cannot_be_installed_is_refused_with_a_sentence(csv: object, words: str) -> None:
-    found = install_steps(files(csv), TARGET, "here")
+    found = install_steps(documents(files(csv), "manifests"), TARGET, "here")
     assert isinstance(found, BadBundle)
     assert words in found.message

@@ -1,0 +1,234 @@
+"""The verbs of `olmf bundle` on folders: what they print, their exit codes, and their sentences."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.main import app
+from tests.kit.installation import SAMPLES
+
+TIDE = SAMPLES / "tide" / "1.0.0"
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, ["bundle", *map(str, words)])
+
+
+def refused(code: int, sentence: str, *words: object) -> None:
+    failure = run(*words).exception
+    assert isinstance(failure, CliError)
+    assert failure.code == code
+    assert sentence in str(failure)
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A copy of a sound bundle."""
+    for path in TIDE.rglob("*.yaml"):
+        copy = tmp_path / "tide" / path.relative_to(TIDE)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    return tmp_path / "tide"
+
+
+def changed(bundle: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    [path] = (bundle / "manifests").glob("*clusterserviceversion*")
+    csv = yaml.safe_load(path.read_text())
+    change(csv)
+    path.write_text(yaml.safe_dump(csv))
+    return bundle
+
+
+def test_a_plan_lists_the_steps_with_their_manifests() -> None:
+    found = run("plan", TIDE, "--namespace", "ns", "-o", "json")
+    steps = json.loads(found.stdout)
+    assert found.exit_code == 0
+    assert [list(step) for step in steps] == [["kind", "group", "version", "name", "manifest"]] * len(steps)
+    assert [step["kind"] for step in steps][:2] == ["ClusterServiceVersion", "ServiceAccount"]
+    csv = json.loads(steps[0]["manifest"])
+    assert csv["metadata"]["namespace"] == "ns"
+    stated = json.loads(csv["metadata"]["annotations"]["operatorframework.io/properties"])
+    assert {"type": "olm.package", "value": {"packageName": "tide", "version": "1.0.0"}} in stated["properties"]
+
+
+def test_a_plan_in_words_is_a_table() -> None:
+    lines = run("plan", TIDE).stdout.splitlines()
+    assert lines[0].split() == ["KIND", "GROUP", "VERSION", "NAME"]
+    assert lines[1].split() == ["ClusterServiceVersion", "operators.coreos.com", "v1alpha1", "tide.v1.0.0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"), [((), "tide.v0.9.0"), (("--replaces", "x"), "x"), (("--replaces", ""), None)]
+)
+def test_a_plan_replaces_what_the_version_says_or_what_is_asked_for(
+    bundle: Path, words: tuple[str, ...], wanted: str | None
+) -> None:
+    changed(bundle, lambda csv: csv["spec"].update(replaces="tide.v0.9.0"))
+    [csv, *_] = json.loads(run("plan", bundle, "-o", "json", *words).stdout)
+    assert json.loads(csv["manifest"])["spec"].get("replaces") == wanted
+
+
+def test_a_plan_needs_no_metadata_and_says_what_it_passes_over(bundle: Path) -> None:
+    (bundle / "metadata" / "annotations.yaml").unlink()
+    (bundle / "manifests" / "broken.yaml").write_text("a: [b")
+    found = run("plan", bundle, "-o", "json")
+    assert found.exit_code == 0
+    assert "# manifests/broken.yaml cannot be read: " in found.stderr
+
+
+def test_what_cannot_be_installed_is_a_negative_answer(bundle: Path) -> None:
+    changed(bundle, lambda csv: csv["spec"].update(version=1))
+    refused(NEGATIVE, "spec.version: wanted text, got a number", "plan", bundle)
+
+
+def test_rendering_embeds_the_manifests() -> None:
+    blob = json.loads(run("render", TIDE).stdout)
+    assert (blob["schema"], blob["name"], blob["package"], blob["image"]) == ("olm.bundle", "tide.v1.0.0", "tide", "")
+    objects = [one["value"]["data"] for one in blob["properties"] if one["type"] == "olm.bundle.object"]
+    assert {json.loads(base64.b64decode(text))["kind"] for text in objects} >= {"ClusterServiceVersion"}
+
+
+def test_rendering_may_migrate_and_name_the_image() -> None:
+    words = ("--alpha-image-ref-template", "quay.io/acme/{{.Package}}:v{{.Version}}", "--migrate", "-o", "yaml")
+    blob = yaml.safe_load(run("render", TIDE, *words).stdout)
+    assert blob["image"] == "quay.io/acme/tide:v1.0.0"
+    assert [one["type"] for one in blob["properties"]][-1] == "olm.csv.metadata"
+    assert {"name": "", "image": blob["image"]} in blob["relatedImages"]
+
+
+def test_rendering_several_bundles_prints_one_after_the_other(bundle: Path) -> None:
+    (bundle / "manifests" / "broken.yaml").write_text("a: [b")
+    found = run("render", TIDE, bundle, "-o", "yaml")
+    assert len(list(yaml.safe_load_all(found.stdout))) == 2
+    assert "# " in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("-o", "xml"), 'invalid --output value "xml", expected (json|yaml)'),
+        (("--migrate", "--migrate-level", "all"), "exclude each other"),
+        (("--migrate-level", "bogus"), 'unknown migration level "bogus"'),
+        (("--image-ref-template", "{{.Foo}}"), "failed templating image reference from bundle for"),
+    ],
+)
+def test_fbc_md_r237_and_r238_wrong_words_of_render(words: tuple[str, ...], sentence: str) -> None:
+    refused(USAGE, sentence, "render", TIDE, *words)
+
+
+def test_fbc_md_r203_what_is_no_bundle_is_not_rendered(bundle: Path) -> None:
+    for path in (bundle / "manifests").iterdir():
+        path.unlink()
+    refused(NEGATIVE, "no ClusterServiceVersion in manifests/", "render", bundle)
+
+
+def test_a_description_that_cannot_be_read_is_not_rendered(bundle: Path) -> None:
+    changed(bundle, lambda csv: csv["spec"].update(keywords="x"))
+    words = ("--migrate", "--image-ref-template", "quay.io/acme/tide:1")
+    refused(NEGATIVE, "spec.keywords: wanted a list, got text", "render", bundle, *words)
+
+
+def test_fbc_md_r239_a_file_is_no_bundle() -> None:
+    file = TIDE / "metadata" / "annotations.yaml"
+    refused(UNKNOWN, f'ref "{file}" is not a directory: not allowed', "render", file)
+
+
+def test_images_are_listed() -> None:
+    assert run("images", TIDE).stdout.splitlines()[0].split() == ["IMAGE", "NAME"]
+    assert all(one["image"] for one in json.loads(run("images", TIDE, "-o", "json").stdout))
+
+
+def test_a_sound_bundle_is_valid() -> None:
+    found = run("validate", TIDE)
+    assert (found.exit_code, found.stdout) == (0, "")
+    [row] = json.loads(run("validate", TIDE, "-o", "json").stdout)
+    assert (row["path"], row["ok"], row["errors"]) == (str(TIDE), True, [])
+
+
+def test_an_unsound_bundle_is_told_with_its_file(bundle: Path) -> None:
+    changed(bundle, lambda csv: csv["spec"].update(installModes=[]))
+    found = run("validate", bundle, "--optional-validators", "good-practices")
+    assert found.exit_code == NEGATIVE
+    first, second, *_ = found.stderr.splitlines()
+    assert first == "Bundle validation errors: Error: Value : (tide.v1.0.0) install modes not found"
+    assert second.startswith("  error: manifests/")
+    assert second.endswith(": (tide.v1.0.0) install modes not found")
+
+
+def test_several_bundles_are_judged_one_by_one(bundle: Path) -> None:
+    (bundle / "metadata" / "annotations.yaml").unlink()
+    found = run("validate", TIDE, "-t", bundle, "-o", "json")
+    assert found.exit_code == NEGATIVE
+    assert [row["ok"] for row in json.loads(found.stdout)] == [True, False]
+    assert f"{bundle}: Bundle validation errors: " in run("validate", TIDE, bundle).stderr
+
+
+def test_validators_are_chosen_as_opm_chooses_them(bundle: Path) -> None:
+    changed(bundle, lambda csv: csv["spec"].update(provider={}))
+    assert "csv.Spec.Provider.Name not specified" in run("validate", bundle, "-o", "operatorhub,unknown").stderr
+    assert "csv.Spec.Provider.Name not specified" in run("validate", bundle, "--optional-validators", "all").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ((), USAGE, "name a folder or an image to validate"),
+        ((TIDE, "-o", "xml"), USAGE, "-o xml: wanted text, json, yaml, or one of bundle, "),
+        ((TIDE, "--index-path", "/nowhere/Dockerfile"), UNKNOWN, "--index-path /nowhere/Dockerfile: No such file"),
+    ],
+)
+def test_wrong_words_of_validate(words: tuple[str, ...], code: int, sentence: str) -> None:
+    refused(code, sentence, "validate", *words)
+
+
+def test_fbc_md_11_6_categories_come_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bundle: Path) -> None:
+    changed(bundle, lambda csv: csv["metadata"].setdefault("annotations", {}).update(categories="Tea"))
+    file = tmp_path / "categories.json"
+    monkeypatch.setenv("OPERATOR_BUNDLE_CATEGORIES", str(file))
+    refused(UNKNOWN, f"could not extract custom categories from categories {file}", "validate", bundle)
+    file.write_text('{"categories": ["Tea"]}')
+    assert run("validate", bundle, "--optional-validators", "standardcategories").exit_code == 0
+    monkeypatch.delenv("OPERATOR_BUNDLE_CATEGORIES")
+    assert run("validate", bundle, "--optional-validators", "standardcategories").exit_code == NEGATIVE
+
+
+def test_a_file_that_may_not_be_read_is_named(bundle: Path) -> None:
+    (bundle / "manifests" / "gone.yaml").symlink_to("nowhere")
+    assert run("validate", bundle).exit_code == 0, "a link to nothing is no file"
+    (bundle / "manifests").rename(bundle / "elsewhere")
+    (bundle / "manifests").symlink_to("manifests")
+    refused(UNKNOWN, f"{bundle / 'manifests'}: Too many levels of symbolic links", "render", bundle)
+
+
+def test_an_image_that_cannot_be_had_could_not_be_found_out() -> None:
+    refused(UNKNOWN, 'failed to pull image "oci:/nowhere"', "plan", "oci:/nowhere")
+
+
+def test_fbc_md_r415_unpacking_into_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    refused(USAGE, f"out {tmp_path / 'x'} is not a directory", "unpack", TIDE, "-o", tmp_path / "x")
+
+
+def test_unpacking_copies_everything(tmp_path: Path) -> None:
+    assert run("unpack", TIDE, "-o", tmp_path / "out").exit_code == 0
+    names = {path.relative_to(TIDE) for path in TIDE.rglob("*")}
+    assert {path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("*")} == names
+
+
+def test_fbc_md_r416_and_r417_what_is_no_bundle_is_unpacked_only_unchecked(bundle: Path, tmp_path: Path) -> None:
+    (bundle / "metadata" / "annotations.yaml").unlink()
+    (bundle / "metadata").rmdir()
+    sentence = "bundle format validation failed: Bundle validation errors: Unable to locate metadata directory"
+    refused(NEGATIVE, sentence, "unpack", bundle, "-o", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert run("unpack", bundle, "-o", tmp_path / "out", "-v").exit_code == 0
+    assert (tmp_path / "out" / "manifests").is_dir()

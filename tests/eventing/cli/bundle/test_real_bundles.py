@@ -1,0 +1,52 @@
+"""Seventy published bundles: each is parsed, rendered, planned and judged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eventing.cli.bundle.source import read
+from shared.domain.bundle.install import Installation, Target, install_steps
+from shared.domain.bundle.model import Files, ParsedBundle
+from shared.domain.bundle.parse import judge
+from shared.domain.bundle.render import blob, csv_metadata
+from shared.domain.bundle.validation import Subject, validate
+
+ARCHIVE = Path(__file__).parents[5] / "shared" / "data" / "bundles.tar.zst"
+RANK = {"ClusterServiceVersion": 0, "CustomResourceDefinition": 1}
+
+pytestmark = [
+    pytest.mark.skipif(not ARCHIVE.exists(), reason=f"the published bundles are not here: {ARCHIVE}"),
+    pytest.mark.skipif(shutil.which("zstd") is None, reason="the published bundles need zstd to be unpacked"),
+]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[str, Files]]]:
+    folder = tmp_path_factory.mktemp("published")
+    subprocess.run(["tar", "--zstd", "-xf", str(ARCHIVE), "-C", str(folder)], check=True)
+    roots = sorted(path.parent for path in folder.rglob("manifests"))
+    yield [(str(root.relative_to(folder)), read(root, str(root))) for root in roots]
+    shutil.rmtree(folder)
+
+
+def test_all_published_bundles_are_read_rendered_planned_and_valid(published: list[tuple[str, Files]]) -> None:
+    assert len(published) == 70
+    for name, files in published:
+        subject = Subject(files, name)
+        bundle = judge(subject.manifests, subject.metadata, name, is_complete=True)
+        assert isinstance(bundle, ParsedBundle), bundle
+        assert bundle.warnings == (), name
+        assert blob(bundle)["name"] == bundle.name
+        assert csv_metadata(bundle.csv)["provider"] is not None
+        found = install_steps(subject.manifests, Target("ns"), name)
+        assert isinstance(found, Installation), found
+        ranks = [RANK.get(step.kind, 2) for step in found.steps]
+        assert ranks == sorted(ranks), name
+        assert all(step.name and step.version and json.loads(step.manifest) for step in found.steps), name
+        assert [one for one in validate(subject) if one.is_error] == [], name
