@@ -12,6 +12,8 @@ from shared.domain.gotext import quoted
 
 LARGEST: Final = 128 * 2**20
 """Bytes of one object of a stream; whoever wants more memory than that wants all of it."""
+END: Final = "unexpected EOF"
+"""What is said of a text that ends too early."""
 _DEEPEST: Final = 10_000
 """How deep Go lets values be nested."""
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
@@ -197,7 +199,7 @@ class _Reader:
 
     def _wrong(self, where: str) -> JsonError:
         if self.position >= len(self.content):
-            return JsonError("unexpected EOF", self.position)
+            return JsonError(END, self.position)
         return JsonError(f"invalid character {_named(self.content, self.position)} {where}", self.position + 1)
 
 

@@ -72,7 +72,7 @@ def _next_object(cutter: _Cutter, start: int, number: int, refusal: Refusal) -> 
     try:
         value, end = cutter.object_at(start)
     except gojson.JsonError as failure:
-        is_told = number <= _AMBIGUOUS and failure.offset < len(cutter.content)
+        is_told = number <= _AMBIGUOUS and str(failure) != gojson.END
         where = f"json: offset {failure.offset}: " if is_told else ""
         return Part(number, max(start, failure.offset - 1), None, f"{where}{failure}"), None
     return Part(number, start, value, refusal(value)), end
@@ -120,9 +120,7 @@ def _rest_as_yaml(content: bytes, start: int, number: int, refusal: Refusal) -> 
     if len(content) - (begin - (content[begin - 1 : begin] == b"\n")) < _SHORTEST_REST:
         return None
     rest = _yaml(content, begin, number, refusal)
-    first = next(rest, None)
-    if first is None:
-        return iter(())
+    first = next(rest)
     return None if first.error else chain((first,), rest)
 
 

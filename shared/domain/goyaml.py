@@ -67,6 +67,8 @@ def _document(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
         raise YamlError(error.problem or error.context or str(error), line) from error
+    except yaml.reader.ReaderError as error:
+        raise YamlError(error.reason, text.count("\n", 0, error.position) + 1) from error
     except (yaml.YAMLError, ScalarError) as error:
         raise YamlError(str(error)) from error
     except RecursionError as error:

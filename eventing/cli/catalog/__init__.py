@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from eventing.cli.catalog import diff, lint, validate
+from eventing.cli.catalog import cache, diff, graph, init, lint, listing, migrate, render, serve, template, validate
 
-MODULES = (validate, lint, diff)
+MODULES = (validate, render, listing, graph, init, template, migrate, lint, diff, serve, cache)
 """Every module beside this one that adds verbs, in the order of `olmf catalog --help`."""
 
 

@@ -26,13 +26,17 @@ class Shape(Protocol):
         ...
 
     def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:  # why: any JSON value
-        """Why it cannot, in the order in which a decoder finds it out."""
+        """Why it cannot, in the order in which a decoder finds it out; asked of whatever is not None."""
         ...
 
 
 def why_not(shape: Shape, value: Any) -> str:  # why: any JSON value
     """The first complaint about a value, or an empty text."""
     return "" if shape.fits(value) else next(shape.complaints(value, "", ""))
+
+
+def _is_something(value: object) -> bool:
+    return value is not None
 
 
 def _mismatch(value: Any, go: str, owner: str, path: str) -> str:
@@ -91,7 +95,7 @@ class _Bytes:
 
     def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
         if isinstance(value, list):
-            for one in value:
+            for one in filter(_is_something, value):
                 yield from _OCTET.complaints(one, owner, path)
         elif not self.fits(value):
             yield "illegal base64 data" if isinstance(value, str) else _mismatch(value, self.go, owner, path)
@@ -125,9 +129,9 @@ class _ListOf:
 
     def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
         if isinstance(value, list):
-            for one in value:
+            for one in filter(_is_something, value):
                 yield from self.inner.complaints(one, owner, path)
-        elif value is not None:
+        else:
             yield _mismatch(value, self.go, owner, path)
 
 
@@ -189,11 +193,10 @@ class Struct:
     def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
         """Why an object does not fit, field by field."""
         if not isinstance(value, dict):
-            if value is not None:
-                yield _mismatch(value, self.go, owner, path)
+            yield _mismatch(value, self.go, owner, path)
             return
         for key in sorted(value):
-            if name := self._folded.get(fold(key)):
+            if (name := self._folded.get(fold(key))) and value[key] is not None:
                 below = f"{path}.{name}" if path else name
                 yield from self.fields[name].complaints(value[key], self.go.rpartition(".")[2], below)
 

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from shared.domain.catalog.image_reference import why_not
+
+HEX = "0123456789abcdef" * 4
+INVALID = "invalid reference format"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("busybox", id="a short name"),
+        pytest.param(f"repo@sha256:{HEX}", id="a digest"),
+        pytest.param(f"repo:tag@sha256:{HEX}", id="tag and digest"),
+        pytest.param(f"quay.io/a/b:v1.0_x-y@sha256:{HEX}", id="all of it"),
+        pytest.param("localhost/x:1", id="this machine"),
+        pytest.param("localhost:5000/x", id="a port"),
+        pytest.param("HOST:5000/a/b__c--d.e:T", id="a registry in upper case, and all separators"),
+        pytest.param("index.docker.io/a__b", id="the other name of the default registry"),
+        pytest.param(f"x@sha512:{HEX}{HEX}", id="a longer digest"),
+        pytest.param("a." + "b" * 250 + "/c", id="255 characters"),
+        pytest.param("x:5000", id="a tag that looks like a port"),
+    ],
+)
+def test_references(text: str) -> None:
+    assert why_not(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param(HEX, f"invalid repository name ({HEX}), cannot specify 64-byte hexadecimal strings", id="an id"),
+        pytest.param("quay.io/A/b:c", f"{INVALID}: repository name must be lowercase", id="upper case"),
+        pytest.param(":x", INVALID, id="no name"),
+        pytest.param("a//b", INVALID, id="an empty part"),
+        pytest.param("a___b", INVALID, id="three underscores"),
+        pytest.param("a-.b", INVALID, id="two separators"),
+        pytest.param("a b", INVALID, id="a blank"),
+        pytest.param("a\n", INVALID, id="a line break"),
+        pytest.param(f"a:{'x' * 129}", INVALID, id="a long tag"),
+        pytest.param(
+            "a." + "b" * 251 + "/cd", "repository name must not be more than 255 characters", id="a long name"
+        ),
+        pytest.param(f"a@md5:{HEX[:32]}", "unsupported digest algorithm", id="an algorithm that is not supported"),
+        pytest.param(f"a@sha256:{HEX[:-1]}", "invalid checksum digest length", id="a short digest"),
+        pytest.param(f"a@sha256:{HEX.upper()}", "invalid checksum digest format", id="a digest in upper case"),
+        pytest.param("a@sha256:abc", INVALID, id="hardly a digest"),
+        pytest.param("-" * 50 + "a" * 5000 + "!", INVALID, id="a long text is refused in a moment"),
+    ],
+)
+def test_fbc_md_6_3_texts_that_are_no_references(text: str, why: str) -> None:
+    assert why_not(text) == why

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
+
+
+def test_a_place_tells_what_is_known() -> None:
+    assert str(Place("a.json", 2, 5, 7)) == "a.json, document 2, line 7"
+    assert str(Place("a.json")) == "a.json"
+    assert str(Place()) == ""
+
+
+def test_lines_are_counted_once_for_each_file() -> None:
+    contents = {"a": b"1\n2\n3\n", "b": b"1\n2\n"}
+    reads: list[str] = []
+
+    def read(name: str) -> bytes:
+        reads.append(name)
+        return contents[name]
+
+    places = [Place("b", 1, 0), Place("a", 2, 4), Place("a", 1, 2), Place("c")]
+    assert {place: found.line for place, found in count_lines(places, read).items()} == {
+        Place("a", 1, 2): 2, Place("a", 2, 4): 3, Place("b", 1, 0): 1,
+    }  # fmt: skip
+    assert reads == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("findings", "text"),
+    [
+        pytest.param((), "", id="nothing"),
+        pytest.param((Finding("x", Place("a", 1, 0, 3)), Finding("y")), "x (a, document 1, line 3)\ny", id="lines"),
+        pytest.param(
+            (
+                Finding("a", path=("i",)),
+                Finding("b", path=("i", "p")),
+                Finding("c", path=("i", "p", "c")),
+                Finding("d", path=("i", "p")),
+                Finding("e", Place("f"), path=("i", "q")),
+            ),
+            "i:\n├── a\n├── p:\n│   ├── b\n│   ├── c:\n│   │   └── c\n│   └── d\n└── q:\n    └── e (f)",
+            id="fbc.md 6.6: a tree",
+        ),
+    ],
+)
+def test_the_text(findings: tuple[Finding, ...], text: str) -> None:
+    assert Verdict(findings).text() == text
+    assert Verdict(findings).ok is not bool(findings)
