@@ -13,6 +13,8 @@ from eventing.cli.output import document
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from eventing.cli.target import Target
     from eventing.replay import Replayed
     from shared.kinds import Ref
@@ -99,7 +101,7 @@ def replay(
     seed: Annotated[int, typer.Option(help="With --perturb: of its dice.")] = 0,
 ) -> None:
     """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff."""
-    from eventing.replay import NotACapture
+    from eventing.replay import NotACapture, NotInCapture
 
     if world and (only or until or step):
         raise CliError("--only, --until and --step choose decisions; --world replays them all", USAGE)
@@ -109,7 +111,7 @@ def replay(
         code = _replay_world(file, perturb, seed) if world else _replay_decisions(file, only, until, is_stepping=step)
     except FileNotFoundError as error:
         raise CliError(f"{file}: no such file", USAGE) from error
-    except NotACapture as error:
+    except (NotACapture, NotInCapture) as error:
         raise CliError(str(error), USAGE) from error
     raise typer.Exit(code)
 
@@ -123,17 +125,25 @@ def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -
 
     def on_each(each: Replayed) -> bool:
         if is_stepping or each.result == "different":
-            sys.stdout.write(f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})\n")
-        if each.result == "different":
-            sys.stdout.write(each.detail + "\n")
-        if is_stepping and sys.stdin.isatty():
-            input()
-        return each.result != "different"
+            sys.stdout.write("\n".join(_told(each)) + "\n")
+        is_wanted = not (is_stepping and sys.stdin.isatty()) or bool(sys.stdin.readline())  # end of input: enough
+        return is_wanted and each.result != "different"
 
     report = decide(file, only=only, until=until, on_each=on_each)
     sys.stdout.write(f"{report.count('same')} same, {report.count('different')} different")
     sys.stdout.write(f", {report.count('skipped')} without a full recording\n")
     return report.exit_code
+
+
+def _told(each: Replayed) -> Iterator[str]:
+    """One decision: which, what came of it then, and the diff."""
+    yield f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})"
+    if each.decision.verdict:
+        yield f"  {each.decision.verdict}"
+    for write in each.decision.writes:
+        yield f"  {write.op} {write.ref}: {write.did or 'not tried'}"
+    if each.detail:
+        yield each.detail
 
 
 def _replay_world(file: Path, perturb: str, seed: int) -> int:

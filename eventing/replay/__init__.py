@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from eventing.replay.archive import Capture, NotACapture, capture, open_capture, present_objects
-from eventing.replay.decisions import Replayed, Report, replay, replay_book
+from eventing.replay.decisions import NotInCapture, Replayed, Report, replay, replay_book
 
 __all__ = [
-    "Capture", "NotACapture", "Replayed", "Report", "capture", "open_capture", "present_objects", "replay",
-    "replay_book",
+    "Capture", "NotACapture", "NotInCapture", "Replayed", "Report", "capture", "open_capture", "present_objects",
+    "replay", "replay_book",
 ]  # fmt: skip

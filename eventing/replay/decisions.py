@@ -24,11 +24,16 @@ from shared.kinds import SECRET, Ref
 _REDACTOR = Redactor(b"replay")
 
 
+class NotInCapture(LookupError):
+    """The capture holds no run of that id."""
+
+
 @dataclass(frozen=True, slots=True)
 class Replayed:
     """What came of one recorded decision."""
 
     run: Run
+    decision: Decision
     result: Literal["same", "different", "skipped"]
     detail: str = ""
     """The diff, recorded against today; or why it was skipped."""
@@ -73,7 +78,9 @@ def replay(
 
 
 def replay_book(book: Book, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
-    """Each recorded decision in the order of the runs."""
+    """Each recorded decision in the order of the runs. NotInCapture when there is no run `until`."""
+    if until and until not in book.runs:
+        raise NotInCapture(f"no run {until} in this capture; `olmf replay --step` tells the ids")
     for run in _chosen(book.runs.values(), only, until):
         for decision in run.decisions:
             yield _replay(book, run, decision, steps)
@@ -92,12 +99,12 @@ def _replay(book: Book, run: Run, decision: Decision, steps: Steps) -> Replayed:
         recorded = _recorded(book, decision)
         today = _today(book, run, decision, steps)
     except Unrecorded as error:
-        return Replayed(run, "skipped", str(error))
+        return Replayed(run, decision, "skipped", str(error))
     except UnknownStep as error:
-        return Replayed(run, "different", str(error))
+        return Replayed(run, decision, "different", str(error))
     if recorded == today:
-        return Replayed(run, "same")
-    return Replayed(run, "different", _diff(recorded, today))
+        return Replayed(run, decision, "same")
+    return Replayed(run, decision, "different", _diff(recorded, today))
 
 
 def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
