@@ -9,7 +9,7 @@ from typing import Any
 from eventing.sandbox import rules
 from eventing.sandbox.calls import Call
 from eventing.sandbox.defaults import fill_builtin
-from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, invalid, not_found
+from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, invalid, not_found, unexplained
 from eventing.sandbox.resources import resolve
 from eventing.sandbox.schema import fill, prune, settle
 from eventing.sandbox.store import Stored
@@ -69,7 +69,7 @@ def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
     meta = manifest["metadata"]
     _place(call, meta)
     if meta.get("resourceVersion"):
-        raise bad_request("resourceVersion should not be set on objects to be created")
+        raise unexplained("resourceVersion should not be set on objects to be created")
     for name in (*_OURS, "managedFields"):
         meta.pop(name, None)
     if not meta.get("name") and meta.get("generateName"):

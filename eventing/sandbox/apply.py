@@ -10,7 +10,7 @@ import orjson
 from eventing.sandbox import fieldsets, ownership, verbs
 from eventing.sandbox.admission import decode, prepare_create
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import Cause, Failure, bad_request, conflict, invalid
+from eventing.sandbox.failures import Cause, Failure, bad_option, bad_request, conflict
 from eventing.sandbox.fieldsets import Fields
 from eventing.sandbox.ownership import Manager, Owned, Owners
 from eventing.sandbox.resources import resolve
@@ -57,17 +57,14 @@ def _is_same(one: Manager, manager: Manager) -> bool:
 
 def _wanted(call: Call, body: Any) -> Manifest:
     """The body, checked as far as can be without the object."""
-    if not isinstance(body, dict):
-        raise bad_request("the body of an apply is an object")
     if not call.query.get("fieldManager"):
         cause = Cause("fieldManager", "FieldValueRequired", "Required value: is required for apply patch")
-        raise invalid("PatchOptions", "meta.k8s.io", "", [cause])
+        raise bad_option("Patch", cause)
+    if not isinstance(body, dict) or not body.get("apiVersion") or not body.get("kind"):
+        raise bad_request("invalid object type: an apply says apiVersion and kind")
     meta = body.get("metadata") or {}
     if meta.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
-    for key in ("apiVersion", "kind"):
-        if not body.get(key):
-            raise bad_request(f"{key} must be set in an apply patch")
     if meta.get("name", call.name) != call.name:
         raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({call.name})")
     return decode(call, body, fills=False)
@@ -77,8 +74,10 @@ def _create(call: Call, world: World, wanted: Manifest, owners: Owners) -> Answe
     if call.subresource:
         verbs.find(call, world)
     meta = wanted["metadata"]
-    if meta.get("resourceVersion") or meta.get("uid"):
-        raise conflict(call.resource.plural, call.resource.group, call.name)
+    if uid := meta.get("uid"):
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise conflict(call.resource.plural, call.resource.group, call.name, why)
+    meta.pop("resourceVersion", None)
     manifest = prepare_create(call, decode(call, wanted), world)
     ownership.write(manifest, owners)
     if not call.is_dry_run:

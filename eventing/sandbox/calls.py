@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from eventing.sandbox.failures import Failure, bad_request, no_such_path, not_served
+from eventing.sandbox.failures import Failure, Shown, bad_option, no_such_path, not_served, unsupported
 from eventing.sandbox.resources import Registry, Resource
 from shared.api.manifest import Manifest
 
@@ -83,7 +83,7 @@ def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) 
         if verb == "list" and query.get("watch", "").lower() in ("1", "true"):
             verb = "watch"
     if query.get("dryRun", "All") != "All":
-        raise bad_request(f'Invalid dryRun: [{query["dryRun"]}]: supported values: "All"')
+        raise bad_option(verb.capitalize(), unsupported("dryRun", Shown(f'["{query["dryRun"]}"]'), "All"))
     return Call(verb, resource, namespace, name, subresource, query, User(""))
 
 
@@ -104,5 +104,8 @@ def _place(rest: list[str]) -> tuple[str, str, str, str]:
 
 
 def _unknown_subresource(resource: Resource, subresource: str) -> Failure:
-    known = {"log", "exec", "attach", "portforward", "proxy", "eviction", "binding", "ephemeralcontainers", "resize"}
+    known = {
+        "log", "exec", "attach", "portforward", "proxy", "eviction", "binding", "ephemeralcontainers", "resize",
+        "finalize",
+    }  # fmt: skip
     return not_served(f"{resource.plural}/{subresource}") if subresource in known else no_such_path()

@@ -9,7 +9,7 @@ import orjson
 
 from eventing.sandbox import verbs
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import bad_request, conflict
+from eventing.sandbox.failures import bad_option, conflict, unsupported
 from eventing.sandbox.resources import Resource
 from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
@@ -57,7 +57,9 @@ def _options(call: Call, options: Any) -> Manifest:
             given[name] = call.query[name]
     policy = given.get("propagationPolicy", "Background")
     if policy not in ("Background", "Foreground", "Orphan"):
-        raise bad_request(f'invalid propagationPolicy "{policy}": wanted Background, Foreground or Orphan')
+        raise bad_option(
+            "Delete", unsupported("propagationPolicy", policy, "Foreground", "Background", "Orphan", "nil")
+        )
     return given
 
 

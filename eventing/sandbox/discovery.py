@@ -78,7 +78,6 @@ def _below(resource: Resource) -> list[tuple[str, tuple[str, str, str], list[str
     of = {
         "scale": (_SCALE, _STATUS_VERBS),
         "token": (_TOKEN, ["create"]),
-        "finalize": (("", "", resource.kind), ["update"]),
     }
     return [(name, *of.get(name, (("", "", resource.kind), _STATUS_VERBS))) for name in sorted(resource.subresources)]
 

@@ -26,7 +26,7 @@ def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: s
     """The answer to a call that its user may make."""
     if call.resource.group in REVIEWS:
         return _review(call, world, body, content_type)
-    if call.subresource in ("scale", "token", "finalize"):
+    if call.subresource in _SUBRESOURCES:
         return _SUBRESOURCES[call.subresource](call, world, body, content_type)
     match call.verb:
         case "get":
@@ -40,17 +40,20 @@ def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: s
         case "patch" if call.name:
             return _patch(call, world, body, content_type)
         case "delete" if not call.subresource:
-            return deletion.delete(call, world, _decoded(None, body, content_type))
+            return deletion.delete(call, world, _options(body))
         case "deletecollection":
-            return deletion.delete_all(call, world, _decoded(None, body, content_type))
+            return deletion.delete_all(call, world, _options(body))
     raise not_allowed()
 
 
-def _decoded(call: Call | None, body: bytes, content_type: str) -> Any:
-    if call is None and not body:
-        return {}
+def _options(body: bytes) -> Any:
+    """How to delete; clients that send objects in binary form send this as JSON all the same."""
+    return parse_json(body) if body else {}
+
+
+def _decoded(call: Call, body: bytes, content_type: str) -> Any:
     if content_type.startswith(protobuf.MEDIA):
-        return protobuf.decode(body, call.resource if call else None)
+        return protobuf.decode(body, call.resource)
     if content_type.startswith("application/yaml"):
         return parse_yaml(body)
     if content_type and not content_type.startswith("application/json"):
@@ -132,14 +135,4 @@ def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     return Answer(201, orjson.dumps({**made, "status": status}))
 
 
-def _finalize(call: Call, world: World, body: bytes, content_type: str) -> Answer:
-    """Only the finalizers in the spec of a Namespace."""
-    if call.verb != "update":
-        raise not_allowed()
-    old, given = verbs.find(call, world), _decoded(call, body, content_type)
-    changed = old.copy()
-    changed["spec"] = given.get("spec") or {}
-    return verbs.answer(call, world.store.put(old.key, changed).manifest)
-
-
-_SUBRESOURCES = {"scale": _scale, "token": _token, "finalize": _finalize}
+_SUBRESOURCES = {"scale": _scale, "token": _token}

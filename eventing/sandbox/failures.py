@@ -35,10 +35,9 @@ class Failure(Exception):
     @property
     def status(self) -> Manifest:
         """The `Status` object that tells it."""
-        return {
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message,
-            "reason": self.reason, "details": self.details, "code": self.code,
-        }  # fmt: skip
+        head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message}
+        told = {"reason": self.reason, "details": self.details, "code": self.code}
+        return head | {key: value for key, value in told.items() if value}
 
 
 def _details(name: str, group: str, kind: str, **more: object) -> Manifest:
@@ -88,6 +87,22 @@ def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Failur
         422, "Invalid", f'{qualified(kind, group)} "{name}" is invalid: {told}',
         _details(name, group, kind, causes=listed),
     )  # fmt: skip
+
+
+def bad_option(kind: str, cause: Cause) -> Failure:
+    """The request is about the right thing, in a way that there is not."""
+    return invalid(f"{kind}Options", "meta.k8s.io", "", [cause])
+
+
+def unsupported(path: str, seen: object, *known: str) -> Cause:
+    """A value that is none of those that there are."""
+    told = ", ".join(map(quoted, known))
+    return Cause(path, "FieldValueNotSupported", f"Unsupported value: {quoted(seen)}: supported values: {told}")
+
+
+def unexplained(message: str) -> Failure:
+    """Something that the real server takes for an error of its own."""
+    return Failure(500, "", message)
 
 
 def bad_request(message: str) -> Failure:

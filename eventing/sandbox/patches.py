@@ -27,11 +27,11 @@ def merge(target: Any, patch: Any) -> Any:
 def json_patch(target: Any, operations: Any) -> Any:
     """RFC 6902."""
     if not isinstance(operations, list):
-        raise bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+        raise bad_request("error decoding patch: wanted a list of operations")
     for operation in operations:
         act = _OPERATIONS.get(operation.get("op", ""))
         if act is None:
-            raise bad_request(f"Unexpected kind: {operation.get('op')}")
+            raise Failure(422, "Invalid", "the server rejected our request due to an error in our request")
         try:
             target = act(target, operation)
         except (KeyError, IndexError, ValueError, TypeError) as error:

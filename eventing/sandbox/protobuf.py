@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import base64
-import struct
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
-
-import orjson
 
 from eventing.sandbox.failures import bad_request
 from eventing.sandbox.resources import Node, Resource, field_numbers, resolve
@@ -19,36 +16,14 @@ MEDIA = "application/vnd.kubernetes.protobuf"
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 
 
-def decode(data: bytes, resource: Resource | None) -> Manifest:
-    """The object (or options, where no resource is given) inside an envelope."""
+def decode(data: bytes, resource: Resource) -> Manifest:
+    """The object inside an envelope."""
     if not data.startswith(MAGIC):
         raise bad_request("the body is not a Kubernetes protobuf envelope")
     envelope = dict(_fields(data[4:]))
     type_meta = {number: bytes(value).decode() for number, value in _fields(envelope.get(1, b""))}
-    if resource is None:
-        return _options(envelope.get(2, b""))
-    if type_meta.get(2) not in (resource.kind, None):
-        raise bad_request(
-            f"the kind in the data ({type_meta.get(2)}) does not match the expected kind ({resource.kind})"
-        )
     found: Manifest = _message(envelope.get(2, b""), resource.schema)
     return {"apiVersion": type_meta.get(1), "kind": type_meta.get(2), **found}
-
-
-def _options(data: bytes) -> Manifest:
-    """DeleteOptions: the numbers of the fields that matter."""
-    options: Manifest = {}
-    for number, value in _fields(data):
-        if number == 1:
-            options["gracePeriodSeconds"] = value
-        elif number == 2:
-            names = {1: "uid", 2: "resourceVersion"}
-            options["preconditions"] = {names[n]: bytes(v).decode() for n, v in _fields(value)}
-        elif number == 4:
-            options["propagationPolicy"] = bytes(value).decode()
-        elif number == 3:
-            options["orphanDependents"] = bool(value)
-    return options
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
@@ -70,10 +45,6 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
             case 0:
                 value: Any
                 value, at = _varint(data, at)
-                if value >= 1 << 63:
-                    value -= 1 << 64
-            case 1:
-                value, at = struct.unpack("<d", data[at : at + 8])[0], at + 8
             case 2:
                 size, at = _varint(data, at)
                 value, at = data[at : at + size], at + size
@@ -141,11 +112,4 @@ def _quantity(data: bytes) -> str:
     return bytes(dict(_fields(data)).get(1, b"")).decode()
 
 
-def _raw(data: bytes) -> Any:
-    return orjson.loads(dict(_fields(data)).get(1, b"null"))
-
-
-_SPECIAL: dict[str, Any] = {
-    "Time": _time, "MicroTime": _time, "IntOrString": _int_or_string, "Quantity": _quantity, "FieldsV1": _raw,
-    "RawExtension": _raw, "JSON": _raw,
-}  # fmt: skip
+_SPECIAL: dict[str, Any] = {"Time": _time, "MicroTime": _time, "IntOrString": _int_or_string, "Quantity": _quantity}

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from eventing.sandbox.failures import Cause, Shown, bad_value, required
+from eventing.sandbox.failures import Cause, Shown, bad_value, quoted, required, unsupported
 from eventing.sandbox.resources import Resource
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
 
@@ -150,12 +150,10 @@ def _job(manifest: Manifest) -> Iterator[Cause]:
 def _pod(path: str, spec: ReadOnly, policies: tuple[str, ...]) -> Iterator[Cause]:
     policy = spec.get("restartPolicy")
     if policy not in policies and "containers" in spec:
-        supported = ", ".join(f'"{one}"' for one in policies)
-        why = f'Unsupported value: "{policy}": supported values: {supported}'
         if policies == ("OnFailure", "Never"):
-            yield Cause(f"{path}.restartPolicy", "FieldValueRequired", f"Required value: valid values: {supported}")
+            yield required(f"{path}.restartPolicy", "valid values: " + ", ".join(map(quoted, policies)))
         else:
-            yield Cause(f"{path}.restartPolicy", "FieldValueNotSupported", why)
+            yield unsupported(f"{path}.restartPolicy", policy, *policies)
     volumes = {volume.get("name") for volume in spec.get("volumes") or []}
     for group in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(group) or []):
@@ -197,9 +195,9 @@ def _definition(manifest: Manifest) -> Iterator[Cause]:
         yield bad_value("spec.versions", Shown("[]"), "must have exactly one version marked as storage version")
     for index, version in enumerate(versions):
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            yield required(f"spec.versions[{index}].schema.openAPIV3Schema", "schemas are required")
+            yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
     if (spec.get("conversion") or {}).get("strategy", "None") not in ("None", "Webhook"):
-        yield bad_value("spec.conversion.strategy", spec["conversion"]["strategy"], "must be None or Webhook")
+        yield unsupported("spec.conversion.strategy", spec["conversion"]["strategy"], "None", "Webhook")
 
 
 RULES: dict[tuple[str, str], Rule] = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from eventing.sandbox.failures import Cause, bad_value, quoted, required
+from eventing.sandbox.failures import Cause, bad_value, required, unsupported
 from eventing.sandbox.resources import Node, resolve
 from eventing.sandbox.schema import child, items
 
@@ -79,7 +79,8 @@ def _object(value: dict[str, Any], node: Node, path: str) -> Iterator[Cause]:
 
 def _list(value: list[Any], node: Node, path: str) -> Iterator[Cause]:
     if "maxItems" in node and len(value) > node["maxItems"]:
-        yield Cause(path, "FieldValueTooMany", f"Too many: {len(value)}: must have at most {node['maxItems']} items")
+        most = f"{node['maxItems']} item{'s' if node['maxItems'] != 1 else ''}"
+        yield Cause(path, "FieldValueTooMany", f"Too many: {len(value)}: must have at most {most}")
     if len(value) < node.get("minItems", 0):
         sentence = f"{path} in body should have at least {node['minItems']} items"
         yield bad_value(path, len(value), sentence)
@@ -114,10 +115,7 @@ def _pattern(text: str) -> re.Pattern[str] | None:
 
 def _scalar(value: Any, node: Node, path: str) -> Iterator[Cause]:
     if "enum" in node and value not in node["enum"]:
-        supported = ", ".join(quoted(one) for one in node["enum"])
-        yield Cause(
-            path, "FieldValueNotSupported", f"Unsupported value: {quoted(value)}: supported values: {supported}"
-        )
+        yield unsupported(path, value, *node["enum"])
     if isinstance(value, str):
         yield from _text(value, node, path)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -160,12 +158,17 @@ def _number(value: float, node: Node, path: str) -> Iterator[Cause]:
 def _combined(value: Any, node: Node, path: str) -> Iterator[Cause]:
     for part in node.get("allOf", ()):
         yield from validate(value, part, path)
-    if "anyOf" in node and all(any(validate(value, resolve(part), path)) for part in node["anyOf"]):
-        yield bad_value(path, value, f"{path} in body must validate at least one schema (anyOf)")
-    if "oneOf" in node and sum(not any(validate(value, resolve(part), path)) for part in node["oneOf"]) != 1:
-        yield bad_value(path, value, f"{path} in body must validate one and only one schema (oneOf)")
-    if "not" in node and not any(validate(value, node["not"], path)):
-        yield bad_value(path, value, f"{path} in body must not validate the schema (not)")
+    if "anyOf" in node and not _fitting(value, node["anyOf"], path):
+        yield bad_value("<nil>", "", f'"{path}" must validate at least one schema (anyOf)')
+    if "oneOf" in node and (count := _fitting(value, node["oneOf"], path)) != 1:
+        found = f"Found {count} valid alternatives" if count else "Found none valid"
+        yield bad_value("<nil>", "", f'"{path}" must validate one and only one schema (oneOf). {found}')
+    if "not" in node and _fitting(value, [node["not"]], path):
+        yield bad_value("<nil>", "", f'"{path}" must not validate the schema (not)')
+
+
+def _fitting(value: Any, parts: list[Node], path: str) -> int:
+    return sum(not any(validate(value, resolve(part), path)) for part in parts)
 
 
 def misfit(value: Any, node: Node, path: str = "") -> str:

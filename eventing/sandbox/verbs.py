@@ -97,12 +97,15 @@ def _resume(call: Call, world: World) -> tuple[int, tuple[str, str] | None]:
     if not text:
         return world.store.revision, None
     try:
-        revision, namespace, name = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except ValueError as error:
-        raise bad_request("continue key is not valid: " + str(error)) from error
-    if not world.store.reaches(revision):
-        raise expired(revision, world.store.oldest)
-    return revision, (namespace, name)
+        said = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except ValueError:
+        said = None
+    match said:
+        case [int(revision), str(namespace), str(name)] if world.store.reaches(revision):
+            return revision, (namespace, name)
+        case [int(revision), str(), str()]:
+            raise expired(revision, world.store.oldest)
+    raise bad_request("invalid continue token: continue key is not valid")
 
 
 def create(call: Call, world: World, body: Any) -> Answer:

@@ -11,7 +11,7 @@ import orjson
 
 from eventing.sandbox import tables
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import bad_request, expired
+from eventing.sandbox.failures import Cause, bad_option, expired, unexplained
 from eventing.sandbox.forms import Form, form_of, render
 from eventing.sandbox.selectors import Predicate
 from eventing.sandbox.store import Change, Feed, Stored
@@ -83,10 +83,6 @@ class Watch:
             "apiVersion": "meta.k8s.io/v1" if self.form == "metadata" else resource.api_version,
             "metadata": {"resourceVersion": str(self.world.store.revision), "creationTimestamp": None, **meta},
         }  # fmt: skip
-        if self.form == "table":
-            row = {"cells": [], "object": shown}
-            shown = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": shown["metadata"],
-                     "columnDefinitions": None, "rows": [row]}  # fmt: skip
         return orjson.dumps({"type": "BOOKMARK", "object": shown}) + b"\n"
 
 
@@ -96,7 +92,8 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
     revision = _revision(query.get("resourceVersion", ""))
     sends_initial = query.get("sendInitialEvents", "") in ("true", "1")
     if sends_initial and query.get("resourceVersionMatch") != "NotOlderThan":
-        raise bad_request("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+        why = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        raise bad_option("List", Cause("resourceVersionMatch", "FieldValueForbidden", why))
     from_start = sends_initial or (revision == 0 and query.get("sendInitialEvents", "") not in ("false", "0"))
     if not from_start and revision and not store.reaches(revision):
         raise expired(revision, store.oldest)
@@ -112,5 +109,6 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
 
 def _revision(text: str) -> int:
     if text and not text.isdigit():
-        raise bad_request(f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
+        why = f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+        raise unexplained(f"resourceVersion: {why}")
     return int(text or 0)

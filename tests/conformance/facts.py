@@ -41,7 +41,7 @@ SERVED = {
     "storage.k8s.io/v1": ("storageclasses",),
 }  # fmt: skip
 DROPPED = {"description", "x-kubernetes-unions"}
-SUBRESOURCES = {"status", "scale", "token", "finalize"}
+SUBRESOURCES = {"status", "scale", "token"}
 
 
 def resources(api: Api, api_version: str) -> list[Json]:

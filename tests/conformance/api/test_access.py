@@ -144,3 +144,32 @@ def test_nobody_acts_as_somebody_else_without_leave(http: Api, namespace: str) -
     answer = http.as_user(token).as_other({"Impersonate-User": "admin"}).get(core(namespace, "configmaps"))
     assert (answer.status, answer.body["reason"]) == (403, "Forbidden")
     assert 'cannot impersonate resource "users"' in answer.body["message"]
+
+
+AUTHENTICATION = "/apis/authentication.k8s.io/v1"
+
+
+def test_everybody_may_ask_who_they_are(http: Api, namespace: str) -> None:
+    somebody = http.as_other({"Impersonate-User": "eve", "Impersonate-Group": "system:authenticated"})
+    answer = somebody.post(f"{AUTHENTICATION}/selfsubjectreviews", {})
+    assert (answer.status, answer.body["status"]["userInfo"]["username"]) == (201, "eve")
+
+
+def test_a_token_that_nobody_gave_is_not_known(http: Api) -> None:
+    answer = http.post(f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": "nonsense"}})
+    assert (answer.status, answer.body["status"].get("authenticated", False)) == (201, False)
+
+
+def test_an_aggregated_role_selects_by_expressions(http: Api, word: str) -> None:
+    selector = {"matchExpressions": [
+        {"key": f"{word}.example.com/a", "operator": "In", "values": ["x", "y"]},
+        {"key": "c", "operator": "DoesNotExist"},
+    ]}  # fmt: skip
+    rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+    path = f"{RBAC}/clusterroles"
+    http.post(path, {"metadata": {"name": word}, "aggregationRule": {"clusterRoleSelectors": [selector]}, "rules": []})
+    for name, labels in (("b", {"c": "d"}), ("a", {})):
+        meta = {"name": f"{word}-{name}", "labels": {f"{word}.example.com/a": "x", **labels}}
+        http.post(path, {"metadata": meta, "rules": [{**rule, "resourceNames": [name]}]})
+    wait_for(lambda: bool(http.get(f"{path}/{word}").body["rules"]))
+    assert [one["resourceNames"] for one in http.get(f"{path}/{word}").body["rules"]] == [["a"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+import pytest
 
 from tests.conformance.api.objects import a_config_map, a_definition, a_deployment, a_widget, apps, core, define
 from tests.conformance.http import Answer, Api
@@ -186,3 +187,28 @@ def test_an_apply_with_a_resource_version_is_conditional(http: Api, namespace: s
     http.patch(path, {"data": {"x": "y"}})
     answer = _apply(http, path, orjson.loads(orjson.dumps(a_config_map(resourceVersion=old))))
     assert (answer.status, answer.body["reason"]) == (409, "Conflict")
+
+
+@pytest.mark.parametrize(
+    ("meta", "status"),
+    [
+        pytest.param({"resourceVersion": "5"}, 201, id="a version of what is not there does not matter"),
+        pytest.param({"uid": "of-somebody-else"}, 409, id="an identity of what is not there does"),
+        pytest.param({"name": "b"}, 400, id="another name than that of the path"),
+        pytest.param({"managedFields": [{"manager": "x"}]}, 400, id="owners that the caller made up"),
+    ],
+)
+def test_an_apply_of_what_is_not_there_is_checked(http: Api, namespace: str, meta: Json, status: int) -> None:
+    answer = _apply(http, core(namespace, "configmaps", "a"), a_config_map(**meta))
+    assert answer.status == status, answer.body
+
+
+def test_an_apply_says_its_kind(http: Api, namespace: str) -> None:
+    answer = _apply(http, core(namespace, "configmaps", "a"), {"metadata": {"name": "a"}, "data": {}})
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert "invalid object type" in answer.body["message"]
+
+
+def test_the_status_of_what_is_not_there_cannot_be_applied(http: Api, namespace: str) -> None:
+    answer = _apply(http, apps(namespace, "d") + "/status", {**a_deployment(), "status": {"replicas": 1}})
+    assert answer.status == 404

@@ -155,3 +155,12 @@ def test_a_namespace_that_is_going_takes_nothing_new(http: Api, namespace: str) 
     assert answer.body["details"]["causes"][0]["reason"] == "NamespaceTerminating"
     http.patch(core(namespace, "configmaps", "a"), {"metadata": {"finalizers": None}})
     wait_for(lambda: _is_gone(http, f"/api/v1/namespaces/{namespace}"))
+
+
+def test_the_query_may_say_how_to_delete(http: Api, namespace: str) -> None:
+    owner = http.post(core(namespace, "configmaps"), a_config_map("owner")).body
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
+    http.post(core(namespace, "configmaps"), a_config_map("dependent", ownerReferences=[reference]))
+    http.delete(core(namespace, "configmaps", "owner") + "?propagationPolicy=Orphan")
+    wait_for(lambda: http.get(core(namespace, "configmaps", "owner")).status == 404)
+    assert "ownerReferences" not in http.get(core(namespace, "configmaps", "dependent")).body["metadata"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.conformance.api.objects import a_config_map, a_deployment, apps, core, wait_for
 from tests.conformance.http import Api
 
@@ -261,3 +263,42 @@ def test_a_new_namespace_is_active_and_has_a_service_account(http: Api, namespac
     assert (body["status"], body["spec"]) == ({"phase": "Active"}, {"finalizers": ["kubernetes"]})
     assert body["metadata"]["labels"] == {"kubernetes.io/metadata.name": namespace}
     wait_for(lambda: http.get(core(namespace, "serviceaccounts", "default")).status == 200)
+
+
+def test_a_template_gets_the_defaults_of_volumes_probes_and_accounts(http: Api, namespace: str) -> None:
+    spec = {
+        "serviceAccountName": "s",
+        "volumes": [{"name": "a"}, {"name": "b", "secret": {"secretName": "x"}}],
+        "containers": [{
+            "name": "c", "image": "i", "livenessProbe": {"httpGet": {"port": 80}},
+            "env": [{"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+        }],
+    }  # fmt: skip
+    made = http.post(apps(namespace), a_deployment(template={"metadata": {"labels": {"app": "d"}}, "spec": spec}))
+    pod = made.body["spec"]["template"]["spec"]
+    assert pod["serviceAccount"] == "s"
+    secret = {"name": "b", "secret": {"secretName": "x", "defaultMode": 420}}
+    assert pod["volumes"] == [{"name": "a", "emptyDir": {}}, secret]
+    (container,) = pod["containers"]
+    assert container["imagePullPolicy"] == "Always"
+    assert container["livenessProbe"] == {
+        "httpGet": {"path": "/", "port": 80, "scheme": "HTTP"}, "timeoutSeconds": 1, "periodSeconds": 10,
+        "successThreshold": 1, "failureThreshold": 3,
+    }  # fmt: skip
+    assert container["env"][0]["valueFrom"]["fieldRef"] == {"apiVersion": "v1", "fieldPath": "metadata.name"}
+
+
+@pytest.mark.parametrize("kind", ["Validating", "Mutating"])
+def test_webhook_configurations_get_their_defaults(http: Api, word: str, kind: str) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["widgets"]}
+    hook = {
+        "name": "a.example.com", "clientConfig": {"service": {"namespace": "default", "name": "s"}}, "rules": [rule],
+        "sideEffects": "None", "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore",
+    }  # fmt: skip
+    path = f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}webhookconfigurations"
+    (made,) = http.post(path, {"metadata": {"name": word}, "webhooks": [hook]}).body["webhooks"]
+    assert made["clientConfig"]["service"] == {"namespace": "default", "name": "s", "port": 443}
+    assert (made["matchPolicy"], made["timeoutSeconds"], made["namespaceSelector"]) == ("Equivalent", 10, {})
+    assert made["rules"] == [{**rule, "scope": "*"}]
+    assert made.get("reinvocationPolicy") == ("Never" if kind == "Mutating" else None)
+    http.delete(f"{path}/{word}")

@@ -133,3 +133,73 @@ def test_a_patch_of_status_changes_the_status_only(http: Api, namespace: str) ->
     http.post(apps(namespace), a_deployment())
     body = http.patch(f"{apps(namespace, 'd')}/status", {"status": {"replicas": 3}, "spec": {"replicas": 9}}).body
     assert (body["status"]["replicas"], body["spec"]["replicas"]) == (3, 1)
+
+
+def _containers(*names: str) -> list[dict[str, str]]:
+    return [{"name": name, "image": "i:1"} for name in names]
+
+
+@pytest.mark.parametrize(
+    ("operations", "names"),
+    [
+        pytest.param([("add", "/0", "x")], ["x", "a", "b"], id="before the first"),
+        pytest.param([("add", "/-", "x")], ["a", "b", "x"], id="behind the last"),
+        pytest.param([("replace", "/1", "x")], ["a", "x"], id="in the place of another"),
+        pytest.param([("add", "/7", "x")], None, id="beyond the end"),
+    ],
+)
+def test_a_json_patch_reaches_into_lists(http: Api, namespace: str, operations: Any, names: Any) -> None:
+    pod = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": _containers("a", "b")}}
+    http.post(apps(namespace), a_deployment(template=pod))
+    base = "/spec/template/spec/containers"
+    given = [{"op": op, "path": base + place, "value": _containers(name)[0]} for op, place, name in operations]
+    answer = http.patch(apps(namespace, "d"), given, JSON_PATCH)
+    if names is None:
+        assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    else:
+        assert [one["name"] for one in answer.body["spec"]["template"]["spec"]["containers"]] == names
+
+
+@pytest.mark.parametrize(
+    ("operations", "status"),
+    [
+        pytest.param({"op": "add"}, 400, id="no list"),
+        pytest.param([{"op": "jump", "path": "/data/k"}], 422, id="an unknown operation"),
+    ],
+)
+def test_what_is_no_json_patch_is_refused(http: Api, namespace: str, operations: Any, status: int) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    assert http.patch(core(namespace, "configmaps", "a"), operations, JSON_PATCH).status == status
+
+
+@pytest.mark.parametrize(
+    ("containers", "names"),
+    [
+        pytest.param([{"$patch": "replace"}, *_containers("x")], ["x"], id="replace the list"),
+        pytest.param([{"name": "a", "$patch": "delete"}], ["b"], id="delete an item"),
+    ],
+)
+def test_directives_steer_a_strategic_patch(http: Api, namespace: str, containers: Any, names: Any) -> None:
+    pod = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": _containers("a", "b")}}
+    http.post(apps(namespace), a_deployment(template=pod))
+    answer = http.patch(apps(namespace, "d"), {"spec": {"template": {"spec": {"containers": containers}}}}, STRATEGIC)
+    assert [one["name"] for one in answer.body["spec"]["template"]["spec"]["containers"]] == names
+
+
+def test_a_strategic_patch_replaces_lists_that_have_no_strategy(http: Api, namespace: str) -> None:
+    pod = {
+        "metadata": {"labels": {"app": "d"}},
+        "spec": {"containers": [{"name": "c", "image": "i:1", "args": ["a", "b"]}]},
+    }
+    http.post(apps(namespace), a_deployment(template=pod))
+    patch = {"spec": {"template": {"spec": {"containers": [{"name": "c", "args": ["x"]}]}}}}
+    (container,) = http.patch(apps(namespace, "d"), patch, STRATEGIC).body["spec"]["template"]["spec"]["containers"]
+    assert (container["image"], container["args"]) == ("i:1", ["x"])
+
+
+def test_a_strategic_patch_of_an_item_names_it(http: Api, namespace: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    patch = {"spec": {"template": {"spec": {"containers": [{"image": "x"}]}}}}
+    answer = http.patch(apps(namespace, "d"), patch, STRATEGIC)
+    assert answer.status in (400, 500), "the real server calls it an internal error"
+    assert "does not contain declared merge key: name" in answer.body["message"]

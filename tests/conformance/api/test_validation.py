@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
 
-from tests.conformance.api.objects import a_config_map, a_deployment, apps, core
+from tests.conformance.api.objects import DEFINITIONS, a_config_map, a_definition, a_deployment, apps, core, define
 from tests.conformance.http import Answer, Api
 
 Json = Any
@@ -197,3 +198,151 @@ def test_a_body_may_be_yaml(http: Api, namespace: str) -> None:
     text = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n"
     answer = http.send("POST", core(namespace, "configmaps"), text, content="application/yaml")
     assert (answer.status, answer.body["data"]) == (201, {"k": "v"})
+
+
+LIMITS: Json = {
+    "few": {"type": "array", "maxItems": 1, "items": {"type": "string"}},
+    "some": {"type": "array", "minItems": 2, "items": {"type": "string"}},
+    "long": {"type": "string", "minLength": 3},
+    "when": {"type": "string", "format": "date-time"},
+    "map": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}},
+    "any": {"type": "integer", "anyOf": [{"minimum": 7}, {"maximum": 3}]},
+    "one": {"type": "integer", "oneOf": [{"minimum": 3}, {"maximum": 7}]},
+    "all": {"type": "integer", "allOf": [{"minimum": 3}]},
+    "other": {"type": "integer", "not": {"minimum": 7}},
+    "whole": {"type": "integer"},
+}
+
+
+@pytest.fixture(scope="module")
+def limited(http: Api) -> str:
+    """The path of a kind whose fields have limits."""
+    word = f"t{uuid.uuid4().hex[:10]}"
+    schema: Json = {"type": "object", "properties": {"spec": {"type": "object", "properties": LIMITS}}}
+    return define(http, a_definition(word, scope="Cluster", schema={"openAPIV3Schema": schema})) + "/widgets"
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        pytest.param({"few": ["a", "b"]}, "spec.few: Too many: 2: must have at most 1 item", id="too many items"),
+        pytest.param({"some": ["a"]}, "spec.some in body should have at least 2 items", id="too few items"),
+        pytest.param({"long": "ab"}, "spec.long in body should be at least 3 chars long", id="a text too short"),
+        pytest.param({"when": "soon"}, "spec.when in body must be of type date-time", id="no time"),
+        pytest.param({"when": "2026-13-01T00:00:00Z"}, "spec.when in body must be of type date-time", id="month 13"),
+        pytest.param({"when": "2026-01-01T00:00:00.5+01:00"}, "", id="a time"),
+        pytest.param({"map": {}}, "spec.map in body should have at least 1 properties", id="too few properties"),
+        pytest.param({"any": 5}, '"spec.any" must validate at least one schema (anyOf)', id="none of any"),
+        pytest.param({"any": 8}, "", id="one of any"),
+        pytest.param(
+            {"one": 5},
+            '"spec.one" must validate one and only one schema (oneOf). Found 2',
+            id="two of one",
+        ),
+        pytest.param({"all": 1}, "spec.all in body should be greater than or equal to 3", id="not all"),
+        pytest.param({"other": 8}, '"spec.other" must not validate the schema (not)', id="what must not be"),
+        pytest.param({"whole": 3.0}, "", id="a whole number with a point"),
+        pytest.param({"whole": 3.5}, "must be of type integer", id="a fraction"),
+    ],
+)
+def test_the_limits_of_a_schema_hold(http: Api, word: str, limited: str, spec: Json, sentence: str) -> None:
+    version = limited.removeprefix("/apis/").removesuffix("/widgets")
+    answer = http.post(limited, {"apiVersion": version, "kind": "Widget", "metadata": {"name": word}, "spec": spec})
+    if sentence:
+        _is_invalid(answer, sentence)
+    else:
+        assert answer.status == 201, answer.body
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        pytest.param({"storage": False}, "must have exactly one version marked as storage version", id="none stored"),
+        pytest.param({"schema": None}, "schema.openAPIV3Schema: Required value", id="no schema"),
+    ],
+)
+def test_a_definition_is_checked(http: Api, word: str, change: Json, sentence: str) -> None:
+    _is_invalid(http.post(DEFINITIONS, a_definition(word, **change)), sentence)
+
+
+def test_a_role_name_is_a_path_segment(http: Api, namespace: str) -> None:
+    _is_invalid(http.post(f"{RBAC}/namespaces/{namespace}/roles", {"metadata": {"name": "a/b"}, "rules": []}), "'/'")
+
+
+def test_a_deployment_restarts_its_containers(http: Api, namespace: str) -> None:
+    template = {"metadata": {"labels": {"app": "d"}}, "spec": {**a_deployment()["spec"]["template"]["spec"]}}
+    template["spec"]["restartPolicy"] = "Never"
+    answer = http.post(apps(namespace), a_deployment(template=template))
+    _is_invalid(answer, 'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"')
+
+
+def test_a_new_object_has_no_resource_version(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "configmaps"), a_config_map(resourceVersion="7"))
+    assert (answer.status, answer.body["message"]) == (
+        500, "resourceVersion should not be set on objects to be created",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "query", "sentence"),
+    [
+        pytest.param(
+            "POST", "dryRun=some",
+            'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["some"]: supported values: "All"',
+            id="a dry run that is none",
+        ),
+        pytest.param(
+            "DELETE", "propagationPolicy=Sideways",
+            'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": '
+            'supported values: "Foreground", "Background", "Orphan", "nil"',
+            id="a way to delete that is none",
+        ),
+        pytest.param(
+            "GET", "watch=1&sendInitialEvents=true",
+            'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires '
+            "setting resourceVersionMatch to NotOlderThan",
+            id="initial events of no version",
+        ),
+    ],
+)  # fmt: skip
+def test_options_that_there_are_not_are_invalid(
+    http: Api, namespace: str, method: str, query: str, sentence: str
+) -> None:
+    name, body = ("a", None) if method == "DELETE" else ("", a_config_map("b"))
+    http.post(core(namespace, "configmaps"), a_config_map())
+    answer = http.send(method, core(namespace, "configmaps", name) + f"?{query}", body)
+    _is_invalid(answer, sentence)
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "sentence"),
+    [
+        pytest.param("continue=nonsense", 400, "continue key is not valid", id="a page that was never begun"),
+        pytest.param("labelSelector=a%20b%20c", 400, "unable to parse requirement", id="labels"),
+        pytest.param(
+            "fieldSelector=nonsense", 400, "invalid selector: 'nonsense'; can't understand 'nonsense'", id="fields"
+        ),
+        pytest.param(
+            "watch=1&resourceVersion=abc", 500,
+            'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax', id="a version",
+        ),
+    ],
+)  # fmt: skip
+def test_a_query_that_makes_no_sense_is_refused(
+    http: Api, namespace: str, query: str, status: int, sentence: str
+) -> None:
+    answer = http.get(core(namespace, "configmaps") + f"?{query}")
+    assert answer.status == status
+    assert sentence in answer.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "body", "status"),
+    [
+        pytest.param("text/plain", b"{}", 415, id="another format"),
+        pytest.param("application/yaml", b"a: [b", 400, id="no YAML"),
+        pytest.param("application/json", b"[1]", 400, id="no object"),
+    ],
+)
+def test_a_body_that_is_no_object_is_refused(http: Api, namespace: str, content: str, body: bytes, status: int) -> None:
+    assert http.send("POST", core(namespace, "configmaps"), body, content=content).status == status

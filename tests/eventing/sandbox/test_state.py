@@ -12,10 +12,11 @@ from pathlib import Path
 import orjson
 import pytest
 
+from eventing.local.tie import READY_FILE
 from eventing.sandbox import running_sandbox
 from eventing.sandbox.journal_file import JournalFile
 from eventing.sandbox.store import Store
-from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define
+from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define, wait_for
 from tests.conformance.http import Api
 
 CONFIG_MAPS = core("default", "configmaps")
@@ -111,11 +112,13 @@ def test_the_file_is_compacted_to_what_is_there(tmp_path: Path) -> None:
 
 
 def test_the_program_says_where_it_is_and_ends_on_sigterm(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "eventing.sandbox", "--state", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
+    ready = tmp_path / "ready.json"
+    command = [sys.executable, "-m", "eventing.cli.main", "run", "api", "--state", str(tmp_path)]
+    environ = {**os.environ, "OLMF_PORT": "0", READY_FILE: str(ready)}
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environ) as running:
         try:
-            kubeconfig = Path(running.stdout.readline().strip())
+            wait_for(lambda: ready.exists() or running.poll() is not None)
+            kubeconfig = Path(orjson.loads(ready.read_bytes())["address"])
             assert Api.of(kubeconfig).get("/readyz").body == "ok"
         finally:
             running.send_signal(signal.SIGTERM)
