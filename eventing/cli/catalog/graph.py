@@ -1,0 +1,69 @@
+"""`olmf catalog graph`: the update graph as a picture."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.catalog.source import CATALOGS, Rendering, check_form, render
+from eventing.cli.failure import NEGATIVE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.catalog.config import Config
+    from shared.domain.catalog.drawing import Drawing, Wish
+
+FORMS = ("mermaid", "dot", "svg")
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(graph)
+
+
+def graph(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, files, images, oci:DIR, or -.")],
+    package: Annotated[str, typer.Option("-p", "--package-name", help="Only this package.")] = "",
+    minimum: Annotated[str, typer.Option("--minimum-edge", help="Only what leads from this bundle upwards.")] = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="mermaid, dot or svg.")] = "mermaid",
+    *,
+    marks_skipped: Annotated[
+        bool, typer.Option("--draw-v0-semantics", help="Mark what OLM v0 never installs: entries that others skip.")
+    ] = False,
+) -> None:
+    """Draw the update graph of catalogs. Nothing is validated."""
+    from shared.domain.catalog.drawing import Wish
+
+    check_form(output, FORMS)
+    config = render(paths, Rendering(CATALOGS))
+    sys.stdout.write(drawn(config, Wish(package, minimum, marks_skipped), output))
+
+
+def drawn(config: Config, wish: Wish, form: str) -> str:
+    """The picture; warnings go to stderr. CliError when there is none."""
+    from shared.domain.catalog.drawing import Undrawable, draw
+    from shared.domain.catalog.identity import InvalidBundle
+
+    try:
+        drawing = draw(config, wish)
+    except (InvalidBundle, Undrawable) as error:
+        raise CliError(str(error), NEGATIVE) from error
+    for warning in drawing.warnings:
+        sys.stderr.write(f"warning: {warning}\n")
+    return _language(form)(drawing)
+
+
+def _language(form: str) -> Callable[[Drawing], str]:
+    if form == "dot":
+        from shared.domain.catalog.graphviz import graphviz
+
+        return graphviz
+    if form == "svg":
+        from shared.domain.catalog.svg import svg
+
+        return svg
+    from shared.domain.catalog.mermaid import mermaid
+
+    return mermaid

@@ -1,0 +1,119 @@
+"""`olmf catalog list` and `head`: what a valid catalog offers, as tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.catalog.source import CatalogArgument, Found, NotAllowed, opened
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.catalog.config import Config
+
+PackageArgument = Annotated[str, typer.Argument(metavar="[PACKAGE]", help="Only this package.", show_default=False)]
+TableOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
+_PACKAGES = ("name", "display name", "default channel")
+_CHANNELS = ("package", "channel", "head")
+_BUNDLES = ("package", "channel", "bundle", "replaces", "skips", "skip range", "image")
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verbs."""
+    below = typer.Typer(name="list", help="Packages, channels or bundles of a catalog.", no_args_is_help=True)
+    below.command("packages")(packages)
+    below.command("channels")(channels)
+    below.command("bundles")(bundles)
+    group.add_typer(below)
+    group.command()(head)
+
+
+def packages(path: CatalogArgument, output: TableOption = "table") -> None:
+    """List the packages."""
+    from shared.domain.catalog.listing import packages
+
+    _show(packages(_valid(path)), output, _PACKAGES)
+
+
+def channels(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
+    """List the channels and their heads."""
+    from shared.domain.catalog.listing import channels
+
+    _show(_of_package(channels, path, package), output, _CHANNELS)
+
+
+def bundles(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
+    """List the bundles, once for each channel that they are in."""
+    from shared.domain.catalog.listing import bundles
+
+    _show(_of_package(bundles, path, package), output, _BUNDLES)
+
+
+def head(
+    path: CatalogArgument,
+    package: Annotated[str, typer.Argument(metavar="PACKAGE")],
+    channel: Annotated[str, typer.Argument(metavar="[CHANNEL]", help="Else the default channel.")] = "",
+) -> None:
+    """Print the bundle that a channel leads to."""
+    from shared.domain.catalog.listing import channels
+
+    config = _valid(path)
+    rows = _of_package(channels, path, package, config)
+    wanted = channel or next(one["defaultChannel"] for one in config.packages if one["name"] == package)
+    found = [row["head"] for row in rows if row["channel"] == wanted]
+    if not found:
+        names = ", ".join(row["channel"] for row in rows)
+        raise CliError(f'package "{package}" has no channel "{wanted}"; it has {names}', NEGATIVE)
+    sys.stdout.write(f"{found[0]}\n")
+
+
+_Rows = list[dict[str, str]]
+
+
+def _of_package(rows: Callable[[Config, str], _Rows], path: str, package: str, config: Config | None = None) -> _Rows:
+    from shared.domain.catalog.listing import UnknownPackage
+
+    try:
+        return rows(config or _valid(path), package)
+    except UnknownPackage as error:
+        raise CliError(str(error), NEGATIVE) from error
+
+
+def _valid(path: str) -> Config:
+    """The catalog, read once judged. CliError when it is none, or not valid."""
+    from shared.domain.catalog.config import read_config
+
+    try:
+        with opened(path) as found:
+            _check(found)
+            return read_config(found.files())
+    except NotAllowed as error:
+        raise CliError(f'cannot list non-index "{path}"', USAGE) from error
+
+
+def _check(found: Found) -> None:
+    from shared.domain.catalog.judge import Reading
+
+    reading = Reading()
+    for name, content in found.files():
+        reading.add_file(name, content)
+    verdict = reading.verdict()
+    if not verdict.ok:
+        raise CliError(verdict.text(), NEGATIVE)
+
+
+def _show(rows: Iterable[dict[str, str]], output: str, columns: tuple[str, ...]) -> None:
+    found = list(rows)
+    if output != "table":
+        from eventing.cli.output import document
+
+        document(found, output)
+        return
+    lines = [tuple(column.upper() for column in columns), *(tuple(row[column] for column in columns) for row in found)]
+    widths = [max(len(line[index]) + 2 for line in lines) for index in range(len(columns) - 1)]
+    for line in lines:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=False))
+        sys.stdout.write("".join(padded) + line[-1] + "\n")

@@ -1,0 +1,213 @@
+"""Catalogs and bundles, wherever the words of the command line say that they are (fbc.md §10.1)."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.catalog.config import Config
+    from shared.domain.catalog.template import Rendered
+
+STDIN: Final = "-"
+CatalogArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, oci:DIR, or - for stdin.")]
+FormOption = Annotated[str, typer.Option("-o", "--output", help="json or yaml.")]
+LevelOption = Annotated[
+    str, typer.Option(help="Last migration to run: none, bundle-object-to-csv-metadata or all; without it none runs.")
+]
+
+
+class Kind(enum.Enum):
+    """What a reference leads to."""
+
+    CATALOG = "declarative config directory"
+    CATALOG_IMAGE = "declarative config image"
+    BUNDLE = "bundle directory"
+    BUNDLE_IMAGE = "bundle image"
+
+
+CATALOGS: Final = frozenset({Kind.CATALOG, Kind.CATALOG_IMAGE})
+
+
+class NotAllowed(CliError):
+    """The reference leads to something that this verb does not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reference leads to, until the end of the block."""
+
+    kind: Kind
+    reference: str
+    path: Path
+    """The folder or file; of stdin there is only the content."""
+    content: bytes = b""
+
+    def files(self) -> Iterable[tuple[str, bytes]]:
+        """The files of a catalog by name, one at a time."""
+        if self.reference == STDIN:
+            return ((STDIN, self.content),)
+        from shared.adapters.files import files
+
+        return ((file.name, file.read()) for file in files(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What is made of references, and which of them are taken."""
+
+    kinds: frozenset[Kind] = field(default_factory=lambda: frozenset(Kind))
+    template: str = ""
+    """The image of a bundle in a folder, with placeholders."""
+    level: str = ""
+    """The last migration to run; none runs when empty."""
+
+
+def render(references: Iterable[str], rendering: Rendering) -> Config:
+    """The documents of all references, in their order. CliError names the reference that cannot be rendered."""
+    from shared.domain.bundle.typed import MistypedError
+    from shared.domain.catalog.arrange import arrange
+    from shared.domain.catalog.config import Config
+    from shared.domain.catalog.migrate import migrate
+
+    whole = Config()
+    for reference in references:
+        with _named(reference), opened(reference, rendering.kinds) as found:
+            config = _config(found, rendering)
+        arrange(config)
+        try:
+            migrate(config, rendering.level)
+        except MistypedError as error:
+            raise CliError(f"migrate: {error}", NEGATIVE) from error
+        whole.extend(config)
+    return whole
+
+
+def render_bundle(reference: str, level: str) -> list[Rendered]:
+    """The bundle that an image (or a folder) holds, as templates want it."""
+    from shared.domain.catalog.identity import csv_of
+    from shared.domain.catalog.migrate import migrate
+    from shared.domain.catalog.template import Rendered
+
+    config = render((reference,), Rendering(frozenset({Kind.BUNDLE, Kind.BUNDLE_IMAGE}), template=reference))
+    csvs = [csv_of(bundle) for bundle in config.bundles]
+    migrate(config, level)
+    return [Rendered(bundle, csv) for bundle, csv in zip(config.bundles, csvs, strict=True)]
+
+
+def _config(found: Found, rendering: Rendering) -> Config:
+    from shared.domain.catalog.blobs import Unreadable
+    from shared.domain.catalog.config import Config, read_config
+
+    if found.kind in CATALOGS:
+        try:
+            return read_config(found.files())
+        except (Unreadable, OSError) as error:
+            raise CliError(str(error), NEGATIVE) from error
+    return Config(bundles=[_bundle(found, rendering.template)])
+
+
+def _bundle(found: Found, template: str) -> Mapping[str, object]:
+    from eventing.cli.bundle.source import Source
+    from shared.domain.bundle.render import TemplateError, blob, image_from
+
+    bundle = Source(found.reference, found.path).parsed()
+    for warning in bundle.warnings:
+        sys.stderr.write(f"# {warning}\n")
+    if found.kind is Kind.BUNDLE_IMAGE:
+        return blob(bundle, found.reference)
+    try:
+        return blob(bundle, image_from(template, bundle) if template else "")
+    except TemplateError as error:
+        what = f'failed templating image reference from bundle for "{found.reference}"'
+        raise CliError(f"{what}: {error}", USAGE) from error
+
+
+@contextmanager
+def _named(reference: str) -> Iterator[None]:
+    try:
+        yield
+    except CliError as error:
+        error.args = (f'render reference "{reference}": {error}',)
+        raise
+
+
+@contextmanager
+def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]:
+    """What a reference leads to. NotAllowed when it is of another kind; CliError when it cannot be had."""
+    path = Path(reference)
+    if reference == STDIN:
+        yield _allowed(Found(Kind.CATALOG, reference, path, sys.stdin.buffer.read()), kinds)
+    elif path.is_dir() and not (path / "oci-layout").is_file():
+        is_bundle = (path / "manifests").is_dir() and (path / "metadata").is_dir()
+        yield _allowed(Found(Kind.BUNDLE if is_bundle else Kind.CATALOG, reference, path), kinds)
+    elif path.is_file():
+        yield _allowed(Found(Kind.CATALOG, reference, path), kinds)
+    else:
+        yield from _pulled(reference, f"oci:{reference}" if path.is_dir() else reference, kinds)
+
+
+def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found]:
+    from shared.adapters.images import OciError, unpacked
+
+    try:
+        with unpacked(name) as image:
+            if image.catalog is not None:
+                yield _allowed(Found(Kind.CATALOG_IMAGE, reference, image.catalog), kinds)
+            elif image.is_bundle:
+                yield _allowed(Found(Kind.BUNDLE_IMAGE, reference, image.path), kinds)
+            elif image.is_database:
+                what = "sqlite-based index images are no longer supported, migrate to a file-based catalog"
+                raise NotAllowed(f'render "{reference}": {what}: not allowed', USAGE)
+            else:
+                labels = "".join(f"\n  {key}={value}" for key, value in sorted(image.labels.items()))
+                why = f"found labels{labels}" if labels else "image has no labels"
+                separator = ", " if labels else ": "
+                what = f"image type could not be determined{separator}{why}"
+                raise CliError(f'render "{reference}": {what}', NEGATIVE)
+    except OciError as error:
+        raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
+
+
+def _allowed(found: Found, kinds: frozenset[Kind]) -> Found:
+    if found.kind in kinds:
+        return found
+    name = f' "{found.reference}"' if found.kind is Kind.BUNDLE else ""
+    raise NotAllowed(f"cannot render {found.kind.value}{name}: not allowed", USAGE)
+
+
+def write(config: Config, form: str) -> None:
+    """Print a catalog. CliError when a document belongs to no package."""
+    from shared.domain.catalog.write import Form, Unwritable, stream
+
+    try:
+        for document in stream(config, Form(form)):
+            sys.stdout.buffer.write(document)
+    except Unwritable as error:
+        raise CliError(str(error), NEGATIVE) from error
+    sys.stdout.flush()
+
+
+def check_form(output: str, forms: tuple[str, ...] = ("json", "yaml")) -> None:
+    """CliError when a catalog cannot be printed like this."""
+    if output not in forms:
+        raise CliError(f'invalid --output value "{output}", expected ({"|".join(forms)})', USAGE)
+
+
+def check_level(level: str) -> None:
+    """CliError when there is no such migration."""
+    from shared.domain.catalog import migrate
+
+    try:
+        migrate.check_level(level)
+    except migrate.UnknownLevel as error:
+        raise CliError(str(error), USAGE) from error

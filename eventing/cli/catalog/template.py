@@ -1,0 +1,133 @@
+"""`olmf catalog template`: catalogs made from their short forms, and short forms made from catalogs."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.catalog.graph import drawn
+from eventing.cli.catalog.source import (
+    STDIN,
+    CatalogArgument,
+    FormOption,
+    LevelOption,
+    check_form,
+    check_level,
+    opened,
+    render_bundle,
+    write,
+)  # fmt: skip
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.catalog.config import Config
+
+TemplateArgument = Annotated[str, typer.Argument(metavar="[FILE]", help="The template; else stdin.")]
+PictureOption = Annotated[str, typer.Option("-o", "--output", help="json, yaml or mermaid.")]
+FORMS = ("json", "yaml", "mermaid")
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verbs."""
+    below = typer.Typer(name="template", help="Catalogs from templates: basic, semver, substitutes, composite.",
+                        no_args_is_help=True)  # fmt: skip
+    for verb in (basic, semver, substitutes, render, convert):
+        below.command()(verb)
+    group.add_typer(below)
+
+
+def basic(file: TemplateArgument = STDIN, output: PictureOption = "json", migrate_level: LevelOption = "") -> None:
+    """Render a catalog whose bundles are only images (olm.template.basic)."""
+    _print("basic", file, output, migrate_level)
+
+
+def semver(file: TemplateArgument = STDIN, output: PictureOption = "json", migrate_level: LevelOption = "") -> None:
+    """Render channels made from versions (olm.semver)."""
+    _print("semver", file, output, migrate_level)
+
+
+def substitutes(
+    file: TemplateArgument = STDIN, output: PictureOption = "json", migrate_level: LevelOption = ""
+) -> None:
+    """Render a catalog in which bundles stand in for others (olm.template.substitutes)."""
+    _print("substitutes", file, output, migrate_level)
+
+
+def render(
+    words: Annotated[list[str] | None, typer.Argument(metavar="[TYPE] [FILE]")] = None,
+    output: PictureOption = "json",
+    migrate_level: LevelOption = "",
+) -> None:
+    """Render a template of any type, found out from its schema (as `opm alpha render-template`)."""
+    from shared.domain.catalog.template import SCHEMAS
+
+    given = list(words or ())
+    kind = given.pop(0) if given and (given[0] in SCHEMAS or len(given) > 1) else ""
+    if len(given) > 1:
+        raise CliError("template render: at most [TYPE] [FILE]", USAGE)
+    if kind and kind not in SCHEMAS:
+        raise CliError(f'invalid template type "{kind}", must be one of: [{" ".join(SCHEMAS)}]', USAGE)
+    _print(kind, given[0] if given else STDIN, output, migrate_level)
+
+
+def convert(
+    kind: Annotated[str, typer.Argument(metavar="TYPE", help="basic or substitutes.")],
+    path: CatalogArgument = STDIN,
+    output: FormOption = "json",
+) -> None:
+    """Print the template that a catalog could have been made from."""
+    from shared.domain.catalog.template import TemplateError
+    from shared.domain.catalog.template.convert import TYPES, text
+    from shared.domain.catalog.template.convert import convert as converted
+    from shared.domain.catalog.write import Form
+
+    check_form(output)
+    if kind not in TYPES:
+        raise CliError(f"template convert {kind}: wanted {' or '.join(TYPES)}", USAGE)
+    try:
+        with opened(path) as found:
+            template = converted(found.files(), kind)
+    except TemplateError as error:
+        raise CliError(f"converting: {error}", NEGATIVE) from error
+    sys.stdout.buffer.write(text(template, Form(output)))
+
+
+def _print(kind: str, file: str, output: str, level: str) -> None:
+    from shared.domain.catalog.drawing import Wish
+
+    check_form(output, FORMS)
+    check_level(level)
+    config = rendered(_content(file), kind, level)
+    if output == "mermaid":
+        sys.stdout.write(drawn(config, Wish(), output))
+    else:
+        write(config, output)
+
+
+def rendered(content: bytes, kind: str, level: str) -> Config:
+    """The catalog that a template stands for; its type is found out when none is given. CliError."""
+    from shared.domain.catalog.template import SCHEMAS, TemplateError, detect
+    from shared.domain.catalog.template import render as render_template
+
+    try:
+        schema = SCHEMAS[kind] if kind else detect(content)
+    except TemplateError as error:
+        raise CliError(f"auto-detecting template type: {error}", NEGATIVE) from error
+    try:
+        return render_template(content, schema, partial(render_bundle, level=level))
+    except (TemplateError, CliError) as error:
+        code = error.code if isinstance(error, CliError) else NEGATIVE
+        raise CliError(f"rendering template: {error}", code) from error
+
+
+def _content(file: str) -> bytes:
+    if file == STDIN:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise CliError(f'unable to open "{file}": {error.strerror}', UNKNOWN) from error

@@ -1,0 +1,129 @@
+"""What a written bundle says of itself in its properties: version, release, CSV (fbc.md §4.2, §5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from shared.domain import goyaml
+from shared.domain.catalog import schemas, shapes
+from shared.domain.catalog.config import Blob
+from shared.domain.gotext import from_base64, quoted
+from shared.domain.semver import InvalidVersion, Version, parse
+from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_release, with_build_as_release
+
+PACKAGE: Final = "olm.package"
+OBJECT: Final = "olm.bundle.object"
+METADATA: Final = "olm.csv.metadata"
+_CSV: Final = "ClusterServiceVersion"
+_SUBSTITUTES: Final = "olm.substitutesFor"
+
+
+class InvalidBundle(ValueError):
+    """The properties of a bundle do not say what they have to say."""
+
+
+def name_of(bundle: Blob) -> str:
+    """The name of a bundle, which may be empty."""
+    return str(bundle.get("name", ""))
+
+
+def values(bundle: Blob, kind: str) -> list[Mapping[str, Any]]:  # why: any JSON values
+    """The values of its properties of a known type. InvalidBundle when any property of the bundle cannot be read."""
+    found = []
+    for index, one in enumerate(bundle.get("properties", ())):
+        shape = schemas.VALUES.get(one["type"], shapes.RAW)
+        if why := shapes.why_not(shape, one["value"]):
+            where = f"parse property[{index}] of type {quoted(one['type'])}"
+            raise InvalidBundle(f"parse properties for bundle {quoted(name_of(bundle))}: {where}: {why}")
+        if one["type"] == kind:
+            found.append(schemas.VALUES[kind].read(one["value"]))
+    return found
+
+
+def identity(bundle: Blob) -> tuple[str, Version]:
+    """The package and the version of a bundle. InvalidBundle when it does not state them once, and well."""
+    found, name = values(bundle, PACKAGE), quoted(name_of(bundle))
+    if len(found) != 1:
+        raise InvalidBundle(f'bundle {name} has multiple "{PACKAGE}" properties, expected exactly 1')
+    version = found[0].get("version") or ""
+    try:
+        return found[0].get("packageName") or "", parse(version)
+    except InvalidVersion as error:
+        raise InvalidBundle(f"bundle {name} has invalid version {quoted(version)}: {error}") from error
+
+
+def version_release(bundle: Blob) -> VersionRelease:
+    """What a bundle is ordered by. InvalidBundle otherwise.
+
+    The build metadata of a bundle that substitutes another is its release, unless it states one.
+    """
+    name, found = quoted(name_of(bundle)), None
+    for one in bundle.get("properties", ()):
+        if one["type"] == PACKAGE:
+            if found is not None:
+                raise InvalidBundle(f'must be exactly one property of type "{PACKAGE}"')
+            found = _stated(one["value"], name)
+    if found is None:
+        raise InvalidBundle(f'no "{PACKAGE}" property found for bundle {name}')
+    if found.release.text or not found.version.build or not _is_substitute(bundle):
+        return found
+    try:
+        return with_build_as_release(found.version)
+    except InvalidRelease as error:
+        raise InvalidBundle(f"unable to convert build metadata to release for bundle {name}: {error}") from error
+
+
+def _stated(value: Any, name: str) -> VersionRelease:
+    if why := shapes.why_not(schemas.PACKAGE_PROPERTY, value):
+        raise InvalidBundle(f'unable to unmarshal "{PACKAGE}" property for bundle {name}: {why}')
+    fields = schemas.PACKAGE_PROPERTY.read(value)
+    version, release = fields.get("version") or "", fields.get("release") or ""
+    where = f'in "{PACKAGE}" property for bundle {name}'
+    try:
+        return VersionRelease(parse(version), parse_release(release))
+    except InvalidVersion as error:
+        raise InvalidBundle(f"invalid semver version {quoted(version)} {where}: {error}") from error
+    except InvalidRelease as error:
+        raise InvalidBundle(f"invalid release {quoted(release)} {where}: {error}") from error
+
+
+def csv_of(bundle: Blob) -> Mapping[str, Any] | None:  # why: any JSON values
+    """The first ClusterServiceVersion that a bundle embeds; None when it embeds none."""
+    return next((one for one in _objects(bundle) if one.get("kind") == _CSV), None)
+
+
+def display_name(bundle: Blob) -> str:
+    """The name for people that the CSV of a bundle, or what describes it, gives; empty when there is none."""
+    csv = csv_of(bundle)
+    described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == METADATA)
+    found = csv.get("spec") if csv is not None else next(described, None)
+    return str(found.get("displayName") or "") if isinstance(found, Mapping) else ""
+
+
+def _objects(bundle: Blob) -> Iterator[Mapping[str, Any]]:
+    for one in bundle.get("properties", ()):
+        if one["type"] == OBJECT and not shapes.why_not(schemas.BUNDLE_OBJECT, one["value"]):
+            data = schemas.BUNDLE_OBJECT.read(one["value"]).get("data") or ""
+            content = from_base64(data) if isinstance(data, str) else bytes(octet or 0 for octet in data)
+            try:
+                value = goyaml.load_value(content)
+            except goyaml.YamlError:
+                continue  # nobody can tell what it is, so it is not the one that is looked for
+            if isinstance(value, dict):
+                yield value
+
+
+def _is_substitute(bundle: Blob) -> bool:
+    """Its CSV says for which other bundle it stands in."""
+    csv = csv_of(bundle)
+    if csv is not None:
+        metadata = csv.get("metadata")
+        return _substitutes(metadata if isinstance(metadata, Mapping) else {})
+    described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == METADATA)
+    return any(_substitutes(value) for value in described if isinstance(value, Mapping))
+
+
+def _substitutes(holder: Mapping[str, Any]) -> bool:
+    annotations = holder.get("annotations")
+    return isinstance(annotations, Mapping) and bool(annotations.get(_SUBSTITUTES))

@@ -1,0 +1,65 @@
+"""The tables that `opm list` prints of a valid catalog (fbc.md §13.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shared.domain.catalog.config import Blob, Config
+from shared.domain.catalog.graph import heads
+from shared.domain.catalog.identity import display_name, name_of
+from shared.domain.catalog.model import Channel, Entry
+from shared.domain.gotext import quoted
+
+
+class UnknownPackage(ValueError):
+    """The catalog has no such package."""
+
+
+def packages(config: Config) -> list[dict[str, str]]:
+    """Every package, its name for people and its default channel."""
+    bundles = {(bundle["package"], name_of(bundle)): bundle for bundle in config.bundles}
+    channels = {(channel["package"], channel["name"]): channel for channel in config.channels}
+    rows = []
+    for package in sorted(config.packages, key=name_of):
+        name, default = package["name"], package["defaultChannel"]
+        head = bundles.get((name, _head(channels[name, default]))) if (name, default) in channels else None
+        rows.append({"name": name, "display name": display_name(head) if head else "", "default channel": default})
+    return rows
+
+
+def channels(config: Config, package: str = "") -> list[dict[str, str]]:
+    """Every channel and its head. UnknownPackage."""
+    return [
+        {"package": channel["package"], "channel": channel["name"], "head": _head(channel)}
+        for channel in _channels(config, package)
+    ]
+
+
+def bundles(config: Config, package: str = "") -> list[dict[str, str]]:
+    """Every entry of every channel, and the image of its bundle. UnknownPackage."""
+    images = {(bundle["package"], name_of(bundle)): bundle["image"] for bundle in config.bundles}
+    return [
+        {
+            "package": channel["package"],
+            "channel": channel["name"],
+            "bundle": entry["name"],
+            "replaces": entry.get("replaces", ""),
+            "skips": ",".join(entry.get("skips", ())),
+            "skip range": entry.get("skipRange", ""),
+            "image": images[channel["package"], entry["name"]],
+        }
+        for channel in _channels(config, package)
+        for entry in sorted(channel["entries"], key=name_of)
+    ]
+
+
+def _channels(config: Config, package: str) -> Iterable[Blob]:
+    if package and all(package != one["name"] for one in config.packages):
+        raise UnknownPackage(f"package {quoted(package)} not found")
+    chosen = (channel for channel in config.channels if package in ("", channel["package"]))
+    return sorted(chosen, key=lambda channel: (channel["package"], channel["name"]))
+
+
+def _head(channel: Blob) -> str:
+    entries = (Entry(one["name"], one.get("replaces", ""), tuple(one.get("skips", ()))) for one in channel["entries"])
+    return heads(Channel(channel["name"], tuple(entries)))[0].name

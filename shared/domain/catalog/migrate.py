@@ -1,0 +1,45 @@
+"""Migrations of a catalog: from embedded manifests to a description of the version (fbc.md §10.5)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from shared.domain.bundle.render import csv_metadata
+from shared.domain.catalog.config import Blob, Config
+from shared.domain.catalog.identity import METADATA, OBJECT, csv_of
+from shared.domain.gotext import quoted
+
+NONE: Final = "none"
+ALL: Final = "all"
+DESCRIBE: Final = "bundle-object-to-csv-metadata"
+LEVELS: Final = (NONE, DESCRIBE)
+"""In the order in which they run; a level runs all before it, too."""
+
+
+class UnknownLevel(ValueError):
+    """There is no such migration."""
+
+
+def check_level(level: str) -> None:
+    """UnknownLevel when there is no such level; an empty one is none."""
+    if level not in ("", ALL, *LEVELS):
+        raise UnknownLevel(f"unknown migration level {quoted(level)}")
+
+
+def migrate(config: Config, level: str) -> None:
+    """Bring a catalog to a level. UnknownLevel, or MistypedError when a ClusterServiceVersion cannot be read."""
+    check_level(level)
+    if level in (ALL, DESCRIBE):
+        config.bundles = [_described(bundle) for bundle in config.bundles]
+
+
+def _described(bundle: Blob) -> Blob:
+    """The bundle without its manifests, which its image holds, and with what its CSV says to people."""
+    properties = bundle.get("properties", [])
+    if not bundle["image"] or any(one["type"] == METADATA for one in properties):
+        return bundle
+    csv = csv_of(bundle)
+    if csv is None:
+        return bundle
+    kept = [one for one in properties if one["type"] != OBJECT]
+    return {**bundle, "properties": [*kept, {"type": METADATA, "value": csv_metadata(csv)}]}

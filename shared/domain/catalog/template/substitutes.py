@@ -1,0 +1,125 @@
+"""The substitutes template: a catalog in which some bundles stand in for others (fbc.md §12.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from shared.domain.catalog import shapes
+from shared.domain.catalog.config import Blob, Config
+from shared.domain.catalog.identity import InvalidBundle, name_of, version_release
+from shared.domain.catalog.template.source import RenderImage, TemplateError, entries_of, parsed
+from shared.domain.catalog.whole import why_invalid
+from shared.domain.gotext import quoted
+
+SCHEMA: Final = "olm.template.substitutes"
+_SUBSTITUTE: Final = shapes.struct("substitutes.Substitute", "name base")
+_TEMPLATE: Final = shapes.struct(
+    "substitutes.SubstitutesTemplateData", "schema",
+    entries=shapes.list_of(shapes.RAW), substitutions=shapes.list_of(_SUBSTITUTE),
+)  # fmt: skip
+
+
+def render(content: bytes, render_image: RenderImage) -> Config:
+    """The valid catalog that a template stands for. TemplateError."""
+    try:
+        fields = parsed(content, SCHEMA, _TEMPLATE)
+    except TemplateError as error:
+        raise TemplateError(f"render: unable to parse template: {error}") from error
+    try:
+        config = entries_of(fields)
+    except TemplateError as error:
+        raise TemplateError(f"render: unable to create declarative config from entries: {error}") from error
+    if why := why_invalid(config):
+        raise TemplateError(f"render: entries are not valid FBC: {why}")
+    for base, image in _pairs(fields):
+        try:
+            _substitute(config, base, image, render_image)
+        except TemplateError as error:
+            where = f"{quoted(base)} -> {quoted(image)}"
+            raise TemplateError(f"render: error processing substitution {where}: {error}") from error
+    return config
+
+
+def _pairs(fields: Blob) -> Iterator[tuple[str, str]]:
+    """Base and image of each substitution; neither may be used twice."""
+    bases: dict[str, str] = {}
+    for one in map(_SUBSTITUTE.read, fields.get("substitutions") or ()):
+        base, image = one.get("base") or "", one.get("name") or ""
+        if base in bases.values():
+            raise TemplateError(f"render: cannot reuse the same substitution base {quoted(base)}")
+        if image in bases:
+            both = f"{quoted(bases[image])} and {quoted(base)}"
+            what = f"cannot reuse the same substitution {quoted(image)}"
+            raise TemplateError(f"render: {what} for different bases ({both})")
+        bases[image] = base
+        yield base, image
+
+
+def _substitute(config: Config, base: str, image: str, render_image: RenderImage) -> None:
+    if not image or not base or image == base:
+        what = "name cannot be empty" if not image else "base cannot be empty" if not base else (
+            "name and base cannot be the same")  # fmt: skip
+        raise TemplateError(f"substitution {what}")
+    substitute = _rendered(image, render_image)
+    replaced = next((bundle for bundle in config.bundles if name_of(bundle) == base), None)
+    _check_order(substitute, image, replaced, base)
+    package = (replaced or {}).get("package", "")
+    config.channels = [
+        _rewired(channel, base, name_of(substitute)) if channel["package"] == package else channel
+        for channel in config.channels
+    ]
+    config.bundles.append(substitute)
+    if why := why_invalid(config):
+        raise TemplateError(f"resulting config is not valid FBC: {why}")
+
+
+def _rendered(image: str, render_image: RenderImage) -> Blob:
+    found = render_image(image)
+    if not found:
+        raise TemplateError(f"rendered bundle image reference {quoted(image)} contains no bundles")
+    return found[0].bundle
+
+
+def _check_order(substitute: Blob, image: str, replaced: Blob | None, base: str) -> None:
+    try:
+        high = version_release(substitute)
+    except InvalidBundle as error:
+        what = f"failed to get VersionRelease for substitute bundle {quoted(image)}"
+        raise TemplateError(f"{what}: {error}") from error
+    if replaced is None:
+        raise TemplateError(f"base bundle {quoted(base)} does not exist in catalog")
+    try:
+        low = version_release(replaced)
+    except InvalidBundle as error:
+        raise TemplateError(f"failed to get VersionRelease for base bundle {quoted(base)}: {error}") from error
+    if low >= high:
+        raise TemplateError(f"base bundle {quoted(base)} is not less than substitute bundle {quoted(image)}")
+
+
+def _rewired(channel: Blob, base: str, name: str) -> Blob:
+    """The channel in which a substitute takes over the edges of the bundle that it stands in for."""
+    entries = channel["entries"] or []
+    kept = [_redirected({"name": base} if entry["name"] == base else entry, base, name) for entry in entries]
+    added = [_heir(entry, base, name) for entry in entries if entry["name"] == base]
+    return {**channel, "entries": [*kept, *added]}
+
+
+def _heir(entry: Blob, base: str, name: str) -> Blob:
+    edges = {key: entry[key] for key in ("replaces", "skips", "skipRange") if key in entry}
+    return _entry(name, {**edges, "skips": [*entry.get("skips", ()), base]})
+
+
+def _redirected(entry: Blob, base: str, name: str) -> Blob:
+    skips = entry.get("skips", [])
+    if entry.get("replaces") == base:
+        return _entry(entry["name"], {**entry, "replaces": name, "skips": [*skips, base]})
+    if base in skips:
+        return _entry(entry["name"], {**entry, "skips": [*(skip for skip in skips if skip != base), name]})
+    return entry
+
+
+def _entry(name: str, fields: Blob) -> Blob:
+    """An entry with its fields in their order."""
+    order = ("replaces", "skips", "skipRange")
+    return {"name": name, **{key: fields[key] for key in order if key in fields}}
