@@ -145,11 +145,11 @@ class _TextMap:
         return value is None or (value.__class__ is dict and _TEXT_KINDS.issuperset(map(type, value.values())))
 
     def complaints(self, value: Any, owner: str, path: str, /) -> Iterator[str]:
-        if not isinstance(value, dict):
+        if isinstance(value, dict):
+            for key in sorted(value):
+                yield from TEXT.complaints(value[key], owner, path)
+        else:
             yield _mismatch(value, self.go, owner, path)
-            return
-        for key in sorted(value):
-            yield from TEXT.complaints(value[key], owner, path)
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,7 @@ class Struct:
         """Why an object does not fit, field by field."""
         if not isinstance(value, dict):
             yield _mismatch(value, self.go, owner, path)
-            return
-        for key in sorted(value):
+        for key in sorted(value if isinstance(value, dict) else ()):
             if (name := self._folded.get(fold(key))) and value[key] is not None:
                 below = f"{path}.{name}" if path else name
                 yield from self.fields[name].complaints(value[key], self.go.rpartition(".")[2], below)

@@ -112,6 +112,7 @@ def test_what_fits(shape: Shape, value: object) -> None:
         pytest.param(shapes.struct("x", "a"), {"a": None, "b": 1}, id="a struct"),
         pytest.param(shapes.TEXTS, [None, "a"], id="a list"),
         pytest.param(shapes.BYTES, "aGk=", id="bytes"),
+        pytest.param(shapes.BYTES, [1, None], id="bytes as numbers"),
         pytest.param(shapes.INT32, 1, id="a number"),
         pytest.param(shapes.FLAG, True, id="a truth value"),
     ],

@@ -1,0 +1,120 @@
+"""`olmf catalog validate`, `lint` and `diff` as people and scripts run them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
+
+SOUND = written(a_package(), a_channel(), a_bundle())
+WITHOUT_DEFAULT = written(a_package(defaultChannel=""), a_channel(), a_bundle())
+
+
+def olmf(*words: str, content: bytes = b"") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "eventing.cli.main", "catalog", *words]
+    done = subprocess.run(command, input=content, capture_output=True, timeout=60, check=False)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Path:
+    folder = tmp_path / "sound"
+    folder.mkdir()
+    (folder / "catalog.json").write_bytes(SOUND)
+    return folder
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "catalog.json").write_bytes(WITHOUT_DEFAULT)
+    return folder
+
+
+def test_fbc_md_13_2_a_valid_catalog_is_passed_in_silence(sound: Path) -> None:
+    done = olmf("validate", str(sound))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_fbc_md_13_2_an_invalid_one_is_told_on_stderr(broken: Path) -> None:
+    done = olmf("validate", str(broken))
+    tree = 'invalid index:\n└── invalid package "foo":\n    └── default channel must be set'
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"{tree} (catalog.json, document 1, line 1)\n"
+
+
+def test_several_paths_are_judged_one_by_one(sound: Path, broken: Path) -> None:
+    done = olmf("validate", str(sound), str(broken), "-", "-o", "json", content=b"schema: a\n---\nb: 1\n")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert json.loads(done.stdout) == [
+        {"path": str(sound), "ok": True, "errors": []},
+        {
+            "path": str(broken),
+            "ok": False,
+            "errors": [
+                {
+                    "message": "default channel must be set",
+                    "file": "catalog.json",
+                    "document": 1,
+                    "line": 1,
+                    "path": ["invalid index", 'invalid package "foo"'],
+                }
+            ],
+        },
+        {
+            "path": "-",
+            "ok": False,
+            "errors": [
+                {
+                    "message": "object '{\"b\":1}\n' is missing root schema field",
+                    "file": "-",
+                    "document": 2,
+                    "line": 3,
+                    "path": [],
+                }
+            ],
+        },
+    ]
+
+
+def test_several_paths_are_told_apart_in_words(sound: Path, broken: Path) -> None:
+    assert olmf("validate", str(sound), str(broken)).stderr.startswith(f"{broken}:\ninvalid index:\n")
+    assert olmf("validate", str(sound), str(sound)).returncode == 0
+
+
+def test_fbc_md_r344_an_unknown_form_is_refused(sound: Path) -> None:
+    done = olmf("validate", str(sound), "-o", "xml")
+    assert (done.returncode, done.stderr) == (2, "olmf: -o xml: wanted text or json\n")
+
+
+def test_an_image_that_cannot_be_had_is_not_judged(tmp_path: Path) -> None:
+    done = olmf("validate", f"oci:{tmp_path / 'nothing'}", "-o", "json")
+    assert done.returncode == 3
+    assert not json.loads(done.stdout)[0]["ok"]
+
+
+def test_advice_is_a_table_or_a_list(sound: Path) -> None:
+    done = olmf("lint", str(sound))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "unpinned-image" in done.stdout
+    (advice,) = json.loads(olmf("lint", str(sound), "-o", "json").stdout)
+    assert (advice["file"], advice["document"]) == ("catalog.json", 3)
+    assert olmf("lint", "./nothing").returncode == 3
+
+
+def test_a_comparison_says_no_when_somebody_loses(sound: Path, broken: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.json"
+    entries = an_entry("foo.v0.1.0"), an_entry("foo.v0.2.0", "foo.v0.1.0")
+    newer.write_bytes(written(a_package(), a_channel("alpha", *entries), a_bundle(), a_bundle("foo.v0.2.0", "0.2.0")))
+    gained = olmf("diff", str(sound), str(newer), "-o", "json")
+    assert (gained.returncode, [one["kind"] for one in json.loads(gained.stdout)]) == (0, ["gained", "changed"])
+    assert olmf("diff", str(newer), str(sound)).returncode == 1
+    refused = olmf("diff", str(sound), str(broken))
+    assert (refused.returncode, "is no valid catalog: default channel must be set" in refused.stderr) == (1, True)
