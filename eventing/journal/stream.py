@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from eventing.events import Event, change_of
 from eventing.journal.book import Book
 from eventing.journal.changes import note
-from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw, pack, unpack_event, unpack_run
+from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Saw, pack, unpack_event, unpack_run
 from shared.kinds import Ref
 
 SEEN = "olmf:seen"
@@ -125,18 +125,6 @@ class RedisJournal:
     def book(self) -> Book:
         """Everything that the journal still holds."""
         return Book.of(self.entries())
-
-    def runs_for(self, ref: Ref) -> tuple[Run, ...]:
-        """The runs of all steps on one object, oldest first."""
-        return self.book().runs_for(ref)
-
-    def run(self, run_id: str) -> Run | None:
-        """The run of that id."""
-        return self.book().run(run_id)
-
-    def event(self, event_id: str) -> Saw | None:
-        """The event of that id."""
-        return self.book().event(event_id)
 
 
 def _decoded(fields: dict[bytes, bytes]) -> Iterator[Recorded | Saw]:

@@ -23,10 +23,9 @@ def wanted_status(deployment: ReadOnly, now: datetime) -> Manifest | None:
         counts |= (
             {"unavailableReplicas": replicas} if failure else {"readyReplicas": replicas, "availableReplicas": replicas}
         )
-    conditions = _conditions(failure, present.get("conditions") or (), now)
-    status = {**counts, "conditions": conditions}
     kept = {key: present[key] for key in ("collisionCount",) if key in present}
-    return None if {**kept, **status} == dict(present) else {**kept, **status}
+    status = {**kept, **counts, "conditions": _conditions(failure, present.get("conditions") or (), now)}
+    return None if status == dict(present) else status
 
 
 def _replicas(deployment: ReadOnly) -> int:

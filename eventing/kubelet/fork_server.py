@@ -49,13 +49,10 @@ def _warm_up() -> None:
     import ssl
 
     import eventing.cli.main
+    import eventing.unpack
     import shared.adapters.kube
 
-    with contextlib.suppress(ImportError):
-        import eventing.unpack
-
-        _ = eventing.unpack
-    _ = eventing.cli.main, shared.adapters.kube, ssl
+    _ = eventing.cli.main, eventing.unpack, shared.adapters.kube, ssl
 
 
 class _Server:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, uid_of
@@ -38,7 +38,7 @@ class Progress:
 
     started: datetime
     failures: int = 0
-    last_words: str = field(default="")
+    last_words: str = ""
     """The end of what the last failed attempt said."""
 
 

@@ -41,6 +41,9 @@ def _status(*of: Kind) -> tuple[Right, ...]:
 EVENTS = (Right(kinds.EVENT, ("get", "list", "create", "patch", "delete")),)
 RBAC = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
 CSV = kinds.CLUSTER_SERVICE_VERSION
+GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE))
+"""To write rules that oneself does not have: for the groups that give operators what their bundles ask for
+(`install_plan`, `cluster_service_version`), also outside their namespace (`operator_group`), and for no other."""
 
 RIGHTS: Mapping[str, tuple[Right, ...]] = {
     "catalog_source": (
@@ -65,12 +68,11 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_status(kinds.SUBSCRIPTION),
         *EVENTS,
     ),
-    # Installing an operator gives away what its bundle asks for: only these two groups hold `escalate` and `bind`.
     "install_plan": (
         *_read(kinds.OPERATOR_GROUP, kinds.NAMESPACE),
         *_write(CSV, kinds.SUBSCRIPTION, kinds.SERVICE_ACCOUNT, kinds.SECRET, kinds.SERVICE, kinds.CONFIG_MAP),
         *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *RBAC),
-        *(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE)),
+        *GIVE_AWAY,
         *_status(kinds.INSTALL_PLAN),
         *EVENTS,
     ),
@@ -79,7 +81,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
         Right(kinds.SERVICE_ACCOUNT, (*READ, "create")),
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *RBAC),
-        *(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE)),
+        *GIVE_AWAY,
         *_status(CSV, kinds.OPERATOR_CONDITION),
         *EVENTS,
     ),
@@ -87,7 +89,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION),
         *_write(kinds.OPERATOR_GROUP, CSV, *RBAC),
         Right(kinds.NAMESPACE, (*READ, "patch", "update")),
-        *(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE)),
+        *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
         *EVENTS,
     ),

@@ -43,7 +43,7 @@ def test_the_queue_writes_where_the_journal_reads() -> None:
 def test_an_event_is_read_as_it_was_seen(client: Redis) -> None:
     journal = RedisJournal(client)
     journal.saw([an_event()])
-    found = journal.event("uid-1.7.update")
+    found = journal.book().event("uid-1.7.update")
     assert found is not None
     assert found.event() == an_event()
 
@@ -54,8 +54,8 @@ def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
     claim = queue.claim(["demo"])
     assert claim is not None
     queue.finish(claim, RunResult("run-1", a_run()))
-    assert [run.id for run in journal.runs_for(ONE)] == ["run-1"]
-    assert journal.run("run-1") == journal.runs_for(ONE)[0]
+    assert [run.id for run in journal.book().runs_for(ONE)] == ["run-1"]
+    assert journal.book().run("run-1") == journal.book().runs_for(ONE)[0]
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_the_stream_is_bounded_in_bytes(client: Redis) -> None:
         client.xadd(STREAM, {RUN: a_run(f"run-{number}", "x" * 400)})
     journal.trim()
     assert (client.memory_usage(STREAM, samples=0) or 0) <= 220_000
-    assert journal.run("run-1999") is not None
-    assert journal.run("run-0") is None
+    assert journal.book().run("run-1999") is not None
+    assert journal.book().run("run-0") is None
 
 
 def test_what_another_version_wrote_hides_nothing(client: Redis) -> None:
