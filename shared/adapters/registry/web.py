@@ -14,6 +14,7 @@ from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -78,10 +79,9 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815  # why: the name that http.server calls
 
     def _refuse_writing(self) -> None:
-        self.close_connection = True  # the body was not read
         is_known = _ROUTE.fullmatch(urlsplit(self.path).path)
         status = HTTPStatus.METHOD_NOT_ALLOWED if is_known else HTTPStatus.NOT_FOUND
-        self._refuse(status, "Method Not Allowed" if is_known else "404 page not found")
+        self._refuse(status, "Method Not Allowed" if is_known else "404 page not found", {"Connection": "close"})
 
     do_POST = do_PUT = do_PATCH = do_DELETE = _refuse_writing  # noqa: N815  # why: as above
 
@@ -120,9 +120,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
         self.wfile.write(b"0\r\n\r\n")
 
-    def _refuse(self, status: HTTPStatus, message: str) -> None:
+    def _refuse(self, status: HTTPStatus, message: str, more: Mapping[str, str] = MappingProxyType({})) -> None:
         content = f"{message}\n".encode()
-        headers = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
+        headers = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff", **more}
         self._send(status, headers, [content], len(content))
 
     def _send(

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.content import Store, snapshot_of
+from shared.adapters.registry.lines import Lines
+from shared.adapters.registry.web import running
+from tests.kit.catalogs import a_bundle, tea, written
+
+_ALL = "/catalogs/tea/api/v1/all"
+_METAS = "/catalogs/tea/api/v1/metas"
+_PAST, _FUTURE = "Thu, 01 Jan 2015 00:00:00 GMT", "Thu, 01 Jan 2099 00:00:00 GMT"
+
+
+class Client:
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes, dict[str, str]]:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        with closing(HTTPConnection("127.0.0.1", self._port, timeout=10)) as connection:
+            connection.request(method, path, headers=named)
+            response = connection.getresponse()
+            return response.status, response.read(), dict(response.headers)
+
+    def schemas(self, query: str) -> list[str]:
+        status, content, _ = self.ask(f"{_METAS}?{query}")
+        assert status == 200
+        return [json.loads(line)["schema"] for line in content.splitlines()]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    store = Store(tmp_path / "store")
+    documents = [*tea(), *(a_bundle(f"0.{minor}.0", package="cup") for minor in range(20))]
+    snapshot = snapshot_of(written(tmp_path / "catalog", *documents), store)
+    with running({"tea": Lines(snapshot, store)}) as port:
+        yield Client(port)
+
+
+def test_v1_md_6_all_documents_a_line_each(client: Client) -> None:
+    status, content, headers = client.ask(_ALL)
+    assert (status, headers["Content-Type"]) == (200, "application/jsonl")
+    assert len(content.splitlines()) == 27
+    assert {"Last-Modified", "ETag"} <= headers.keys()
+    assert client.ask(_METAS)[1] == content
+
+
+@pytest.mark.parametrize(
+    ("query", "schemas"),
+    [
+        pytest.param("schema=olm.package", ["olm.package"], id="v1.md 6: by schema"),
+        pytest.param("schema=olm.package&name=tea", ["olm.package"], id="v1.md 6: by schema and name"),
+        pytest.param("schema=olm.channel&package=tea", ["olm.channel"] * 2, id="v1.md 6: by schema and package"),
+        pytest.param("schema=olm.bundle&package=tea&name=tea.v1.1.0", ["olm.bundle"], id="v1.md 6: by all three"),
+        pytest.param(
+            "package=tea",
+            ["olm.channel"] * 2 + ["olm.bundle"] * 3 + ["olm.deprecations"],
+            id="v1.md 6: a package is no document of itself",
+        ),
+        pytest.param("schema=none", [], id="v1.md 6: no such schema"),
+        pytest.param("name=none", [], id="v1.md 6: no such name"),
+        pytest.param("schema=olm.package&&schema=olm.bundle", ["olm.package"], id="v1.md 6: the first value counts"),
+        pytest.param("schema=olm.package&name=", ["olm.package"], id="v1.md 6: an empty value is none"),
+    ],
+)
+def test_documents_by_their_words(client: Client, query: str, schemas: list[str]) -> None:
+    assert client.schemas(query) == schemas
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "body"),
+    [
+        pytest.param("/", 404, "404 page not found", id="v1.md 6: the root"),
+        pytest.param("/catalogs/tea/api/v1", 404, "404 page not found", id="v1.md 6: no route"),
+        pytest.param("/catalogs/tea.jsonl", 404, "404 page not found", id="v1.md 6: a file"),
+        pytest.param("/catalogs/none/api/v1/all", 404, "404 Not Found", id="v1.md 6: no such catalog"),
+        pytest.param(f"{_METAS}?none=x", 400, "400 Bad Request", id="v1.md 6: an unknown parameter"),
+        pytest.param(
+            "/catalogs/T_/api/v1/all", 400, "invalid catalog name: a lowercase RFC 1123", id="v1.md 6: no name"
+        ),
+        pytest.param(
+            "/catalogs/T_/api/v1/metas?none=x", 400, "invalid catalog name", id="v1.md 6: the name comes first"
+        ),
+    ],
+)
+def test_what_is_refused(client: Client, path: str, status: int, body: str) -> None:
+    found, content, _ = client.ask(path)
+    assert found == status
+    assert content.decode().startswith(body)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_v1_md_6_other_methods(client: Client, method: str) -> None:
+    assert client.ask(_ALL, method)[0] == 405
+    assert client.ask("/none", method)[0] == 404
+
+
+def test_v1_md_6_head_has_no_body(client: Client) -> None:
+    status, content, headers = client.ask(_ALL, "HEAD")
+    assert (status, content) == (200, b"")
+    assert int(headers["Content-Length"]) > 0
+    assert client.ask(_ALL, "HEAD", Accept_Encoding="gzip")[:2] == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        pytest.param({"If-Modified-Since": _FUTURE}, 304, id="v1.md 6: not modified since"),
+        pytest.param({"If-Modified-Since": _PAST}, 200, id="v1.md 6: modified since"),
+        pytest.param({"If-Modified-Since": "yesterday"}, 200, id="v1.md 6: a date that is none"),
+        pytest.param({"If-None-Match": "*"}, 304, id="v1.md 6: any is known"),
+        pytest.param({"If-None-Match": '"x"', "If-Modified-Since": _FUTURE}, 200, id="v1.md 6: tags before dates"),
+        pytest.param({"If-Match": "*"}, 200, id="v1.md 6: any will do"),
+        pytest.param({"If-Match": '"x"'}, 412, id="v1.md 6: another one is wanted"),
+        pytest.param({"If-Unmodified-Since": _PAST}, 412, id="v1.md 6: modified meanwhile"),
+        pytest.param({"If-Unmodified-Since": _FUTURE}, 200, id="v1.md 6: unmodified"),
+    ],
+)
+@pytest.mark.parametrize("path", [_ALL, f"{_METAS}?schema=olm.package"])
+def test_conditions(client: Client, path: str, headers: dict[str, str], status: int) -> None:
+    assert client.ask(path, **headers)[0] == status
+
+
+def test_what_was_told_is_known_again(client: Client) -> None:
+    _, _, headers = client.ask(_ALL)
+    assert client.ask(_ALL, If_None_Match=headers["ETag"])[:2] == (304, b"")
+    assert client.ask(_ALL, If_Modified_Since=headers["Last-Modified"])[:2] == (304, b"")
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        pytest.param("bytes=0-9", slice(0, 10), id="from the start"),
+        pytest.param("bytes=10-", slice(10, None), id="to the end"),
+        pytest.param("bytes=-5", slice(-5, None), id="the last ones"),
+    ],
+)
+def test_v1_md_6_ranges(client: Client, asked: str, part: Any) -> None:
+    whole = client.ask(_ALL)[1]
+    status, content, headers = client.ask(_ALL, Range=asked)
+    assert (status, content) == (206, whole[part])
+    assert headers["Content-Range"].endswith(f"/{len(whole)}")
+
+
+def test_ranges_that_are_none(client: Client) -> None:
+    whole = client.ask(_ALL)[1]
+    assert client.ask(_ALL, Range="bytes=999999-")[0] == 416
+    assert client.ask(_ALL, Range="lines=1-2")[:2] == (200, whole)
+    assert client.ask(_ALL, Range="bytes=0-9", If_Range='"old"')[:2] == (200, whole)
+
+
+def test_v1_md_6_large_answers_are_compressed_where_wanted(client: Client) -> None:
+    whole = client.ask(_ALL)[1]
+    _, content, headers = client.ask(_ALL, Accept_Encoding="gzip")
+    assert headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(content) == whole
+    small = client.ask(f"{_METAS}?schema=olm.package", Accept_Encoding="gzip")
+    assert "Content-Encoding" not in small[2]
