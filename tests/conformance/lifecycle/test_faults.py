@@ -17,6 +17,7 @@ from shared import names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, version_of
 from shared.kinds import (
+    CLUSTER_ROLE,
     CLUSTER_SERVICE_VERSION,
     CONFIG_MAP,
     DEPLOYMENT,
@@ -62,6 +63,9 @@ def place(victim: Installation, request: pytest.FixtureRequest) -> Iterator[str]
             victim.cluster.delete(Ref.of(each))
     for version in VERSIONS.values():
         victim.until_gone(CLUSTER_SERVICE_VERSION.ref(version, name))
+    # The next case has the same namespace, and garbage collection takes its time to follow the Subscriptions.
+    for plan in victim.cluster.list(INSTALL_PLAN, name):
+        victim.until_gone(Ref.of(plan))
 
 
 def everything(victim: Installation) -> dict[Ref, str]:
@@ -184,6 +188,31 @@ def test_what_is_deleted_comes_back(victim: Installation, place: str, kind: Kind
         victim.cluster.delete(ref)
     for ref in gone:
         victim.until(ref, bool)
+    converges(victim, place)
+
+
+def what_it_gives(role: Manifest) -> object:
+    """The rules, or how they are gathered."""
+    return role.get("aggregationRule") or role.get("rules")
+
+
+@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "edited"])
+def test_cluster_roles_of_groups_apis_and_operators_come_back(
+    victim: Installation, place: str, is_deleted: bool
+) -> None:
+    """csv.md 8.7, 8.8, 8.9."""
+    converges(victim, place)
+    found = victim.cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})
+    ours = [each for each in found if is_deleted or not name_of(each).startswith("ledger")]  # made by its plan
+    roles = {Ref.of(each): what_it_gives(each) for each in ours if what_it_gives(each)}
+    assert {"beacons.samples.olmf.io-v1-admin", "beacons.samples.olmf.io-v1-crdview"} <= {ref.name for ref in roles}
+    for ref in roles:
+        if is_deleted:
+            victim.cluster.delete(ref)
+        else:
+            victim.cluster.merge(ref, {"aggregationRule": None, "rules": []})
+    for ref, given in roles.items():
+        victim.until(ref, lambda role, given=given: what_it_gives(role) == given, str(given))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
     converges(victim, place)
 
 
