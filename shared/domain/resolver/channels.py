@@ -42,9 +42,4 @@ def _chain(head: Operator, known: Mapping[str, Operator], where: str) -> list[Op
 
 
 def _shown(chain: Sequence[Operator]) -> str:
-    match chain:
-        case [only]:
-            return only.name
-        case [first, *_, last]:
-            return f"{first.name}...{last.name}"
-    return "[]"
+    return chain[0].name if len(chain) == 1 else f"{chain[0].name}...{chain[-1].name}"

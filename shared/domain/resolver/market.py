@@ -135,8 +135,5 @@ class Market:
 
 
 def _packages_at(place: tuple[str, str | Gvk], shelf: Shelf) -> Iterable[str]:
-    match place:
-        case "api", Gvk() as api:
-            return shelf.providers(api)
-        case _, name:
-            return (str(name),)
+    _, what = place
+    return shelf.providers(what) if isinstance(what, Gvk) else (what,)

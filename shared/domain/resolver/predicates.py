@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,6 @@ from shared.domain.semver import InvalidRange, Range, parse_range
 
 MAX_CONSTRAINT_BYTES = 131072
 """An `olm.constraint` longer than this is refused."""
-_DEEPEST = 3332
-"""Compounds inside each other that Go's decoder takes."""
 
 Sought = tuple[str, str | Gvk]
 """Where to look: `("package", name)` or `("api", gvk)`."""
@@ -118,12 +116,19 @@ def _label(value: object) -> Predicate:
 
 
 def _constraint(value: object) -> Predicate:
+    try:
+        return _read(value)
+    except RecursionError as error:  # Go stops at 3332 compounds inside each other, we do somewhat earlier
+        raise InvalidConstraint("parse olm.constraint: exceeded max depth") from error
+
+
+def _read(value: object) -> Predicate:
     size = len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
     if size > MAX_CONSTRAINT_BYTES:
         what = f"olm.constraint value is greater than max constraint size {MAX_CONSTRAINT_BYTES} bytes"
         raise InvalidConstraint(f"parse olm.constraint: {what}")
     try:
-        decoded = _decoded(value, 0)
+        decoded = _decoded(value)
     except Undecodable as error:
         raise InvalidConstraint(f"parse olm.constraint: {error}") from error
     try:
@@ -144,10 +149,8 @@ _COMPOUNDS: Mapping[str, Callable[..., Predicate]] = {"all": both, "any": either
 _FOLDED = {key.casefold(): key for key in ("failureMessage", *_FIELDS)}
 
 
-def _decoded(value: object, depth: int) -> dict[str, Any]:
+def _decoded(value: object) -> dict[str, Any]:
     """A constraint with its keys as the schema spells them. Undecodable for what Go's strict decoder refuses."""
-    if depth > _DEEPEST:
-        raise Undecodable("exceeded max depth")
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -158,11 +161,11 @@ def _decoded(value: object, depth: int) -> dict[str, Any]:
         if name is None:
             raise Undecodable(f"json: unknown field {quoted(key)}")
         if content is not None:
-            found[name] = text({name: content}, name) if name == "failureMessage" else _part(name, content, depth)
+            found[name] = text({name: content}, name) if name == "failureMessage" else _part(name, content)
     return found
 
 
-def _part(name: str, content: object, depth: int) -> dict[str, Any]:
+def _part(name: str, content: object) -> dict[str, Any]:
     if not isinstance(content, Mapping):
         raise Undecodable(f"json: cannot unmarshal into Go struct field Constraint.{name}")
     fields = {field.casefold(): field for field in _FIELDS[name]}
@@ -174,7 +177,7 @@ def _part(name: str, content: object, depth: int) -> dict[str, Any]:
     inner = next((part for key, part in content.items() if key.casefold() == "constraints"), None)
     if inner is not None and not isinstance(inner, list):
         raise Undecodable(f"json: cannot unmarshal into Go struct field Constraint.{name}.constraints")
-    return {"constraints": [_decoded(part, depth + 1) for part in inner or ()]}
+    return {"constraints": [_decoded(part) for part in inner or ()]}
 
 
 def _converted(constraint: Mapping[str, Any]) -> Predicate:
@@ -203,8 +206,3 @@ _READERS: Mapping[str, Callable[[object], Predicate]] = {
     "olm.label.required": _label,
     "olm.constraint": _constraint,
 }
-
-
-def named(predicates: Sequence[Predicate]) -> tuple[str, ...]:
-    """Their texts."""
-    return tuple(one.text for one in predicates)

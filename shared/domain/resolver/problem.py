@@ -150,11 +150,8 @@ def _subscription(found: Candidates, draft: _Draft) -> Variable:
 
 
 def _wish(name: str, options: Sequence[Id]) -> str:
-    match options:
-        case []:
-            return f"no operators found matching the criteria of subscription {name}"
-        case [only]:
-            return f"subscription {name} requires {only}"
+    if len(options) == 1:
+        return f"subscription {name} requires {options[0]}"
     return f"subscription {name} requires at least one of {_listed(options, 'or')}"
 
 

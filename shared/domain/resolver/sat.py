@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, assert_never
 
 from shared.domain.resolver.constraints import (
     AtMostOne,
@@ -20,7 +20,7 @@ from shared.domain.resolver.constraints import (
     mentioned,
 )
 
-MAX_CONFLICTS = 200_000
+MAX_CONFLICTS = 20_000
 """Conflicts after which one question is given up."""
 _FEW = 6
 """Up to so many ids exclude each other pairwise; beyond, through a ladder of new variables."""
@@ -35,12 +35,15 @@ class GaveUp(Exception):
 class Sat:
     """Constraints to ask about. With `selectable`, each distinct text can be left out of a question."""
 
-    def __init__(self, constraints: Iterable[Constraint], *, selectable: bool = False) -> None:
+    def __init__(
+        self, constraints: Iterable[Constraint], *, selectable: bool = False, max_conflicts: int = MAX_CONFLICTS
+    ) -> None:
         from pysat.solvers import Glucose4  # native code that only namespaces with clashing wishes need
 
         self._numbers: dict[Id, int] = {}
         self._selectors: dict[str, int] = {}
         self._next = 0
+        self._max_conflicts = max_conflicts
         self._solver: Any = Glucose4()
         self._model: set[int] = set()
         constraints = tuple(constraints)
@@ -68,20 +71,18 @@ class Sat:
     def is_possible(self, ids: Iterable[Id] = (), texts: Iterable[str] = ()) -> bool:
         """Whether all ids can be had together, under the constraints that bear one of the texts. GaveUp."""
         wanted = [*map(self._number, ids), *(self._selectors[text] for text in texts)]
-        self._solver.conf_budget(MAX_CONFLICTS)
+        self._solver.conf_budget(self._max_conflicts)
         answer = self._solver.solve_limited(assumptions=wanted)
         if answer is None:
-            raise GaveUp(f"gave up because {MAX_CONFLICTS} attempts did not tell whether an answer exists")
+            raise GaveUp(f"gave up because {self._max_conflicts} attempts did not tell whether an answer exists")
         if answer:
             self._model = {number for number in self._solver.get_model() if number > 0}
         return bool(answer)
 
     def first_possible(self, options: Sequence[Id], chosen: Sequence[Id]) -> Id | None:
         """The first option that can be had together with what is chosen."""
-        for option in options:
-            if self._is_witnessed((*chosen, option)) or self.is_possible((*chosen, option)):
-                return option
-        return None
+        together = ((option, (*chosen, option)) for option in options)
+        return next((option for option, ids in together if self._is_witnessed(ids) or self.is_possible(ids)), None)
 
     def _is_witnessed(self, ids: Iterable[Id]) -> bool:
         """The last answer that was found shows it already."""
@@ -111,6 +112,8 @@ class Sat:
                 yield [-number(subject), -number(other)]
             case AtMostOne(_, ids, _):
                 yield from self._at_most_one(list(map(number, ids)))
+            case never:
+                assert_never(never)
 
     def _at_most_one(self, numbers: Clause) -> Iterator[Clause]:
         if len(numbers) <= _FEW:

@@ -19,6 +19,7 @@ from shared.domain.resolver.constraints import (
     Prohibited,
     Variable,
 )
+from shared.domain.resolver.sat import GaveUp, Sat
 from shared.domain.resolver.solver import Unsatisfiable, solve
 
 
@@ -237,3 +238,18 @@ def test_every_answer_is_the_best_one_and_every_contradiction_is_minimal() -> No
 def only(posed: list[Variable], kept: Iterable[Constraint]) -> list[Variable]:
     texts = {one.text for one in kept}
     return [Variable(one.id, tuple(each for each in one.constraints if each.text in texts)) for one in posed]
+
+
+def test_what_takes_too_long_is_given_up() -> None:
+    """Eight pigeons, seven holes: a question that grows harder than exponentially."""
+    pigeons, holes = range(8), range(7)
+    nests = [
+        Dependency(Id(f"p{pigeon}"), tuple(Id(f"p{pigeon} in h{hole}") for hole in holes), f"p{pigeon}")
+        for pigeon in pigeons
+    ]
+    limits = [
+        AtMostOne(Id(f"h{hole}"), tuple(Id(f"p{pigeon} in h{hole}") for pigeon in pigeons), f"h{hole}")
+        for hole in holes
+    ]
+    with Sat([*nests, *limits], max_conflicts=20) as sat, pytest.raises(GaveUp, match="gave up because 20 attempts"):
+        sat.is_possible([Id(f"p{pigeon}") for pigeon in pigeons])

@@ -1,0 +1,128 @@
+"""Questions of odd shape, and catalogs that cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.domain.catalog.model import Package
+from shared.domain.resolver import Catalog, CatalogKey, Inputs, Subscriber, resolve
+from shared.domain.resolver.decide import aggregated
+from shared.domain.resolver.question import InvalidQuestion, answer_of, inputs_of, shelf_of
+from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
+from shared.ports import Unavailable
+from tests.domain.resolver.scenery import (
+    ask,
+    bundle,
+    catalog,
+    channel,
+    chosen,
+    constraint,
+    csv,
+    line,
+    package,
+    sub,
+)
+
+KEY = CatalogKey("olm", "cat")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {},
+        {"namespace": "ns", "catalogs": [5]},
+        {"namespace": "ns", "subscriptions": ["x"]},
+        {"namespace": "ns", "csvs": 5},
+        {"namespace": "ns", "catalogs": [{"name": "c", "namespace": "ns", "fbc": [5]}]},
+    ],
+)
+def test_a_question_of_another_shape_is_refused(question: Any) -> None:
+    with pytest.raises(InvalidQuestion, match="the question has not the expected shape"):
+        inputs_of(question, lambda _: LoadedShelf({}), is_whole=True)
+
+
+def test_other_schemas_are_passed_over_and_versions_need_not_be_versions() -> None:
+    """resolver.md 2.4: unparsable, so no version; not an error."""
+    blobs = [
+        *package("a", []),
+        channel("a", "stable", {"name": "a.x"}),
+        bundle("a", "a.x", version="latest"),
+        {"schema": "x"},
+    ]
+    assert chosen(ask(catalog(blobs), subs=[sub("a")])) == ["a.x"]
+
+
+def test_several_errors_are_told_as_a_list() -> None:
+    """resolver.md 9.4."""
+    assert aggregated(["a", "b", "a"]) == "[a, b]"
+    sick = [catalog(name="one", healthy=False), catalog(name="two", healthy=False)]
+    [told] = chosen(ask(*sick, subs=[sub("a")]))
+    assert told.startswith("[error using catalogsource ns/one: ")
+
+
+def test_what_is_wrong_with_the_installed_comes_before_sick_catalogs() -> None:
+    """resolver.md 9.2: 2 before 4."""
+    wrong = csv("x.v1", constraint(unknown={}))
+    assert chosen(ask(catalog(healthy=False), csvs=[wrong], subs=[sub("a")])) == [
+        'parse olm.constraint: json: unknown field "unknown"'
+    ]
+
+
+class Sick:
+    """Content of which nothing can be read."""
+
+    def package(self, *_: object) -> Unavailable:
+        return Unavailable("Malformed", "package a is broken")
+
+    def packages(self, *_: object) -> Unavailable:
+        return Unavailable("Unreachable", "no route")
+
+    def providers(self, *_: object) -> Unavailable:
+        return Unavailable("Unreachable", "no route")
+
+
+A = Subscriber("a", "a", "stable", KEY)
+
+
+def asked(catalog: Catalog, shelf: IndexedShelf | None, *subscribers: Subscriber, whole: bool = False) -> list[str]:
+    shelves = {KEY: shelf} if shelf else {}
+    found = resolve(Inputs("ns", subscribers, (), {KEY: catalog}, shelves, is_whole=whole))
+    return [*found.reasons.values()]
+
+
+def test_a_package_that_cannot_be_read_stops_its_subscriptions() -> None:
+    shelf = IndexedShelf(Sick(), "reference", None)
+    assert asked(Catalog(KEY, reference="r"), shelf, A) == ["error using catalogsource olm/cat: package a is broken"]
+    assert (list(shelf.names()), shelf.problem("b")) == ([], "no route")
+
+
+def test_one_that_waits_goes_on_waiting_whatever_its_catalog_says() -> None:
+    waiting = Subscriber("a", "a", "stable", KEY, waits="a plan is under way")
+    assert asked(Catalog(KEY, problem="no route"), None, waiting) == ["a plan is under way"]
+
+
+def test_in_namespace_scope_an_unread_catalog_is_waited_for() -> None:
+    assert asked(Catalog(KEY), None, A, whole=True) == ["catalog olm/cat has not been read yet"]
+
+
+def test_a_loaded_shelf_says_what_is_wrong_with_a_package() -> None:
+    shelf = LoadedShelf({"a": Package("a", "", (), {})}, {"b": "it has no channel"})
+    assert (shelf.problem("a"), shelf.problem("b")) == ("", "it has no channel")
+
+
+def test_two_subscriptions_of_one_name_are_no_question() -> None:
+    here = catalog(package("a", line("a", 1)))
+    assert chosen(ask(here, subs=[sub("a"), sub("a")])) == ['duplicate identifier "subscription:a" in input']
+
+
+def test_a_loaded_catalog_answers_again_as_before() -> None:
+    question = {
+        "namespace": "ns",
+        "catalogs": [{"name": "cat", "namespace": "ns", "path": "x"}],
+        "subscriptions": [sub("a")],
+    }
+    shelf = shelf_of(package("a", line("a", 2)))
+    first, second = (resolve(inputs_of(question, lambda _: shelf, is_whole=True)) for _ in range(2))
+    assert answer_of(first) == answer_of(second) != {}
