@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.typed import shown
 
 DEFINITION: Final = "CustomResourceDefinition"
@@ -70,7 +70,7 @@ def defined(manifest: ReadOnly) -> Iterator[Api]:
         return
     spec = as_object(manifest.get("spec"))
     kind = _text(manifest, as_object(spec.get("names")).get("kind"), "spec.names.kind")
-    group, plural = _text(manifest, spec.get("group"), "spec.group"), name_of(manifest).partition(".")[0]
+    group, plural = _text(manifest, spec.get("group"), "spec.group"), name_in(manifest).partition(".")[0]
     listed = [as_object(version).get("name") for version in as_list(spec.get("versions"))]
     versions = (_text(manifest, name, "spec.versions") for name in (*listed, spec.get("version")))
     for version in dict.fromkeys(filter(None, versions)):
@@ -99,4 +99,4 @@ def _text(manifest: ReadOnly, value: object, field: str) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     version = str(manifest.get("apiVersion") or "").rpartition("/")[2]
-    raise ApiError(f"error decoding {version} CRD: {name_of(manifest)}: {field}: wanted text, got {shown(value)}")
+    raise ApiError(f"error decoding {version} CRD: {name_in(manifest)}: {field}: wanted text, got {shown(value)}")

@@ -20,6 +20,12 @@ def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def name_in(manifest: ReadOnly) -> str:
+    """The name of an object that may have any shape; empty when it has none."""
+    name = as_object(manifest.get("metadata")).get("name")
+    return name if isinstance(name, str) else ""
+
+
 def defect(manifest: ReadOnly) -> str:
     """What keeps an object from being one that the API server would take; empty when nothing does."""
     metadata = manifest.get("metadata") or {}

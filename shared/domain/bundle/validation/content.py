@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.reading import paths_in
+from shared.domain.bundle.shape import name_in
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.bundle.validation.csv import cluster_service_version
 from shared.domain.bundle.validation.definition import definition
@@ -104,12 +105,12 @@ def _other(manifest: ReadOnly) -> Iterator[Finding]:
     wrong = list(object_metadata(meta))
     if wrong:
         listed = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
-        yield plain(f"error validating object metadata: {listed}. {manifest['kind']} {name_of({'metadata': meta})}")
+        yield plain(f"error validating object metadata: {listed}. {manifest['kind']} {name_in({'metadata': meta})}")
 
 
 def _together(subject: Subject) -> Iterator[Finding]:
     held = {
-        (api.kind, name_of(one), api.version) for _, one in subject.of_kind(CRD) for api in _versions(one)
+        (api.kind, name_in(one), api.version) for _, one in subject.of_kind(CRD) for api in _versions(one)
     }  # fmt: skip
     owned = [(one["kind"], one["name"], one["version"]) for one in subject.described("owned")]
     bundle = quoted(subject.csv_name)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from shared.api.manifest import ReadOnly, name_of
+from shared.api.manifest import ReadOnly
 from shared.domain.bundle.encoding import json_text
-from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.typed import shown
 from shared.domain.bundle.validation.finding import Finding, plain
 from shared.domain.bundle.validation.words import label, subdomain
@@ -41,7 +41,7 @@ def _plain(value: Any) -> str:
 
 
 def _group(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
-    group, name = spec.get("group") or "", name_of(manifest)
+    group, name = spec.get("group") or "", name_in(manifest)
     plural = as_object(spec.get("names")).get("plural") or ""
     if not group or not isinstance(group, str):
         yield _found("spec.group", "Required value", "")

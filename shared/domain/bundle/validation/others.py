@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.csv import cased
 from shared.domain.bundle.validation.finding import WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
@@ -34,11 +34,7 @@ def harmful(subject: Subject) -> Iterator[Finding]:
 
 
 def _found(detail: str, path: str, manifest: ReadOnly) -> Finding:
-    return Finding("Error", detail, path, value=_named(manifest))
-
-
-def _named(manifest: ReadOnly) -> str:
-    return str(as_object(manifest.get("metadata")).get("name") or "")
+    return Finding("Error", detail, path, value=name_in(manifest))
 
 
 def _budget(spec: ReadOnly) -> Iterator[str]:
@@ -59,19 +55,19 @@ def _rule(rule: ReadOnly, manifest: ReadOnly) -> Iterator[Finding]:
     verbs = {verb for verb in as_list(rule.get("verbs")) if isinstance(verb, str)}
     if "policy" in groups and "poddisruptionbudgets" in resources and verbs & _BUDGET_VERBS:
         what = "RBAC includes permission to create/update poddisruptionbudgets, which could impact cluster stability"
-        yield Finding(WARNING, what, value=_named(manifest))
+        yield Finding(WARNING, what, value=name_in(manifest))
     is_about = "security.openshift.io" in groups and "securitycontextconstraints" in resources
     named = {name for name in as_list(rule.get("resourceNames")) if isinstance(name, str)}
     if is_about and verbs & _CONSTRAINT_VERBS and named & _CONSTRAINTS:
         what = "RBAC includes permission to modify default securitycontextconstraints, which could impact"
-        yield Finding("Error", f"{what} cluster stability", value=_named(manifest))
+        yield Finding("Error", f"{what} cluster stability", value=name_in(manifest))
 
 
 def operator_groups(subject: Subject) -> Iterator[Finding]:
     """Annotations of groups that are spelled with other capitals."""
     for path, manifest in subject.of_kind("OperatorGroup"):
         annotations = as_object(as_object(manifest.get("metadata")).get("annotations"))
-        yield from (one.at(path) for one in cased(annotations, _named(manifest)))
+        yield from (one.at(path) for one in cased(annotations, name_in(manifest)))
 
 
 def package_manifest(manifest: ReadOnly) -> Iterator[Finding]:

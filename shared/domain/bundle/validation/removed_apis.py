@@ -9,9 +9,7 @@ from typing import Final
 
 import orjson
 
-from shared.api.manifest import name_of
-from shared.domain.bundle.shape import as_list, as_object
-from shared.domain.bundle.typed import MistypedError, arranged
+from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, Level, about
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.quoting import quoted
@@ -89,18 +87,11 @@ def _used(subject: Subject, removed: _Removed, version: str) -> dict[str, list[s
     for manifest in subject.objects.values():
         kind = str(manifest["kind"])
         if kind in removed.get(str(manifest.get("apiVersion")), ()):
-            name = _named(manifest)
+            name = name_in(manifest)
             used["CRD" if kind == "CustomResourceDefinition" else kind].append(name)
     if version == "1.25":
         _add_described(subject, removed, used)
     return used
-
-
-def _named(manifest: Mapping[str, object]) -> str:
-    try:
-        return name_of({"metadata": arranged(manifest.get("metadata"), "ObjectMeta")})
-    except MistypedError:
-        return ""
 
 
 def _add_described(subject: Subject, removed: _Removed, used: dict[str, list[str]]) -> None:

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from shared.api.manifest import name_of
 from shared.domain.bundle.annotations import PACKAGE
 from shared.domain.bundle.apis import Api, ApiError, defined
-from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import WARNING, Finding
 from shared.domain.bundle.validation.subject import CRD, Subject
 from shared.domain.catalog.image_reference import why_not
@@ -41,7 +40,7 @@ def _definitions(subject: Subject) -> Iterator[Finding]:
         try:
             held += [(path, api) for api in defined(manifest)]
         except ApiError as error:
-            yield Finding("Error", str(error), path, value=name_of(manifest))
+            yield Finding("Error", str(error), path, value=name_in(manifest))
     owned = [_owned(one) for one in subject.described("owned")]
     counted = Counter(api for _, api in held)
     for api in sorted(api for api, count in counted.items() if count > 1):
@@ -69,7 +68,7 @@ def _accounts(subject: Subject) -> Iterator[Finding]:
     pods = (as_object(as_object(one["spec"].get("template")).get("spec")) for one in subject.deployments())
     used = {str(pod.get("serviceAccountName") or "") for pod in pods}
     for path, manifest in subject.of_kind("ServiceAccount"):
-        if (name := name_of(manifest)) and name in used:
+        if (name := name_in(manifest)) and name in used:
             what = f"invalid service account found in bundle. This service account {name} in your bundle is not valid"
             yield Finding(
                 "Error", f"{what}: it is made from the ClusterServiceVersion, remove the file", path, value=name

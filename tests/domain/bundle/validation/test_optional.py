@@ -16,6 +16,7 @@ from tests.domain.bundle.validation.world import (
     a_crd,
     a_csv,
     a_deployment,
+    a_rule,
     an_object,
     errors,
     files,
@@ -23,6 +24,7 @@ from tests.domain.bundle.validation.world import (
     installing,
     owned,
     warnings,
+    with_rights,
 )
 
 
@@ -257,10 +259,6 @@ def test_fbc_md_11_6_the_community_wants_nothing_of_new_apis() -> None:
     assert errors("community") == []
 
 
-def a_rule(group: str, resource: str, *verbs: str, **more: object) -> dict[str, object]:
-    return {"apiGroups": [group], "resources": [resource], "verbs": list(verbs), **more}
-
-
 @pytest.mark.parametrize(
     ("manifest", "words"),
     [
@@ -314,13 +312,6 @@ def test_a_bundle_that_is_good_practice() -> None:
     assert found("good-practices") == []
     rule = a_rule("apiextensions.k8s.io", "customresourcedefinitions", "get")
     assert found("good-practices", csv=a_csv(install=with_rights(rule))) == []
-
-
-def with_rights(*rules: object, side: str = "clusterPermissions") -> dict[str, Any]:
-    rights = {"permissions": [{"serviceAccountName": "s", "rules": []}]} | {
-        side: [{"serviceAccountName": "sa", "rules": list(rules)}]
-    }
-    return {"strategy": "deployment", "spec": {"deployments": [a_deployment()], **rights}}
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,17 @@ def an_object(kind: str, **fields: object) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": kind.lower()}, **fields}
 
 
+def a_rule(group: str, resource: str, *verbs: str, **more: object) -> dict[str, object]:
+    return {"apiGroups": [group], "resources": [resource], "verbs": list(verbs), **more}
+
+
+def with_rights(*rules: object, side: str = "clusterPermissions") -> dict[str, Any]:
+    rights = {"permissions": [{"serviceAccountName": "s", "rules": []}]} | {
+        side: [{"serviceAccountName": "sa", "rules": list(rules)}]
+    }
+    return {"strategy": "deployment", "spec": {"deployments": [a_deployment()], **rights}}
+
+
 def files(csv: object = None, labels: dict[str, str] | None = None, **others: object) -> dict[str, bytes]:
     """`a__b` is the file `a/b.yaml`; without a folder it is a manifest. None leaves a file out."""
     made: dict[str, object] = {"csv": csv or a_csv(), "crd": a_crd(), **others}

@@ -1,0 +1,51 @@
+"""Five thousand broken bundles: each gets an answer in bounded time, never an exception that nobody expects."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import Final
+
+import pytest
+
+from shared.domain.bundle.install import Installation, Target, install_steps
+from shared.domain.bundle.model import ParsedBundle
+from shared.domain.bundle.parse import judge
+from shared.domain.bundle.render import blob
+from shared.domain.bundle.typed import MistypedError
+from shared.domain.bundle.validation import OPTIONAL, Subject, validate
+from tests.eventing.cli.bundle.mutations import broken
+
+SEEDS: Final = (327, 817, 984, 1651)
+"""Bundles that once brought something down: metadata that is no object."""
+ROUND: Final = 500
+SECONDS: Final = 20.0
+"""For one bundle, on a machine that does much else."""
+
+
+def answered(seed: int) -> None:
+    """The bundle of a seed is looked at in every way."""
+    started = time.monotonic()
+    subject = Subject(broken(seed), "here")
+    installation = install_steps(subject.manifests, Target("ns"), "here")
+    assert isinstance(installation, Installation) or installation.message.startswith("here: ")
+    parsed = judge(subject.manifests, subject.metadata, "here", is_complete=True)
+    if isinstance(parsed, ParsedBundle):
+        assert blob(parsed)["schema"] == "olm.bundle"
+        with suppress(MistypedError):  # which says what is wrong, and where
+            blob(parsed, "image", is_migrated=True)
+    else:
+        assert parsed.message.startswith("here: ")
+    assert all(str(one) for one in validate(subject, OPTIONAL))
+    assert time.monotonic() - started < SECONDS
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_bundle_that_once_brought_something_down(seed: int) -> None:
+    answered(seed)
+
+
+@pytest.mark.parametrize("start", range(0, 5_000, ROUND), ids=lambda start: f"seeds from {start}")
+def test_a_broken_bundle_is_answered(start: int) -> None:
+    for seed in range(start, start + ROUND):
+        answered(seed)
