@@ -5,6 +5,7 @@ from __future__ import annotations
 from eventing.sandbox.store import Change, Stored
 from eventing.sandbox.world import World
 from shared.api.manifest import ReadOnly, labels_of
+from shared.domain.groups.selectors import matches
 
 TABLE = "rbac.authorization.k8s.io/clusterroles"
 
@@ -17,7 +18,7 @@ def aggregate(change: Change, world: World) -> None:
     roles = world.store.list(TABLE)
     for role in roles:
         selectors = _selectors(role)
-        is_concerned = role.key == change.now.key or any(selects(one, labels) for one in selectors for labels in states)
+        is_concerned = role.key == change.now.key or any(matches(one, labels) for one in selectors for labels in states)
         if selectors and is_concerned:
             _gather(role, roles, world)
 
@@ -30,24 +31,7 @@ def _gather(role: Stored, roles: list[Stored], world: World) -> None:
     rules: list[ReadOnly] = []
     for other in roles:
         labels = labels_of(other.manifest)
-        if other.key != role.key and any(selects(selector, labels) for selector in _selectors(role)):
+        if other.key != role.key and any(matches(selector, labels) for selector in _selectors(role)):
             rules += [rule for rule in other.manifest.get("rules") or [] if rule not in rules]
     if rules != (role.manifest.get("rules") or []):
         world.store.put(role.key, {**role.copy(), "rules": rules})
-
-
-def selects(selector: ReadOnly, labels: ReadOnly) -> bool:
-    """Whether a label selector (the object, not the text) chooses these labels."""
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    for wanted in selector.get("matchExpressions") or ():
-        value, values = labels.get(wanted["key"]), wanted.get("values") or ()
-        holds = {
-            "In": value in values,
-            "NotIn": value not in values,
-            "Exists": value is not None,
-            "DoesNotExist": value is None,
-        }
-        if not holds.get(wanted["operator"], False):
-            return False
-    return True

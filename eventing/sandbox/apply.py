@@ -65,8 +65,6 @@ def _wanted(call: Call, body: Any) -> Manifest:
     meta = body.get("metadata") or {}
     if meta.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
-    if meta.get("name", call.name) != call.name:
-        raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({call.name})")
     return decode(call, body, fills=False)
 
 

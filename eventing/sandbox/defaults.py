@@ -89,8 +89,6 @@ def _pod_specs(kind: str, manifest: Manifest) -> Iterator[tuple[Manifest, bool]]
     spec = manifest.get("spec") or {}
     if kind == "Pod":
         yield spec, False
-    elif kind == "CronJob":
-        yield from _pod_specs("Job", spec.get("jobTemplate") or {})
     elif isinstance(template := spec.get("template"), dict):
         template.setdefault("metadata", {})
         if "spec" in template:

@@ -25,8 +25,6 @@ def resources_of(definition: ReadOnly) -> list[Resource]:
 def _resource(spec: ReadOnly, names: ReadOnly, version: Node) -> Resource:
     below = version.get("subresources") or {}
     structural = (version.get("schema") or {}).get("openAPIV3Schema") or {"x-kubernetes-preserve-unknown-fields": True}
-    if spec.get("preserveUnknownFields"):
-        structural = {**structural, "x-kubernetes-preserve-unknown-fields": True}
     return Resource(
         spec["group"], version["name"], names["plural"], names["kind"], names["singular"],
         spec["scope"] == "Namespaced", _VERBS, object_schema(structural), frozenset(below),

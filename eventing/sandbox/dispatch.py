@@ -90,8 +90,6 @@ def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:
         case _:
             known = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
             raise unsupported_media(kind, known)
-    if after["metadata"].get("name") != call.name:
-        raise bad_request("the name of the object does not match the name on the URL")
     found: Manifest = after
     if not isinstance(given, dict) or "resourceVersion" not in (given.get("metadata") or {}):
         found["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]
@@ -99,8 +97,6 @@ def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:
 
 
 def _review(call: Call, world: World, body: bytes, content_type: str) -> Answer:
-    if call.verb != "create":
-        raise not_allowed()
     manifest = decode(call, _decoded(call, body, content_type))
     manifest["metadata"].pop("creationTimestamp", None)
     return verbs.answer(call, access.review(call.resource.kind, manifest, call.user, world), 201)

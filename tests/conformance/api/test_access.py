@@ -173,3 +173,14 @@ def test_an_aggregated_role_selects_by_expressions(http: Api, word: str) -> None
         http.post(path, {"metadata": meta, "rules": [{**rule, "resourceNames": [name]}]})
     wait_for(lambda: bool(http.get(f"{path}/{word}").body["rules"]))
     assert [one["resourceNames"] for one in http.get(f"{path}/{word}").body["rules"]] == [["a"]]
+
+
+def test_everybody_may_ask_what_they_may(http: Api, namespace: str) -> None:
+    _grant(http, namespace, {"kind": "User", "name": "eve"}, READ)
+    somebody = http.as_other({"Impersonate-User": "eve", "Impersonate-Group": "system:authenticated"})
+
+    def rules() -> Json:
+        return somebody.post(f"{REVIEWS}/selfsubjectrulesreviews", {"spec": {"namespace": namespace}}).body["status"]
+
+    wait_for(lambda: READ in [{key: rule[key] for key in READ} for rule in rules()["resourceRules"]])
+    assert any("/healthz" in rule["nonResourceURLs"] for rule in rules()["nonResourceRules"])

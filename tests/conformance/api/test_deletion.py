@@ -164,3 +164,14 @@ def test_the_query_may_say_how_to_delete(http: Api, namespace: str) -> None:
     http.delete(core(namespace, "configmaps", "owner") + "?propagationPolicy=Orphan")
     wait_for(lambda: http.get(core(namespace, "configmaps", "owner")).status == 404)
     assert "ownerReferences" not in http.get(core(namespace, "configmaps", "dependent")).body["metadata"]
+
+
+def test_a_finalizer_holds_an_empty_namespace(http: Api, word: str) -> None:
+    path = f"/api/v1/namespaces/{word}"
+    http.post("/api/v1/namespaces", {"metadata": {"name": word, "finalizers": ["example.com/wait"]}})
+    http.post(core(word, "configmaps"), a_config_map())
+    assert http.delete(path).body["status"]["phase"] == "Terminating"
+    wait_for(lambda: not http.get(path).body["spec"].get("finalizers"))
+    assert _is_gone(http, core(word, "configmaps", "a"))
+    http.patch(path, {"metadata": {"finalizers": None}})
+    wait_for(lambda: _is_gone(http, path))

@@ -302,3 +302,15 @@ def test_webhook_configurations_get_their_defaults(http: Api, word: str, kind: s
     assert made["rules"] == [{**rule, "scope": "*"}]
     assert made.get("reinvocationPolicy") == ("Never" if kind == "Mutating" else None)
     http.delete(f"{path}/{word}")
+
+
+def test_the_service_of_an_aggregated_api_gets_its_port(http: Api, word: str) -> None:
+    group = f"{word}.example.com"
+    spec = {
+        "group": group, "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1,
+        "service": {"namespace": "default", "name": "s"}, "insecureSkipTLSVerify": True,
+    }  # fmt: skip
+    path = "/apis/apiregistration.k8s.io/v1/apiservices"
+    made = http.post(path, {"metadata": {"name": f"v1.{group}"}, "spec": spec}).body
+    http.delete(f"{path}/v1.{group}")
+    assert made["spec"]["service"] == {"namespace": "default", "name": "s", "port": 443}

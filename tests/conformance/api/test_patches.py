@@ -203,3 +203,11 @@ def test_a_strategic_patch_of_an_item_names_it(http: Api, namespace: str) -> Non
     answer = http.patch(apps(namespace, "d"), patch, STRATEGIC)
     assert answer.status in (400, 500), "the real server calls it an internal error"
     assert "does not contain declared merge key: name" in answer.body["message"]
+
+
+@pytest.mark.parametrize("kind", ["merge-patch+json", STRATEGIC])
+def test_a_patch_does_not_rename(http: Api, namespace: str, kind: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    answer = http.patch(core(namespace, "configmaps", "a"), {"metadata": {"name": "b"}}, kind)
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert "does not match the name on the URL" in answer.body["message"]
