@@ -1,0 +1,99 @@
+"""Plans that people write, plans that fail, and catalogs that follow the API server, on both targets."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+from shared.api.manifest import Manifest
+from shared.kinds import (
+    CATALOG_SOURCE,
+    EVENT,
+    INSTALL_PLAN,
+    OPERATOR_GROUP,
+    SECRET,
+    SERVICE_ACCOUNT,
+    SUBSCRIPTION,
+    Kind,
+)
+from tests.kit.installation import Installation, a_subscription, an_operator_group, condition
+
+
+def a_step(kind: Kind, name: str, **fields: object) -> Manifest:
+    manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, **fields}
+    resource = {
+        "sourceName": "local", "sourceNamespace": "olm", "group": kind.group, "version": kind.version,
+        "kind": kind.kind, "name": name, "manifest": json.dumps(manifest),
+    }  # fmt: skip
+    return {"resolving": "tide.v1.0.0", "status": "Unknown", "resource": resource}
+
+
+def test_a_plan_made_by_hand_copies_a_pull_secret_and_tells_warnings(
+    installation: Installation, namespace: str
+) -> None:
+    """catalog.md 4.5, 4.5.4 and 8.10.119."""
+    pull: Manifest = {
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a-pull-secret", "namespace": "olm"},
+        "type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "e30="},
+    }  # fmt: skip
+    plan = INSTALL_PLAN.ref("by-hand", namespace)
+    spec = {"clusterServiceVersionNames": [], "approval": "Manual", "approved": True, "generation": 1}
+    installation.apply(
+        an_operator_group(namespace),
+        pull,
+        {"apiVersion": plan.api_version, "kind": plan.kind, "metadata": {"name": plan.name, "namespace": namespace},
+         "spec": spec},
+    )  # fmt: skip
+    steps = [a_step(SECRET, "a-pull-secret"), a_step(SERVICE_ACCOUNT, "careless", nonsense=True)]
+    status = {"phase": "Installing", "catalogSources": [], "plan": steps}
+    installation.cluster.merge(plan, {"status": status}, subresource="status")
+    installation.until(plan, lambda each: each["status"]["phase"] == "Complete", "complete")
+    copy = installation.cluster.get(SECRET.ref("a-pull-secret", namespace))
+    assert copy is not None
+    assert (copy["type"], copy["data"]) == (pull["type"], pull["data"])
+    [event] = [one for one in installation.cluster.list(EVENT, namespace) if one["reason"] == "AppliedWithWarnings"]
+    assert event["involvedObject"]["fieldPath"] == "status.plan[1]"
+    assert event["message"].startswith(
+        '1 warning(s) generated during installation of operator "tide.v1.0.0" (ServiceAccount "careless"): '
+    )
+    assert "nonsense" in event["message"]
+
+
+def test_a_failed_plan_is_an_upgrade_that_failed_where_the_group_fails_forward(
+    installation: Installation, namespace: str
+) -> None:
+    """catalog.md 3.7 C.2 and 3.10."""
+    tide, group = SUBSCRIPTION.ref("tide", namespace), an_operator_group(namespace)
+    wish = a_subscription("tide", namespace, startingCSV="tide.v0.1.0", installPlanApproval="Manual")
+    installation.apply(group, wish)
+    found = installation.until(tide, lambda each: (each.get("status") or {}).get("installPlanRef"), "a plan")
+    plan = INSTALL_PLAN.ref(found["status"]["installPlanRef"]["name"], namespace)
+    installation.cluster.merge(plan, {"status": {"phase": "Failed"}}, subresource="status")
+    installation.until(tide, lambda each: condition(each, "InstallPlanFailed"), "InstallPlanFailed")
+    for strategy, state in (("TechPreviewUnsafeFailForward", "UpgradeFailed"), ("Default", "UpgradePending")):
+        ref = OPERATOR_GROUP.ref(group["metadata"]["name"], namespace)
+        installation.cluster.merge(ref, {"spec": {"upgradeStrategy": strategy}})
+        told = installation.until(tide, partial(_is_at, state), state)
+        assert told["status"]["currentCSV"] == "tide.v0.1.0"
+
+
+def _is_at(state: str, subscription: Manifest) -> bool:
+    return bool(subscription["status"]["state"] == state)
+
+
+def test_a_catalog_image_follows_the_version_of_the_api_server(installation: Installation, namespace: str) -> None:
+    """catalog.md 2.10 and 8.4.46."""
+    local = installation.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
+    assert local is not None
+    image = local["spec"]["image"]
+    repository = image.rpartition(":")[0]
+    ref = CATALOG_SOURCE.ref("following", namespace)
+    template = {"olm.catalogImageTemplate": f"{repository}:v{{kube_major_version}}.{{kube_minor_version}}"}
+    installation.apply({
+        "apiVersion": ref.api_version, "kind": ref.kind, "spec": {"sourceType": "grpc", "image": image},
+        "metadata": {"name": ref.name, "namespace": namespace, "annotations": template},
+    })  # fmt: skip
+    source = installation.until(ref, lambda each: (each.get("status") or {}).get("conditions"), "conditions")
+    assert source["spec"]["image"] == f"{repository}:v1.35"
+    assert condition(source, "ResolvedImage")["message"] == f"{repository}:v1.35"
+    assert condition(source, "TemplatesHaveResolved")["status"] == "True"
