@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ BundleArgument = Annotated[
     str, typer.Argument(metavar="DIR|IMAGE", help="Folder with manifests/ and metadata/, image, or oci:DIR[:TAG].")
 ]
 LAYOUT_MARK: Final = "oci-layout"
+_LOCAL: Final = ("oci:", "docker-archive:")
 _FILES: Final = 10_000
 _BYTES: Final = 256 * 1024 * 1024
 
@@ -30,7 +31,7 @@ class Source:
     """As the user named it."""
     folder: Path
     image: str = ""
-    """The reference of the image that it came from; empty for a folder."""
+    """The reference by which others can pull it; empty for a folder, and for an image on this machine."""
 
     def files(self) -> Files:
         """Manifests and metadata by path. CliError when they cannot be read."""
@@ -59,27 +60,32 @@ def opened(reference: str) -> Iterator[Source]:
 
     try:
         with unpacked(f"oci:{reference}" if path.is_dir() else reference) as found:
-            yield Source(reference, found.path, reference)
+            is_local = path.is_dir() or reference.startswith(_LOCAL)
+            yield Source(reference, found.path, "" if is_local else reference)
     except OciError as error:
         raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
 
 
 def read(folder: Path, name: str) -> Files:
     """Everything in `manifests/` and `metadata/`; of a file too large to be one of a bundle only the beginning."""
+    return contents({path.relative_to(folder).as_posix(): path for path in _paths(folder)}, name)
+
+
+def contents(paths: Mapping[str, Path], name: str) -> Files:
+    """The beginning of each file, which is all of it unless it is too large to be one of a bundle."""
     from shared.domain.bundle.reading import FILE_BYTES
 
     found: dict[str, bytes] = {}
     left = _BYTES
-    for path in _paths(folder):
+    for key, path in paths.items():
         try:
             with path.open("rb") as stream:
-                content = stream.read(FILE_BYTES + 1)
+                found[key] = stream.read(FILE_BYTES + 1)
         except OSError as error:
             raise CliError(f"{path}: {error.strerror}", UNKNOWN) from error
-        left -= len(content)
-        if left < 0 or len(found) >= _FILES:
+        left -= len(found[key])
+        if left < 0 or len(found) > _FILES:
             raise CliError(f"{name}: more than {_FILES} files or {_BYTES} bytes: this is no bundle", NEGATIVE)
-        found[path.relative_to(folder).as_posix()] = content
     return found
 
 

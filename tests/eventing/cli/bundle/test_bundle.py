@@ -232,3 +232,70 @@ def test_fbc_md_r416_and_r417_what_is_no_bundle_is_unpacked_only_unchecked(bundl
     assert not (tmp_path / "out").exists()
     assert run("unpack", bundle, "-o", tmp_path / "out", "-v").exit_code == 0
     assert (tmp_path / "out" / "manifests").is_dir()
+
+
+def built(*words: object) -> str:
+    found = run("build", *words)
+    assert found.exit_code == 0, found.exception
+    return found.stdout.strip()
+
+
+def test_an_image_is_the_same_wherever_it_is_built(bundle: Path, tmp_path: Path) -> None:
+    first = built(TIDE, "-t", f"oci:{tmp_path / 'a'}:1")
+    second = built("-d", bundle / "manifests", "-t", f"oci:{tmp_path / 'b'}:1")
+    assert first.partition("@")[0] == f"oci:{tmp_path / 'a'}"
+    assert first.partition("@")[2] == second.partition("@")[2]
+
+
+def test_what_was_built_is_planned_rendered_and_unpacked_as_its_folder(tmp_path: Path) -> None:
+    layout, archive = f"oci:{tmp_path / 'a'}:1", f"docker-archive:{tmp_path / 'a.tar'}"
+    assert built(TIDE, "-t", layout)
+    assert built(TIDE, "-t", archive) == archive
+    folder = run("plan", TIDE, "-o", "json").stdout
+    for image in (layout, str(tmp_path / "a"), archive):
+        assert run("plan", image, "-o", "json").stdout == folder
+        assert run("render", image).stdout == run("render", TIDE).stdout
+        assert run("validate", image).exit_code == 0
+    assert run("unpack", layout, "-o", tmp_path / "out").exit_code == 0
+    for path in TIDE.rglob("*.yaml"):
+        assert (tmp_path / "out" / path.relative_to(TIDE)).read_bytes() == path.read_bytes()
+
+
+def test_fbc_md_r274_annotations_that_are_there_must_agree(bundle: Path, tmp_path: Path) -> None:
+    tag = f"oci:{tmp_path / 'a'}:1"
+    words = 'Expect field "operators.operatorframework.io.bundle.package.v1" to have value "x" instead of "tide"'
+    refused(NEGATIVE, words, "build", bundle, "-t", tag, "-p", "x")
+    assert built(bundle, "-t", tag, "-p", "x", "-c", "beta", "-e", "beta", "--overwrite")
+    blob = json.loads(run("render", tag).stdout)
+    assert blob["package"] == "x"
+
+
+def test_annotations_that_are_missing_are_made(bundle: Path, tmp_path: Path) -> None:
+    (bundle / "metadata" / "annotations.yaml").unlink()
+    tag = f"oci:{tmp_path / 'a'}:1"
+    assert built(bundle, "-t", tag, "-p", "tide", "-c", "stable")
+    assert run("validate", tag).exit_code == 0
+
+
+def test_what_is_not_sound_is_built_only_unchecked(bundle: Path, tmp_path: Path) -> None:
+    changed(bundle, lambda csv: csv["spec"].update(installModes=[]))
+    tag = f"oci:{tmp_path / 'a'}:1"
+    refused(NEGATIVE, "install modes not found; --skip-validation builds it nevertheless", "build", bundle, "-t", tag)
+    assert built(bundle, "-t", tag, "--skip-validation")
+
+
+def test_a_file_that_no_cluster_takes_is_not_built(bundle: Path, tmp_path: Path) -> None:
+    (bundle / "manifests" / "huge.yaml").write_bytes(b"#" * 5_000_000)
+    refused(NEGATIVE, "huge.yaml: more than 4194304 bytes", "build", bundle, "-t", f"oci:{tmp_path / 'a'}")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ((), USAGE, "name the folder of the bundle, and its image with --tag"),
+        (("/nowhere", "-t", "oci:x"), UNKNOWN, "/nowhere is no folder"),
+        ((TIDE, "-t", "oci:"), UNKNOWN, "'oci:' names no image"),
+    ],
+)
+def test_wrong_words_of_build(words: tuple[str, ...], code: int, sentence: str) -> None:
+    refused(code, sentence, "build", *words)

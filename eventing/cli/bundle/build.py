@@ -1,0 +1,127 @@
+"""`olmf bundle build`: the image of a bundle, without a container engine."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.bundle.source import contents, read
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.bundle.labels import Wanted
+    from shared.domain.bundle.validation import Subject
+
+_ANNOTATIONS = "metadata/annotations.yaml"
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(build)
+
+
+def build(
+    bundle: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="Folder with manifests/ and metadata/, or with manifests.")
+    ] = None,
+    tag: Annotated[
+        str, typer.Option("-t", "--tag", help="oci:DIR[:TAG], docker-archive:FILE[:NAME:TAG], or registry/name:tag.")
+    ] = "",
+    directory: Annotated[Path | None, typer.Option("-d", "--directory", help="The folder, as opm names it.")] = None,
+    package: Annotated[str, typer.Option("-p", "--package", help="Package; else what the annotations say.")] = "",
+    channels: Annotated[
+        str, typer.Option("-c", "--channels", help="Channels, separated by commas; else likewise.")
+    ] = "",
+    default: Annotated[str, typer.Option("-e", "--default", help="Default channel; else likewise.")] = "",
+    *,
+    overwrite: Annotated[bool, typer.Option("-o", "--overwrite", help="Other annotations than there are.")] = False,
+    skip_validation: Annotated[bool, typer.Option("-v", "--skip-validation", help="Build it whatever it is.")] = False,
+) -> None:
+    """Make the image of a bundle: the same files give the same bytes, wherever and whenever it is built."""
+    from shared.domain.bundle.labels import Wanted
+
+    folder = bundle or directory
+    if folder is None or not tag:
+        raise CliError("name the folder of the bundle, and its image with --tag", USAGE)
+    if not folder.is_dir():
+        raise CliError(f"{folder} is no folder", UNKNOWN)
+    subject = _subject(folder)
+    files, labels = _content(subject, Wanted(package, channels, default), is_overwritten=overwrite)
+    if not skip_validation:
+        _check(files, subject)
+    sys.stdout.write(f"{_written(files, labels, tag)}\n")
+
+
+def _subject(folder: Path) -> Subject:
+    """The files of the bundle; a folder of manifests alone has its metadata beside it."""
+    from shared.domain.bundle.reading import FILE_BYTES
+    from shared.domain.bundle.validation import Subject
+
+    name = str(folder)
+    if (folder / "manifests").is_dir():
+        files = read(folder, name)
+    else:
+        beside = {"manifests": folder, "metadata": folder.resolve().parent / "metadata"}
+        files = contents({f"{key}/{path.name}": path for key, above in beside.items() for path in _files(above)}, name)
+    for path, content in files.items():
+        if len(content) > FILE_BYTES:
+            raise CliError(f"{name}/{path}: more than {FILE_BYTES} bytes: no cluster takes such an object", NEGATIVE)
+    return Subject(files, name)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+
+
+def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The files and the labels of the image. CliError when annotations that are there say something else."""
+    import yaml
+
+    from shared.domain.bundle.labels import differences, labels
+    from shared.domain.bundle.validation.form import media_type
+
+    made = labels(media_type(subject), subject.annotations, wanted)
+    files = dict(subject.files)
+    wrong = list(differences(subject.annotations, made)) if subject.annotations_path else []
+    if wrong and not is_overwritten:
+        where = f"{subject.where}/{subject.annotations_path}"
+        raise CliError(f"{where}: {'; '.join(wrong)}; mend it, or build with --overwrite", NEGATIVE)
+    if wrong or not subject.annotations_path:
+        files[subject.annotations_path or _ANNOTATIONS] = yaml.safe_dump({"annotations": made}).encode()
+    return files, made
+
+
+def _check(files: dict[str, bytes], subject: Subject) -> None:
+    from shared.domain.bundle.validation import Subject, said, validate
+
+    if line := said(validate(Subject(files, subject.where))):
+        raise CliError(f"{subject.where}: {line}; --skip-validation builds it nevertheless", NEGATIVE)
+
+
+def _written(files: dict[str, bytes], labels: dict[str, str], tag: str) -> str:
+    """Where the image is, by digest."""
+    from shared.adapters.oci import OciError
+    from shared.adapters.oci.build import build as built
+    from shared.adapters.oci.docker_archive import PREFIX as ARCHIVE
+    from shared.adapters.oci.docker_archive import ArchiveName
+    from shared.adapters.oci.layout import PREFIX as LAYOUT
+    from shared.adapters.oci.layout import LayoutName
+    from shared.adapters.oci.saving import save_archive, save_layout
+
+    with tempfile.TemporaryDirectory(prefix="olmf-build-") as folder:
+        image = built(files, labels, Path(folder, "layer"), is_compressed=False)
+        try:
+            if tag.startswith(LAYOUT):
+                save_layout(image, name := LayoutName.parse(tag))
+            elif tag.startswith(ARCHIVE):
+                save_archive(image, archive := ArchiveName.parse(tag))
+                return str(archive)
+            else:
+                raise CliError(f"--tag {tag}: wanted oci:DIR[:TAG] or docker-archive:FILE[:NAME:TAG]", USAGE)
+        except OciError as error:
+            raise CliError(str(error), UNKNOWN) from error
+    return str(name.at(image.digest))
