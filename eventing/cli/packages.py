@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -36,25 +36,17 @@ def register(app: typer.Typer) -> None:
 @contextmanager
 def _cluster(state: StateOption, kubeconfig: KubeconfigOption) -> Iterator[KubeClient]:
     from eventing.packages import PackageError
-    from shared.adapters.kube import ApiError
 
     try:
         yield choose(state, kubeconfig).cluster()
     except PackageError as error:
         raise CliError(str(error), NEGATIVE) from error
-    except ApiError as error:
-        raise CliError(f"the API server answered: {error}") from error
 
 
-def _tell(progress: Iterator[str]) -> None:
-    from eventing.packages import NotReadyError
-
-    try:
-        for line in progress:
-            sys.stdout.write(line + "\n")
-            sys.stdout.flush()
-    except NotReadyError as error:
-        raise CliError(str(error), NEGATIVE) from error
+def _tell(lines: Iterable[str]) -> None:
+    for line in lines:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
 
 
 def install(
@@ -74,8 +66,7 @@ def install(
 
     request = Request(package, namespace, channel=channel, source=source, starting_csv=starting_csv, is_manual=manual)
     with _cluster(state, kubeconfig) as cluster:
-        for line in subscribe(cluster, request):
-            sys.stdout.write(line + "\n")
+        _tell(subscribe(cluster, request))
         if timeout:
             _tell(follow(cluster, namespace, package, timeout=timedelta(seconds=timeout)))
 
@@ -92,8 +83,7 @@ def uninstall(
     from eventing.packages import remove
 
     with _cluster(state, kubeconfig) as cluster:
-        for line in remove(cluster, namespace, package, timeout=timedelta(seconds=timeout)):
-            sys.stdout.write(line + "\n")
+        _tell(remove(cluster, namespace, package, timeout=timedelta(seconds=timeout)))
 
 
 def upgrade(
@@ -124,7 +114,7 @@ def approve(
     from eventing.packages import approve_plan
 
     with _cluster(state, kubeconfig) as cluster:
-        sys.stdout.write(approve_plan(cluster, namespace, plan) + "\n")
+        _tell([approve_plan(cluster, namespace, plan)])
 
 
 def hold(
@@ -142,7 +132,7 @@ def hold(
     if not reason:
         raise CliError("--reason: say why, in a few words", USAGE)
     with _cluster(state, kubeconfig) as cluster:
-        sys.stdout.write(set_hold(cluster, namespace, package, "" if release else reason) + "\n")
+        _tell([set_hold(cluster, namespace, package, "" if release else reason)])
 
 
 def list_packages(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from eventing.packages.groups import narrow_group
 from eventing.packages.hints import is_catalog_ready, near
 from eventing.packages.progress import Standing, standing
-from eventing.packages.requests import LOOK_SECONDS, approve_plan, subscription_of, waiting_plan
+from eventing.packages.requests import LOOK_SECONDS, PackageError, approve_plan, subscription_of, waiting_plan
 from shared import names
 from shared.api.manifest import labels_of
 from shared.kinds import CLUSTER_SERVICE_VERSION
@@ -22,7 +22,7 @@ SETTLED_SECONDS = 3.0
 """How long a package must stand still to be taken for finished while plans are approved, or for stuck."""
 
 
-class NotReadyError(Exception):
+class NotReadyError(PackageError):
     """The time is over; the sentence says what the package waits for."""
 
 

@@ -18,7 +18,7 @@ ANYTHING: Node = {"x-kubernetes-preserve-unknown-fields": True}
 
 def object_schema(structural: Node) -> Node:
     """The schema of a custom kind with the fields that every object has."""
-    return {**structural, "properties": {**structural.get("properties", {}), **_EMBEDDED}}
+    return {**structural, "properties": {**_EMBEDDED, **structural.get("properties", {}), "metadata": OBJECT_META}}
 
 
 def child(node: Node, name: str) -> Node | None:
