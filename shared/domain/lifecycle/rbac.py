@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
 from shared.domain.lifecycle import hashes
 from shared.domain.lifecycle.ownership import owner_labels, owner_reference
+from shared.domain.lifecycle.phases import phase_of
 from shared.domain.lifecycle.strategy import Permission, Strategy, strategy_of
 from shared.kinds import Kind
 
@@ -27,6 +28,14 @@ def objects_for(csv: ReadOnly, namespace: str) -> tuple[Manifest, ...]:
     identity = {"apiVersion": kind.api_version, "kind": kind.kind}
     owner = {**csv, **identity, "metadata": {**metadata(csv), "namespace": namespace}}
     return tuple(_objects(owner, strategy))
+
+
+def given(csv: ReadOnly, plans: Iterable[ReadOnly]) -> frozenset[tuple[str, str]]:
+    """Kind and name of all that InstallPlans made for a version; the name of a role holds the hash of its rules."""
+    statuses = (plan.get("status") or {} for plan in plans if phase_of(plan) == "Complete")
+    steps = (step for status in statuses for step in status.get("plan") or ())
+    made = (step.get("resource") or {} for step in steps if step.get("resolving") == name_of(csv))
+    return frozenset((str(resource.get("kind")), str(resource.get("name"))) for resource in made)
 
 
 def _objects(csv: ReadOnly, strategy: Strategy) -> Iterator[Manifest]:

@@ -1,4 +1,4 @@
-"""Deleted rights come back while their version stays, and only then."""
+"""Deleted rights that a plan gave come back while their version stays, and only then."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functions.cluster_service_version.restore_rights import restore_rights
 from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.lifecycle.rbac import objects_for
-from shared.kinds import OPERATOR_GROUP, Ref
+from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, Ref
 from shared.step import NOTHING, Create, Emit
 from tests.domain.lifecycle.builders import MEMBERSHIP, a_component, a_csv, a_permission, a_status
 from tests.functions.cluster_service_version.world import csv_ref
@@ -20,8 +20,19 @@ CSV = a_csv(strategy=STRATEGY, status=a_status("Succeeded"))
 RIGHTS = objects_for(CSV, REF.namespace)
 
 
+def a_plan(*made: Manifest, phase: str = "Complete", csv: str = "a.v1") -> Manifest:
+    """A plan that made these objects for the version."""
+    steps = [
+        {"resolving": csv, "resource": {"kind": each["kind"], "name": each["metadata"]["name"]}, "status": "Created"}
+        for each in made
+    ]
+    meta = {"name": "install-a", "namespace": REF.namespace}
+    status = {"phase": phase, "plan": steps}
+    return {"apiVersion": INSTALL_PLAN.api_version, "kind": "InstallPlan", "metadata": meta, "status": status}
+
+
 def without(index: int) -> FakeCluster:
-    return FakeCluster([CSV, *(each for at, each in enumerate(RIGHTS) if at != index)])
+    return FakeCluster([CSV, a_plan(*RIGHTS), *(each for at, each in enumerate(RIGHTS) if at != index)])
 
 
 @pytest.mark.parametrize("index", range(len(RIGHTS)), ids=[each["kind"] for each in RIGHTS])
@@ -30,7 +41,30 @@ def test_what_is_gone_is_made_again_and_nothing_else(index: int) -> None:
 
 
 def test_nothing_is_written_where_nothing_is_gone() -> None:
-    assert restore_rights(REF, FakeCluster([CSV, *RIGHTS])).writes == ()
+    assert restore_rights(REF, FakeCluster([CSV, a_plan(*RIGHTS), *RIGHTS])).writes == ()
+
+
+EDITED = a_csv(
+    strategy={**STRATEGY, "clusterPermissions": [a_permission("sa", {"verbs": ["*"], "apiGroups": ["*"]})]},
+    status=a_status("Succeeded"),
+)
+
+
+@pytest.mark.parametrize(
+    ("csv", "plans", "want"),
+    [
+        pytest.param(CSV, [], [], id="no plan made the version"),
+        pytest.param(CSV, [a_plan(*RIGHTS, phase="Installing")], [], id="the plan is at work, and makes them itself"),
+        pytest.param(CSV, [a_plan(*RIGHTS, csv="b.v1")], [], id="the plan made them for another version"),
+        pytest.param(
+            EDITED, [a_plan(*RIGHTS)], ["ServiceAccount", "Role", "RoleBinding"],
+            id="somebody wrote more rights into the version than its plan gave",
+        ),
+    ],
+)  # fmt: skip
+def test_who_may_write_a_version_gets_no_rights_by_it(csv: Manifest, plans: list[Manifest], want: list[str]) -> None:
+    outcome = restore_rights(REF, FakeCluster([csv, *plans]))
+    assert [write.manifest["kind"] for write in outcome.writes if isinstance(write, Create)] == want
 
 
 def test_the_group_looks_whether_it_lacks_a_role() -> None:
