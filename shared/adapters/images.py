@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from shared.adapters.oci import Limits, OciError, Reference, Registry, Transport, logins, pull
+from shared.adapters.oci import Limits, OciError, Reference, Registry, logins, pull
 from shared.adapters.oci import docker_archive as archive
 from shared.adapters.oci import layout as oci_layout
 from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
@@ -104,7 +104,7 @@ def origin_of(
             yield opened, name
     else:
         reference = Reference.parse(text)
-        yield registry or Registry(Transport(), logins.of_machine(os.environ, Path.home()), limits), reference
+        yield registry or logins.registry_of_machine(os.environ, Path.home(), limits), reference
 
 
 def _wanted(labels: Mapping[str, str]) -> tuple[str, ...]:

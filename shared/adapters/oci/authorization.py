@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 import orjson
+import urllib3
 
 from shared.adapters.oci.credentials import Credentials, Login
 from shared.adapters.oci.errors import OciError
@@ -18,6 +19,7 @@ _PARAMETER: Final = re.compile(r'([a-zA-Z]+)="([^"]*)"')
 _TOKEN_BYTES: Final = 1024 * 1024
 _OK: Final = 200
 _SERVER_ERROR: Final = 500
+_CLIENT: Final = "olm-functions"
 
 
 @dataclass(slots=True)
@@ -55,8 +57,7 @@ class Authorizer:
             raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
         scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
         query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})
-        headers = {"Authorization": login.basic} if login else {}
-        response = self.transport.request("GET", f"{realm}?{urlencode(query)}", headers, str(reference))
+        response = self._buy(reference, realm, query, login)
         try:
             body = response.read(_TOKEN_BYTES)
         finally:
@@ -66,6 +67,16 @@ class Authorizer:
         if response.status != _OK:
             raise refused(reference, login)
         return _read_token(reference, body)
+
+    def _buy(
+        self, reference: Reference, realm: str, query: dict[str, str], login: Login | None
+    ) -> urllib3.BaseHTTPResponse:
+        if login and login.identity_token:
+            form = query | {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": login.identity_token}
+            headers = {"Content-Type": "application/x-www-form-urlencoded"}
+            return self.transport.request("POST", realm, headers, str(reference), urlencode(form).encode())
+        headers = {"Authorization": login.basic} if login else {}
+        return self.transport.request("GET", f"{realm}?{urlencode(query)}", headers, str(reference))
 
 
 def _read_token(reference: Reference, body: bytes) -> str:
@@ -83,5 +94,5 @@ def refused(reference: Reference, login: Login | None) -> OciError:
     """The registry does not let us in."""
     who = f"as {login.user!r}" if login else "without a login"
     what = f"{reference}: {reference.registry} refuses access {who}: the image does not exist or is private"
-    todo = "check its name, or name a pull secret for this registry in spec.secrets of the CatalogSource"
+    todo = "check its name, log in (`docker login`), or name a pull secret in spec.secrets of the CatalogSource"
     return OciError("Unauthorized", f"{what}; {todo}")

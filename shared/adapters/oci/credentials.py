@@ -6,13 +6,16 @@ import base64
 import binascii
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
+from shared.adapters.oci.credential_helpers import Helpers
 from shared.adapters.oci.reference import Reference
 from shared.api.manifest import ReadOnly
 
+_NO_USER: Final = "<token>"
+"""The user name by which a helper says that it keeps a token instead of a password."""
 _FILES: Final = (".dockerconfigjson", ".dockercfg")
 _DOCKER: Final = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io"})
 
@@ -23,6 +26,8 @@ class Login:
 
     user: str
     password: str = field(repr=False)
+    identity_token: str = field(default="", repr=False)
+    """Bought once from the registry, in place of the password."""
 
     @property
     def basic(self) -> str:
@@ -35,6 +40,8 @@ class Credentials:
     """Logins by registry, or by a registry and the beginning of a repository."""
 
     logins: Mapping[str, Login] = field(default_factory=dict)
+    helpers: Helpers = field(default_factory=Helpers)
+    """Asked when no login is here."""
 
     def of(self, reference: Reference) -> Login | None:
         """The login whose key is the longest beginning of the image's name."""
@@ -42,6 +49,8 @@ class Credentials:
         for length in range(len(parts), 0, -1):
             if login := self.logins.get("/".join(parts[:length])):
                 return login
+        if kept := self.helpers.ask(reference.registry):
+            return Login(kept[0], "", kept[1]) if kept[0] == _NO_USER else Login(*kept)
         return None
 
     @classmethod
@@ -57,7 +66,17 @@ class Credentials:
     @classmethod
     def of_config(cls, content: bytes) -> Credentials:
         """The logins of a `config.json` of Docker or Podman."""
-        return cls(_entries(content))
+        document = _document(content)
+        store, helpers = document.get("credsStore"), document.get("credHelpers")
+        by_registry = {str(key): str(name) for key, name in helpers.items()} if isinstance(helpers, dict) else {}
+        return cls(_entries(content), Helpers(by_registry, store if isinstance(store, str) else ""))
+
+    def over(self, other: Credentials) -> Credentials:
+        """Both; where both know a registry, these count."""
+        helpers = Helpers(
+            {**other.helpers.by_registry, **self.helpers.by_registry}, self.helpers.store or other.helpers.store
+        )
+        return Credentials({**other.logins, **self.logins}, helpers)
 
 
 ANONYMOUS: Final = Credentials()
@@ -70,12 +89,17 @@ def _logins(encoded: str) -> dict[str, Login]:
         return {}
 
 
-def _entries(content: bytes) -> dict[str, Login]:
+def _document(content: bytes) -> dict[str, Any]:
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
         return {}
-    auths = document.get("auths", document) if isinstance(document, dict) else {}
+    return document if isinstance(document, dict) else {}
+
+
+def _entries(content: bytes) -> dict[str, Login]:
+    document = _document(content)
+    auths = document.get("auths", document)
     found = {}
     for key, entry in auths.items() if isinstance(auths, dict) else ():
         if isinstance(entry, dict) and (login := _login(entry)):
@@ -84,6 +108,8 @@ def _entries(content: bytes) -> dict[str, Login]:
 
 
 def _login(entry: ReadOnly) -> Login | None:
+    if token := entry.get("identitytoken"):
+        return Login("", "", str(token))
     if auth := entry.get("auth"):
         try:
             user, colon, password = base64.b64decode(auth).decode().partition(":")

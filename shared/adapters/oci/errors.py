@@ -12,7 +12,8 @@ class OciError(Exception):
     """An image that could not be had; `message` says what was seen and what to do next."""
 
     reason: str
-    """`DNS`, `TLS`, `Unauthorized`, `NotFound`, `DigestMismatch`, `TooLarge`, `Malformed` or `Unreachable`."""
+    """`DNS`, `TLS`, `Unauthorized`, `NotFound`, `DigestMismatch`, `TooLarge`, `Malformed`, `MirrorMiss`, `Blocked`
+    or `Unreachable`."""
     message: str
 
     def __str__(self) -> str:

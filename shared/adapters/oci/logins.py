@@ -1,19 +1,43 @@
-"""The logins of the person or pod that runs us, where container tools keep them."""
+"""What container tools keep for the person or pod that runs us: logins, mirrors, certificates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from shared.adapters.oci.credentials import Credentials, Login
+from shared.adapters.oci.credentials import Credentials
+from shared.adapters.oci.limits import Limits
+from shared.adapters.oci.mirrors import Mirrors
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import Transport
+from shared.adapters.oci.trust import Trust
 
 
 def of_machine(environ: Mapping[str, str], home: Path) -> Credentials:
     """Every login that is kept for this user; the file that comes first wins."""
-    logins: dict[str, Login] = {}
+    found = Credentials()
     for path in files(environ, home):
-        logins = {**Credentials.of_config(path.read_bytes()).logins, **logins}
-    return Credentials(logins)
+        found = found.over(Credentials.of_config(path.read_bytes()))
+    return found
+
+
+def mirrors_of_machine(environ: Mapping[str, str], home: Path) -> Mirrors:
+    """What registries.conf says: that of the user, else that of the machine, and the folder of additions beside it."""
+    if named := environ.get("CONTAINERS_REGISTRIES_CONF") or environ.get("REGISTRIES_CONFIG_PATH"):
+        return Mirrors.of_files([Path(named)])
+    folders = (home / ".config" / "containers", Path("/etc/containers"))
+    chosen = next((folder for folder in folders if (folder / "registries.conf").is_file()), None)
+    if chosen is None:
+        return Mirrors()
+    added = sorted((chosen / "registries.conf.d").glob("*.conf"))
+    return Mirrors.of_files([chosen / "registries.conf", *added])
+
+
+def registry_of_machine(environ: Mapping[str, str], home: Path, limits: Limits | None = None) -> Registry:
+    """A client with the logins, mirrors and certificates of the person who runs us."""
+    trust = Trust.of((home / ".config" / "containers" / "certs.d",))
+    mirrors = mirrors_of_machine(environ, home)
+    return Registry(Transport(trust=trust), of_machine(environ, home), limits, mirrors=mirrors)
 
 
 def files(environ: Mapping[str, str], home: Path) -> Iterator[Path]:

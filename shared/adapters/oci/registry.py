@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, TypeVar, cast
 
 import urllib3
-from urllib3.exceptions import HTTPError
 
 from shared.adapters.oci import verify
-from shared.adapters.oci.authorization import Authorizer, refused
 from shared.adapters.oci.credentials import ANONYMOUS, Credentials
+from shared.adapters.oci.download import Download
 from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.exchange import Exchange
 from shared.adapters.oci.limits import Limits
+from shared.adapters.oci.mirrors import NO_MIRRORS, Mirrors, Place
 from shared.adapters.oci.reference import Reference, is_digest
-from shared.adapters.oci.transport import Transport, unreachable
+from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.verify import Descriptor
 from shared.api.manifest import Manifest
 
@@ -36,33 +37,34 @@ class Registry:
     """What can be read from registries with one set of credentials."""
 
     def __init__(
-        self, transport: Transport | None = None, credentials: Credentials = ANONYMOUS, limits: Limits | None = None
+        self,
+        transport: Transport | None = None,
+        credentials: Credentials = ANONYMOUS,
+        limits: Limits | None = None,
+        *,
+        mirrors: Mirrors = NO_MIRRORS,
     ) -> None:
         self.limits = limits or Limits()
-        self._transport = transport or Transport()
-        self._authorizer = Authorizer(self._transport, credentials)
-        self._credentials = credentials
+        self.exchange = Exchange(transport or Transport(), credentials)
+        self._mirrors = mirrors
 
     def digest(self, reference: Reference) -> str:
         """The digest that a tag points to now; that of the reference when it has one."""
         if reference.digest:
             return reference.digest
-        with self._open("HEAD", reference, f"manifests/{reference.wanted}", _ACCEPT) as response:
-            stated = response.headers.get("Docker-Content-Digest", "")
+
+        def ask(place: Place) -> str:
+            path = f"manifests/{place.reference.wanted}"
+            with self.exchange.open("HEAD", place, path, _ACCEPT) as response:
+                return response.headers.get("Docker-Content-Digest", "")
+
+        stated = self._anywhere(reference, ask)
         return stated if is_digest(stated) else self.manifest(reference)[0]
 
     def manifest(self, reference: Reference) -> tuple[str, Manifest]:
         """The digest and the content of a manifest or an index."""
-
-        def read() -> bytes:
-            with self._open("GET", reference, f"manifests/{reference.wanted}", _ACCEPT) as response:
-                return _whole_body(response, self.limits.manifest_bytes, reference)
-
-        content = self._whole(read, reference)
-        digest = verify.digest_of(content)
-        if reference.digest:
-            verify.compare(verify.digest_of(content, reference.digest.partition(":")[0]), reference.digest, reference)
-            digest = reference.digest
+        content = self._anywhere(reference, self._manifest)
+        digest = reference.digest or verify.digest_of(content)
         return digest, verify.document(content, reference)
 
     def document(self, reference: Reference, descriptor: Descriptor) -> Manifest:
@@ -78,74 +80,37 @@ class Registry:
         if descriptor.size > self.limits.layer_bytes:
             raise verify.too_large(reference, descriptor.size, self.limits.layer_bytes)
         with tempfile.SpooledTemporaryFile(max_size=self.limits.memory_bytes) as spool:
-            self._whole(lambda: self._download(reference, descriptor, spool), reference)
+            content = cast("BinaryIO", spool)  # which it is in all but its declared type
+            self._anywhere(reference, lambda place: Download(self.exchange, place, descriptor).run(content))
             spool.seek(0)
-            yield spool  # type: ignore[misc]  # why: a spooled file is a BinaryIO in all but its declared type
+            yield content
 
-    def _download(
-        self, reference: Reference, descriptor: Descriptor, spool: tempfile.SpooledTemporaryFile[bytes]
-    ) -> None:
-        spool.seek(0)
-        spool.truncate()
-        with self._open("GET", reference, f"blobs/{descriptor.digest}", {}) as response:
-            chunks = response.stream(verify.CHUNK_BYTES, decode_content=False)
-            verify.check(chunks, descriptor, reference, write=spool.write)
+    def _manifest(self, place: Place) -> bytes:
+        def read() -> bytes:
+            path = f"manifests/{place.reference.wanted}"
+            with self.exchange.open("GET", place, path, _ACCEPT) as response:
+                return _whole_body(response, self.limits.manifest_bytes, place.reference)
 
-    def _whole(self, read: Callable[[], _T], reference: Reference) -> _T:
-        """Read a body, again from its start where the connection broke in the middle."""
-        for _ in range(self._transport.attempts - 1):
+        content = self.exchange.again(read, place)
+        if wanted := place.reference.digest:
+            seen = verify.digest_of(content, wanted.partition(":")[0])
+            verify.compare(seen, wanted, place.reference)
+        return content
+
+    def _anywhere(self, reference: Reference, ask: Callable[[Place], _T]) -> _T:
+        """The answer of the first place that has one. OciError that tells of all when there are several."""
+        places = self._mirrors.places(reference)
+        refusals: list[OciError] = []
+        for place in places:
             try:
-                return read()
-            except HTTPError:
-                continue  # the last attempt, below, tells what is wrong
-        try:
-            return read()
-        except HTTPError as error:
-            raise unreachable(error, f"https://{reference.host}", str(reference)) from error
-
-    @contextmanager
-    def _open(
-        self, method: str, reference: Reference, path: str, headers: Mapping[str, str]
-    ) -> Iterator[urllib3.BaseHTTPResponse]:
-        scheme = "http" if reference.is_loopback else "https"
-        url = f"{scheme}://{reference.host}/v2/{reference.repository}/{path}"
-        response = self._send(method, url, reference, headers)
-        if response.status == _UNAUTHORIZED:
-            challenge = response.headers.get("WWW-Authenticate", "")
-            response.drain_conn()
-            if self._authorizer.answer(reference, challenge):
-                response = self._send(method, url, reference, headers)
-        try:
-            self._check(response, reference)
-            yield response
-        except BaseException:
-            response.close()  # a half-read connection must not serve another request
-            raise
-        response.drain_conn()
-        response.release_conn()
-
-    def _send(
-        self, method: str, url: str, reference: Reference, headers: Mapping[str, str]
-    ) -> urllib3.BaseHTTPResponse:
-        return self._transport.request(method, url, {**headers, **self._authorizer.header(reference)}, str(reference))
-
-    def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference) -> None:
-        status = response.status
-        if status == _OK:
-            return
-        if status in (_UNAUTHORIZED, _FORBIDDEN):
-            raise refused(reference, self._credentials.of(reference))
-        if status == _NOT_FOUND:
-            raise OciError(
-                "NotFound", f"{reference}: {reference.registry} does not have this image: check its name and tag"
-            )
-        raise OciError("Unreachable", f"{reference}: {reference.registry} answered {status}; it is tried again")
-
-
-_OK: Final = 200
-_UNAUTHORIZED: Final = 401
-_FORBIDDEN: Final = 403
-_NOT_FOUND: Final = 404
+                return ask(place)
+            except OciError as error:
+                if len(places) == 1 and place.reference == reference:
+                    raise
+                refusals.append(error)
+        asked = "; ".join(f"{place.reference.place}: {error}" for place, error in zip(places, refusals, strict=True))
+        what = f"{reference}: none of the mirrors and places that are set for it has the image ({asked})"
+        raise OciError("MirrorMiss", f"{what}; copy it there (`skopeo copy`), or correct the mirrors") from refusals[-1]
 
 
 def _whole_body(response: urllib3.BaseHTTPResponse, limit: int, reference: Reference) -> bytes:

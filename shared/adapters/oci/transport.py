@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import ssl
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
-from urllib.parse import urljoin, urlsplit
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Final, TypeAlias
+from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -14,6 +16,10 @@ from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, SS
 
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import is_loopback
+from shared.adapters.oci.trust import Trust
+
+Content: TypeAlias = bytes | BinaryIO | None
+"""What a request carries; a file is sent from where it stands, and again from there."""
 
 _RETRIED: Final = (429, 500, 502, 503, 504)
 _SPEAKER: Final = re.compile(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ")
@@ -30,13 +36,19 @@ class Transport:
     """Pause before the second attempt; it doubles."""
     connect_seconds: float = 5
     read_seconds: float = 30
-    _pools: dict[str, urllib3.PoolManager] = field(default_factory=dict)
+    is_insecure: bool = False
+    """Any certificate is accepted."""
+    trust: Trust = field(default_factory=Trust)
+    """Whose certificates are accepted."""
+    _pools: dict[tuple[str, str, bool], urllib3.PoolManager] = field(default_factory=dict)
 
-    def request(self, method: str, url: str, headers: Mapping[str, str], image: str) -> urllib3.BaseHTTPResponse:
+    def request(
+        self, method: str, url: str, headers: Mapping[str, str], image: str, content: Content = None
+    ) -> urllib3.BaseHTTPResponse:
         """The response, its body not yet read, redirects followed. OciError about `image` when there is none."""
         for _ in range(_REDIRECTS):
             try:
-                response = self._send(method, url, headers)
+                response = self._send(method, url, headers, content)
                 location = response.get_redirect_location()
                 if not location:
                     return response
@@ -49,7 +61,15 @@ class Transport:
             url = target
         raise OciError("Unreachable", f"{image}: the registry redirects more than {_REDIRECTS} times, last to {url}")
 
-    def _send(self, method: str, url: str, headers: Mapping[str, str]) -> urllib3.BaseHTTPResponse:
+    def pause(self, attempt: int) -> None:
+        """Wait before another attempt: longer each time."""
+        time.sleep(min(self.backoff_seconds * 2**attempt, _PAUSE_SECONDS))
+
+    def insecure(self) -> Transport:
+        """The same for a registry whose certificate need not be trusted."""
+        return replace(self, is_insecure=True, _pools={})
+
+    def _send(self, method: str, url: str, headers: Mapping[str, str], content: Content) -> urllib3.BaseHTTPResponse:
         retries = urllib3.Retry(
             total=self.attempts - 1,
             redirect=False,
@@ -62,6 +82,7 @@ class Transport:
         return self._pool(url).request(
             method,
             url,
+            body=content,
             headers={"User-Agent": _AGENT, **headers},
             redirect=False,
             retries=retries,
@@ -74,9 +95,18 @@ class Transport:
         parts = urlsplit(url)
         is_direct = is_loopback(parts.netloc) or proxy_bypass(parts.netloc)
         proxy = "" if is_direct else getproxies().get(parts.scheme, "")
-        if proxy not in self._pools:
-            self._pools[proxy] = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
-        return self._pools[proxy]
+        key = (proxy, parts.netloc, self.is_insecure)
+        if key not in self._pools:
+            context = self.trust.context(parts.netloc, is_insecure=self.is_insecure)
+            self._pools[key] = _through(proxy, context) if proxy else urllib3.PoolManager(ssl_context=context)
+        return self._pools[key]
+
+
+def _through(proxy: str, context: ssl.SSLContext | None) -> urllib3.ProxyManager:
+    parts = urlsplit(proxy)
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
+    headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
+    return urllib3.ProxyManager(proxy, proxy_headers=headers, ssl_context=context)
 
 
 _REDIRECTS: Final = 5
@@ -92,8 +122,9 @@ def unreachable(error: Exception, url: str, image: str) -> OciError:
             return OciError("DNS", f"{image}: the name of the registry, {host}, cannot be resolved: "
                             "check the spelling and the DNS of this process")  # fmt: skip
         case SSLError():
-            return OciError("TLS", f"{image}: no trusted connection to {host}: {_first_line(cause)}; "
-                            "add its certificate authority to the trusted ones (SSL_CERT_FILE)")  # fmt: skip
+            what = f"{image}: no trusted connection to {host}: {_first_line(cause)}"
+            todo = f"put its certificate authority into /etc/containers/certs.d/{host}/ca.crt, or into SSL_CERT_FILE"
+            return OciError("TLS", f"{what}; {todo}")
     return OciError("Unreachable", f"{image}: {host} does not answer: {_first_line(cause)}; "
                     "it is tried again")  # fmt: skip
 

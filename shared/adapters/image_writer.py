@@ -1,0 +1,38 @@
+"""Makes images of files, without a container engine, and puts them where a reference says."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from shared.adapters.oci import Reference, Registry, logins
+from shared.adapters.oci import docker_archive as archive
+from shared.adapters.oci import layout as oci_layout
+from shared.adapters.oci.build import Files, build
+from shared.adapters.oci.docker_archive import ArchiveName
+from shared.adapters.oci.layout import LayoutName
+from shared.adapters.oci.push import push
+from shared.adapters.oci.saving import save_archive, save_layout
+
+
+def write_image(files: Files, labels: Mapping[str, str], target: str, registry: Registry | None = None) -> str:
+    """Build the image of some files and write it to `target`; its name by digest. OciError when that cannot be.
+
+    `target` is `registry/name:tag`, `oci:DIR[:tag]` or `docker-archive:FILE[:name:tag]`. The same files and labels give
+    the same image, byte for byte. Without `registry`, the logins of the person who runs us are used.
+    """
+    with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
+        aside = Path(folder, "layer")
+        if target.startswith(oci_layout.PREFIX):
+            layout_name, built = LayoutName.parse(target), build(files, labels, aside)
+            save_layout(built, layout_name)
+            return str(layout_name.at(built.digest))
+        if target.startswith(archive.PREFIX):
+            archive_name, built = ArchiveName.parse(target), build(files, labels, aside, is_compressed=False)
+            save_archive(built, archive_name)
+            return str(archive_name.at(built.config_descriptor.digest))
+        reference = Reference.parse(target)
+        chosen = registry or logins.registry_of_machine(os.environ, Path.home())
+        return str(push(chosen, build(files, labels, aside), reference))

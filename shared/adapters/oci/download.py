@@ -1,0 +1,68 @@
+"""A blob from a registry: verified, and continued where a connection broke."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import BinaryIO, Final
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from shared.adapters.oci import verify
+from shared.adapters.oci.exchange import OK, Exchange
+from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.transport import unreachable
+from shared.adapters.oci.verify import Descriptor
+
+_PARTIAL: Final = 206
+_CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-")
+
+
+class Download:
+    """One blob that is being fetched."""
+
+    def __init__(self, exchange: Exchange, place: Place, descriptor: Descriptor) -> None:
+        self._exchange, self._place, self._descriptor = exchange, place, descriptor
+        self._algorithm = descriptor.digest.partition(":")[0]
+        self._seen = hashlib.new(self._algorithm)
+
+    def run(self, target: BinaryIO) -> None:
+        """Write the whole blob to `target`. OciError when it cannot be had, or is not the promised one."""
+        self._restart(target)
+        transport = self._exchange.transport
+        for attempt in range(transport.attempts):
+            try:
+                self._fetch(target)
+                break
+            except HTTPError as error:
+                if attempt == transport.attempts - 1:
+                    host = f"https://{self._place.reference.host}"
+                    raise unreachable(error, host, str(self._place.reference)) from error
+                transport.pause(attempt)
+        seen = f"{self._algorithm}:{self._seen.hexdigest()}"
+        verify.compare(seen, self._descriptor.digest, self._place.reference)
+
+    def _restart(self, target: BinaryIO) -> None:
+        target.seek(0)
+        target.truncate()
+        self._seen = hashlib.new(self._algorithm)
+
+    def _fetch(self, target: BinaryIO) -> None:
+        """Append what is missing."""
+        have = target.tell()
+        headers = {"Range": f"bytes={have}-"} if have else {}
+        path = f"blobs/{self._descriptor.digest}"
+        with self._exchange.open("GET", self._place, path, headers, wanted=(OK, _PARTIAL)) as response:
+            if have and not _continues(response, have):
+                self._restart(target)
+            for chunk in response.stream(verify.CHUNK_BYTES, decode_content=False):
+                self._seen.update(chunk)
+                target.write(chunk)
+                if target.tell() > self._descriptor.size:
+                    raise verify.too_large(self._place.reference, target.tell(), self._descriptor.size)
+
+
+def _continues(response: urllib3.BaseHTTPResponse, have: int) -> bool:
+    stated = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
+    return response.status == _PARTIAL and stated is not None and int(stated[1]) == have

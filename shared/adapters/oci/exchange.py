@@ -1,0 +1,123 @@
+"""One request to a registry: its address, our authorization, and what its status means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from shared.adapters.oci.authorization import Authorizer, refused
+from shared.adapters.oci.credentials import Credentials
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.transport import Content, Transport, unreachable
+
+OK: Final = 200
+_BAD_REQUEST: Final = 400
+_UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+_NOT_FOUND: Final = 404
+_REFUSAL_BYTES: Final = 1024
+_WANTS_TLS: Final = b"HTTPS server"
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
+_T = TypeVar("_T")
+
+
+class Exchange:
+    """Requests with one set of credentials; remembers what each registry accepted."""
+
+    def __init__(self, transport: Transport, credentials: Credentials) -> None:
+        self.transport = transport
+        self._lax = transport.insecure()
+        self._credentials = credentials
+        self._authorizer = Authorizer(transport, credentials)
+        self._schemes: dict[str, str] = {}
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        place: Place,
+        path: str,
+        headers: Mapping[str, str] = _NONE,
+        *,
+        content: Content = None,
+        wanted: Collection[int] = (OK,),
+    ) -> Iterator[urllib3.BaseHTTPResponse]:
+        """The response to a request about an image; `path` follows its repository, or is a whole address."""
+        response = self._reach(method, place, path, headers, content)
+        if response.status == _UNAUTHORIZED:
+            challenge = response.headers.get("WWW-Authenticate", "")
+            response.drain_conn()
+            if self._authorizer.answer(place.reference, challenge):
+                response = self._reach(method, place, path, headers, content)
+        try:
+            self._check(response, place.reference, wanted)
+            yield response
+        except BaseException:
+            response.close()  # a half-read connection must not serve another request
+            raise
+        response.drain_conn()
+        response.release_conn()
+
+    def again(self, read: Callable[[], _T], place: Place) -> _T:
+        """Read a body, again from its start where the connection broke in the middle."""
+        for attempt in range(self.transport.attempts - 1):
+            try:
+                return read()
+            except HTTPError:
+                self.transport.pause(attempt)  # the last attempt, below, tells what is wrong
+        try:
+            return read()
+        except HTTPError as error:
+            raise unreachable(error, f"https://{place.reference.host}", str(place.reference)) from error
+
+    def _reach(  # why: the parts of one request
+        self, method: str, place: Place, path: str, headers: Mapping[str, str], content: Content
+    ) -> urllib3.BaseHTTPResponse:
+        """Ask; a registry that turns out to speak the other of http and https is asked so from then on."""
+        host = place.reference.host
+        scheme = self._schemes.get(host) or ("http" if place.reference.is_loopback else "https")
+        try:
+            response = self._send(method, place, self._url(scheme, place, path), headers, content)
+        except OciError as error:
+            if not (place.is_insecure and scheme == "https" and error.reason in ("TLS", "Unreachable")):
+                raise
+            self._schemes[host] = "http"
+            return self._send(method, place, self._url("http", place, path), headers, content)
+        if scheme == "http" and response.status == _BAD_REQUEST and _WANTS_TLS in response.read(_REFUSAL_BYTES):
+            self._schemes[host] = "https"
+            return self._send(method, place, self._url("https", place, path), headers, content)
+        return response
+
+    def _url(self, scheme: str, place: Place, path: str) -> str:
+        if "://" in path:
+            return path
+        if path.startswith("/"):
+            return f"{scheme}://{place.reference.host}{path}"
+        return f"{scheme}://{place.reference.host}/v2/{place.reference.repository}/{path}"
+
+    def _send(  # why: the parts of one request
+        self, method: str, place: Place, url: str, headers: Mapping[str, str], content: Content
+    ) -> urllib3.BaseHTTPResponse:
+        transport = self._lax if place.is_insecure else self.transport
+        is_ours = url.partition("://")[2].startswith(place.reference.host + "/")  # a login is meant for one host
+        login = self._authorizer.header(place.reference) if is_ours else {}
+        return transport.request(method, url, {**headers, **login}, str(place.reference), content)
+
+    def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, wanted: Collection[int]) -> None:
+        status = response.status
+        if status in wanted:
+            return
+        if status in (_UNAUTHORIZED, _FORBIDDEN):
+            raise refused(reference, self._credentials.of(reference))
+        if status == _NOT_FOUND:
+            raise OciError(
+                "NotFound", f"{reference}: {reference.registry} does not have this image: check its name and tag"
+            )
+        raise OciError("Unreachable", f"{reference}: {reference.registry} answered {status}; it is tried again")

@@ -1,0 +1,146 @@
+"""Where else an image may be: registries.conf, ImageDigestMirrorSets and ImageTagMirrorSets."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import Reference
+
+Pulls = Literal["all", "digest-only", "tag-only"]
+_NEVER: Final = "NeverContactSource"
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A place that holds the same images."""
+
+    location: str
+    """A registry, or a registry and the beginning of a repository."""
+    pulls: Pulls = "all"
+    is_insecure: bool = False
+
+    def serves(self, reference: Reference) -> bool:
+        """Whether it is asked for an image."""
+        return self.pulls == "all" or (self.pulls == "digest-only") == bool(reference.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What to do about the images whose names begin alike."""
+
+    prefix: str
+    """A registry, perhaps with the beginning of a repository; `*.` at the start stands for any hosts below."""
+    mirrors: tuple[Mirror, ...] = ()
+    location: str = ""
+    """Where the images themselves are; empty: where their names say."""
+    is_insecure: bool = False
+    is_blocked: bool = False
+    is_source_asked: bool = True
+    """When no mirror has an image, its own place is asked."""
+
+    def fits(self, reference: Reference) -> bool:
+        """Whether the rule is about an image."""
+        if self.prefix.startswith("*."):
+            return reference.registry.partition(":")[0].endswith(self.prefix[1:])
+        return reference.place == self.prefix or reference.place.startswith(f"{self.prefix}/")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place to ask for an image."""
+
+    reference: Reference
+    is_insecure: bool = False
+    """Its certificate need not be trusted, and it may speak plain HTTP."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrors:
+    """All rules; the longest prefix decides."""
+
+    rules: tuple[Rule, ...] = ()
+
+    def places(self, reference: Reference) -> list[Place]:
+        """Where to ask, in this order. OciError when nowhere."""
+        rule = max((one for one in self.rules if one.fits(reference)), key=lambda one: len(one.prefix), default=None)
+        if rule is None:
+            return [Place(reference)]
+        if rule.is_blocked:
+            raise OciError("Blocked", f"{reference}: registries.conf blocks {rule.prefix}; ask who runs this machine")
+        found = [
+            Place(_moved(reference, rule.prefix, mirror.location), mirror.is_insecure)
+            for mirror in rule.mirrors
+            if mirror.serves(reference)
+        ]
+        if rule.is_source_asked or not found:
+            own = _moved(reference, rule.prefix, rule.location) if rule.location else reference
+            found.append(Place(own, rule.is_insecure))
+        return found
+
+    @classmethod
+    def of_files(cls, paths: Iterable[Path]) -> Mirrors:
+        """The rules of registries.conf files; those of later files count first. OciError when one cannot be read."""
+        rules: dict[str, Rule] = {}
+        for path in paths:
+            try:
+                document = tomllib.loads(path.read_text("utf-8"))
+            except (OSError, ValueError) as error:
+                raise OciError("Malformed", f"{path} cannot be read: {error}; correct it, or set "
+                               "CONTAINERS_REGISTRIES_CONF to another file") from error  # fmt: skip
+            rules |= {rule.prefix: rule for rule in _rules(document)}
+        return cls(tuple(rules.values()))
+
+    @classmethod
+    def of_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Mirrors:
+        """The rules of ImageDigestMirrorSets, ImageTagMirrorSets and ImageContentSourcePolicies of a cluster."""
+        found: dict[str, Rule] = {}
+        for manifest in objects:
+            for field, pulls in _OBJECT_FIELDS.items():
+                for one in (manifest.get("spec") or {}).get(field) or ():
+                    source = str(one.get("source") or "")
+                    mirrors = tuple(Mirror(str(mirror), pulls) for mirror in one.get("mirrors") or ())
+                    known = found.get(source, Rule(source))
+                    is_asked = known.is_source_asked and one.get("mirrorSourcePolicy") != _NEVER
+                    found[source] = replace(known, mirrors=known.mirrors + mirrors, is_source_asked=is_asked)
+        return cls(tuple(rule for rule in found.values() if rule.prefix))
+
+
+NO_MIRRORS: Final = Mirrors()
+_OBJECT_FIELDS: Final[Mapping[str, Pulls]] = {
+    "imageDigestMirrors": "digest-only",
+    "imageTagMirrors": "tag-only",
+    "repositoryDigestMirrors": "digest-only",
+}
+
+
+def _rules(document: Mapping[str, Any]) -> Iterator[Rule]:
+    for one in document.get("registry") or ():
+        location, is_by_digest = str(one.get("location") or ""), bool(one.get("mirror-by-digest-only"))
+        mirrors = tuple(_mirror(mirror, is_by_digest=is_by_digest) for mirror in one.get("mirror") or ())
+        prefix = str(one.get("prefix") or location)
+        if prefix:
+            yield Rule(
+                prefix,
+                mirrors,
+                "" if location == prefix else location,
+                is_insecure=bool(one.get("insecure")),
+                is_blocked=bool(one.get("blocked")),
+            )
+
+
+def _mirror(fields: Mapping[str, Any], *, is_by_digest: bool) -> Mirror:
+    stated = fields.get("pull-from-mirror")
+    pulls: Pulls = stated if stated in ("all", "digest-only", "tag-only") else "digest-only" if is_by_digest else "all"
+    return Mirror(str(fields.get("location") or ""), pulls, bool(fields.get("insecure")))
+
+
+def _moved(reference: Reference, prefix: str, location: str) -> Reference:
+    """The image at another place: what follows the prefix of its name follows the location."""
+    kept = prefix if not prefix.startswith("*.") else reference.registry
+    registry, _, repository = f"{location}{reference.place[len(kept) :]}".partition("/")
+    return replace(reference, registry=registry, repository=repository)

@@ -1,0 +1,58 @@
+"""The push half of the registry API: what a registry has already is not sent again."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import BinaryIO
+from urllib.parse import quote
+
+from shared.adapters.oci.build import MANIFEST_TYPE, Built
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.exchange import OK, Exchange
+from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.verify import Descriptor
+
+_CREATED, _ACCEPTED, _NO_CONTENT = 201, 202, 204
+
+
+def push(registry: Registry, built: Built, reference: Reference) -> Reference:
+    """Send an image; its name by digest. OciError when the registry refuses."""
+    try:
+        place = Place(reference)
+        with io.BytesIO(built.config) as config:
+            _send_blob(registry.exchange, place, built.config_descriptor, config)
+        with built.layer.path.open("rb") as layer:
+            _send_blob(registry.exchange, place, built.layer.descriptor, layer)
+        headers = {"Content-Type": MANIFEST_TYPE}
+        path = f"manifests/{reference.tag or built.digest}"
+        wanted = (_CREATED, OK)
+        with registry.exchange.open("PUT", place, path, headers, content=built.manifest, wanted=wanted):
+            return reference.at(built.digest)
+    except OciError as error:
+        raise replace(error, message=f"{error.message}; it was not pushed") from error
+
+
+def _send_blob(exchange: Exchange, place: Place, descriptor: Descriptor, content: BinaryIO) -> None:
+    if _has(exchange, place, descriptor):
+        return
+    with exchange.open("POST", place, "blobs/uploads/", {"Content-Length": "0"}, wanted=(_ACCEPTED,)) as response:
+        location = response.headers.get("Location", "")
+    if not location:
+        raise OciError("Unreachable", f"{place.reference}: the registry does not say where blobs go; ask who runs it")
+    target = f"{location}{'&' if '?' in location else '?'}digest={quote(descriptor.digest)}"
+    headers = {"Content-Type": "application/octet-stream", "Content-Length": str(descriptor.size)}
+    with exchange.open("PUT", place, target, headers, content=content, wanted=(_CREATED, _NO_CONTENT)):
+        return
+
+
+def _has(exchange: Exchange, place: Place, descriptor: Descriptor) -> bool:
+    try:
+        with exchange.open("HEAD", place, f"blobs/{descriptor.digest}"):
+            return True
+    except OciError as error:
+        if error.reason == "NotFound":
+            return False
+        raise
