@@ -9,11 +9,12 @@ import msgspec
 
 from eventing.events import Event
 from eventing.replay.edits import patch_between, stripped
-from eventing.replay.past import Change, Past, is_ours
+from eventing.replay.likeness import plan_names
+from eventing.replay.past import Change, Past
 from eventing.replay.world_ports import World
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, metadata, uid_of
-from shared.kinds import NAMESPACE, Ref
+from shared.kinds import INSTALL_PLAN, NAMESPACE, Ref
 
 
 @dataclass
@@ -33,6 +34,9 @@ class Others:
     _answered: dict[Ref, tuple[str, int]] = field(default_factory=dict)
     """Uid and generation of the object to which it was done last."""
 
+    def __post_init__(self) -> None:
+        self._plans = self.past.plan_names()
+
     def prepare(self) -> None:
         """Make the namespaces."""
         for name in self.past.namespaces():
@@ -41,10 +45,10 @@ class Others:
 
     def act(self, change: Change) -> None:
         """Do what was done; an answer waits until there is something to answer."""
-        ref = change.event.ref
+        ref = self.ref_here(change.event.ref)
         present = self.world.get(ref)
         if change.is_answer and change.after:
-            self._note(change)
+            self._note(change, ref)
             if present is None:
                 return
             self._answered[ref] = _generation(present)
@@ -60,26 +64,32 @@ class Others:
             is_known = answered and answered[0] == uid_of(present)
             for change in (replace(changes[-1], before=changes[-1].after),) if is_known else changes:
                 self._try(change, self.world.get(ref))
-                yield change.event
+                yield replace(change.event, ref=ref)
             self._answered[ref] = _generation(self.world.get(ref) or present)
 
-    def _note(self, change: Change) -> None:
+    def _note(self, change: Change, ref: Ref) -> None:
         """Remember what was done to an object, and forget what was done to an earlier one of that name."""
-        ref = change.event.ref
         known = self._answers.setdefault(ref, [])
         if known and uid_of(known[0].after or {}) != uid_of(change.after or {}):
             known.clear()
             self._answered.pop(ref, None)
         known.append(change)
 
+    def ref_here(self, ref: Ref) -> Ref:
+        """The object that is the same in this world: the name of an InstallPlan hashes uids."""
+        meant = self._plans.get(ref.name) if ref.kind == INSTALL_PLAN.kind else None
+        names = plan_names(self.world.list(INSTALL_PLAN, ref.namespace)) if meant else {}
+        return replace(ref, name=next((name for name, means in names.items() if means == meant), ref.name))
+
     def _here(self, manifest: Manifest) -> Manifest:
-        """The object as somebody would post it here: the objects that it names by uid have other uids in this world."""
+        """The object as somebody would post it here: it has other uids in this world, and so has what it names."""
         text = msgspec.json.encode(manifest).decode()
         for uid, ref in self.past.uids.items():
-            if uid in text and (present := self.world.get(ref)):
+            if uid in text and (present := self.world.get(self.ref_here(ref))):
                 text = text.replace(uid, uid_of(present))
         here: Manifest = msgspec.json.decode(text)
-        return here
+        name = self.ref_here(Ref.of(here)).name
+        return {**here, "metadata": {**here["metadata"], "name": name}}
 
     def _try(self, change: Change, present: Manifest | None) -> None:
         try:
@@ -88,7 +98,7 @@ class Others:
             self.unrepeatable.append(f"{change.event.type} of {change.event.ref} could not be repeated: {error}")
 
     def _do(self, change: Change, present: Manifest | None) -> None:
-        ref = change.event.ref
+        ref = self.ref_here(change.event.ref)
         if change.event.type.endswith(".delete"):
             self._answers.pop(ref, None)
             if present is not None:
@@ -101,7 +111,7 @@ class Others:
                 before = self._here(change.before) if change.before else None
                 if patch := _patch(present, before, after, is_answer=change.is_answer):
                     self.world.merge(ref, patch)
-                if is_ours(ref):
+                if ref.api_version.startswith(INSTALL_PLAN.group):
                     return  # why: its status is ours to write
             if status := patch_between(present.get("status") or {}, _status(after, present)):
                 self.world.merge(ref, {"status": status}, subresource="status")

@@ -13,11 +13,12 @@ from eventing.journal import Book, Saw
 from eventing.journal.book import writes_of
 from eventing.journal.records import Write
 from eventing.replay.archive import Capture
+from eventing.replay.likeness import plan_names
 from eventing.replay.ports import Timed
 from eventing.routes import WATCHED
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, Ref
+from shared.kinds import EVENT, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Past:
         self.began, self.ended = min(times, default=0), max(times, default=0) + 1000
         self._ours: dict[str, list[int]] = {}
         for write in writes:
-            if write.version.isdigit():
+            if write.version.isdigit() and write.op != "SetStatus":
                 self._ours.setdefault(write.uid, []).append(int(write.version))
         added = (change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add"))
         self._born = {change[0]: int(change[1]) for change in added if change and change[1].isdigit()}
@@ -65,6 +66,10 @@ class Past:
         """The write applied an object of which nobody knows an older version."""
         known = self._versions.get(write.uid)
         return write.op == "Apply" and write.version.isdigit() and (not known or int(write.version) <= min(known))
+
+    def plan_names(self) -> dict[str, str]:
+        """The names of all InstallPlans, each with one that means the same in another world."""
+        return plan_names(versions[max(versions)] for versions in self._versions.values())
 
     def namespaces(self) -> list[str]:
         """Every namespace that something was in."""
@@ -129,13 +134,8 @@ class Past:
             saw.at,
             None if before is None else versions[before],
             None if after is None or is_deletion else versions[after],
-            is_answer=uid in self._made and not is_deletion and not is_ours(Ref.parse(saw.ref)),
+            is_answer=uid in self._made and not is_deletion,
         )
-
-
-def is_ours(ref: Ref) -> bool:
-    """The object is of a kind of OLM: whoever else changes it is a person, who need not wait for us."""
-    return ref.api_version.startswith(CLUSTER_SERVICE_VERSION.group)
 
 
 def _answers(book: Book) -> Iterator[Timed]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -115,14 +115,14 @@ class _Replay:
             for change in burst:
                 self._others.act(change)
             for event in _disturbed([change.event for change in burst], perturb, dice):
-                self._turns.ring(event)
+                self._turns.ring(replace(event, ref=self._others.ref_here(event.ref)))
                 self._turns.settle(until_ms)
             if perturb == "drop":
-                self._turns.audit(change.event.ref for change in burst)
+                self._turns.audit(self._others.ref_here(change.event.ref) for change in burst)
             if size > 1:
                 self._catch_up()
         if perturb == "drop":
-            self._turns.audit({*self._past.uids.values(), *self._past.written})
+            self._turns.audit({self._others.ref_here(ref) for ref in (*self._past.uids.values(), *self._past.written)})
         self._turns.settle(self._past.ended)
         self._turns.retry()
         self._catch_up()
