@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli import bundle, catalog, debug, events, local, manifests, packages, queue, resolve, run, semver
+from eventing.cli import (
+    bundle,
+    catalog,
+    debug,
+    events,
+    extension,
+    local,
+    manifests,
+    packages,
+    queue,
+    resolve,
+    run,
+    semver,
+)
 from eventing.cli.failure import CliError, told
 
 app = typer.Typer(
@@ -33,7 +46,7 @@ def options(
         raise typer.Exit
 
 
-for module in (local, packages, catalog, bundle, debug, events, queue, manifests, resolve, run, semver):
+for module in (local, packages, catalog, bundle, debug, events, extension, queue, manifests, resolve, run, semver):
     module.register(app)
 
 
