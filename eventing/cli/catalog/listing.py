@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.catalog.source import CatalogArgument, Found, NotAllowed, opened
+from eventing.cli.catalog.source import CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PackageArgument = Annotated[str, typer.Argument(metavar="[PACKAGE]", help="Only this package.", show_default=False)]
 TableOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
+FORMS = ("table", "json", "yaml")
 _PACKAGES = ("name", "display name", "default channel")
 _CHANNELS = ("package", "channel", "head")
 _BUNDLES = ("package", "channel", "bundle", "replaces", "skips", "skip range", "image")
@@ -35,6 +36,7 @@ def packages(path: CatalogArgument, output: TableOption = "table") -> None:
     """List the packages."""
     from shared.domain.catalog.listing import packages
 
+    check_form(output, FORMS)
     _show(packages(_valid(path)), output, _PACKAGES)
 
 
@@ -42,6 +44,7 @@ def channels(path: CatalogArgument, package: PackageArgument = "", output: Table
     """List the channels and their heads."""
     from shared.domain.catalog.listing import channels
 
+    check_form(output, FORMS)
     _show(_of_package(channels, path, package), output, _CHANNELS)
 
 
@@ -49,6 +52,7 @@ def bundles(path: CatalogArgument, package: PackageArgument = "", output: TableO
     """List the bundles, once for each channel that they are in."""
     from shared.domain.catalog.listing import bundles
 
+    check_form(output, FORMS)
     _show(_of_package(bundles, path, package), output, _BUNDLES)
 
 

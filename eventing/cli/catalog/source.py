@@ -187,14 +187,19 @@ def _allowed(found: Found, kinds: frozenset[Kind]) -> Found:
 
 def write(config: Config, form: str) -> None:
     """Print a catalog. CliError when a document belongs to no package."""
+    for document in written(config, form):
+        sys.stdout.buffer.write(document)
+    sys.stdout.flush()
+
+
+def written(config: Config, form: str) -> Iterator[bytes]:
+    """The documents of a catalog as text. CliError when one of them belongs to no package."""
     from shared.domain.catalog.write import Form, Unwritable, stream
 
     try:
-        for document in stream(config, Form(form)):
-            sys.stdout.buffer.write(document)
+        yield from stream(config, Form(form))
     except Unwritable as error:
         raise CliError(str(error), NEGATIVE) from error
-    sys.stdout.flush()
 
 
 def check_form(output: str, forms: tuple[str, ...] = ("json", "yaml")) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.composite import composite
 from eventing.cli.catalog.graph import drawn
 from eventing.cli.catalog.source import (
     STDIN,
@@ -35,7 +36,7 @@ def register(group: typer.Typer) -> None:
     """Add the verbs."""
     below = typer.Typer(name="template", help="Catalogs from templates: basic, semver, substitutes, composite.",
                         no_args_is_help=True)  # fmt: skip
-    for verb in (basic, semver, substitutes, render, convert):
+    for verb in (basic, semver, substitutes, composite, render, convert):
         below.command()(verb)
     group.add_typer(below)
 

@@ -13,7 +13,7 @@ __all__ = ["SCHEMAS", "Rendered", "TemplateError", "detect", "render"]
 
 _Render: TypeAlias = Callable[[bytes, RenderImage], Config]
 _RENDERERS: Final[Mapping[str, _Render]] = {one.SCHEMA: one.render for one in (basic, semver, substitutes)}
-SCHEMAS: Final[Mapping[str, str]] = {schema.rpartition(".")[2]: schema for schema in sorted(_RENDERERS)}
+SCHEMAS: Final[Mapping[str, str]] = dict(sorted((schema.rpartition(".")[2], schema) for schema in _RENDERERS))
 """The schema of each type of template, by the name of the type."""
 
 

@@ -1,0 +1,85 @@
+"""`olmf catalog template composite`: one package into several catalogs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.catalog.source import Rendering, check_form, render, written
+from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.catalog.config import Config
+    from shared.domain.catalog.template.composite import Step
+
+CATALOGS, COMPONENTS = Path("catalogs.yaml"), Path("composite.yaml")
+FormOption = Annotated[str, typer.Option("-o", "--output", help="json or yaml.")]
+
+
+def composite(
+    catalogs: Annotated[Path, typer.Option("-f", "--catalog-config", help="Folders and builders of catalogs.")] = (
+        CATALOGS
+    ),
+    components: Annotated[Path, typer.Option("-c", "--composite-config", help="What goes to which catalog.")] = (
+        COMPONENTS
+    ),
+    output: FormOption = "json",
+    *,
+    validate: Annotated[bool, typer.Option(help="Judge each folder as soon as it is written.")] = True,
+) -> None:
+    """Build the catalogs that two files describe (olm.composite)."""
+    from shared.domain.catalog.template import TemplateError
+    from shared.domain.catalog.template.composite import steps
+
+    check_form(output)
+    plan = steps(_content(catalogs, "catalog"), _content(components, "composite"))
+    try:
+        for step in plan:
+            place = _build(step, components.parent, output)
+            if validate:
+                _judge(step, place.parent)
+            sys.stderr.write(f"wrote {place}\n")
+    except TemplateError as error:
+        raise CliError(str(error), NEGATIVE) from error
+
+
+def _build(step: Step, beside: Path, form: str) -> Path:
+    try:
+        source = Path(step.input)
+        config = _config(step, source if source.exists() else beside / source)
+        place = Path(step.folder, step.output)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(b"".join(written(config, form)))
+    except (CliError, OSError) as error:
+        code = error.code if isinstance(error, CliError) else UNKNOWN
+        raise CliError(f'building component "{step.catalog}": {error}', code) from error
+    return place
+
+
+def _config(step: Step, source: Path) -> Config:
+    from eventing.cli.catalog.template import rendered
+
+    if step.template:
+        return rendered(source.read_bytes(), step.template.rpartition(".")[2], "")
+    if not source.exists():
+        raise CliError(f"{source}: no such file or folder", UNKNOWN)
+    return render((str(source),), Rendering())
+
+
+def _judge(step: Step, folder: Path) -> None:
+    from shared.adapters.files import judge
+
+    verdict = judge(str(folder))
+    if not verdict.ok:
+        what = f'validating component "{step.catalog}": validation failure in path "{folder}"'
+        raise CliError(f"{what}: {verdict.text()}", NEGATIVE)
+
+
+def _content(path: Path, what: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CliError(f'opening {what} config file "{path}": {error.strerror}', UNKNOWN) from error
