@@ -74,7 +74,7 @@ class Authorizer:
         if login and login.identity_token:
             form = query | {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": login.identity_token}
             headers = {"Content-Type": "application/x-www-form-urlencoded"}
-            return self.transport.request("POST", realm, headers, str(reference), urlencode(form).encode())
+            return self.transport.request("POST", realm, headers, str(reference), content=urlencode(form).encode())
         headers = {"Authorization": login.basic} if login else {}
         return self.transport.request("GET", f"{realm}?{urlencode(query)}", headers, str(reference))
 

@@ -90,10 +90,18 @@ class Exchange:
                 raise
             self._schemes[host] = "http"
             return self._send(method, place, self._url("http", place, path), headers, content)
-        if scheme == "http" and response.status == _BAD_REQUEST and _WANTS_TLS in response.read(_REFUSAL_BYTES):
+        if scheme == "http" and response.status == _BAD_REQUEST and self._wants_tls(place):
+            response.close()
             self._schemes[host] = "https"
             return self._send(method, place, self._url("https", place, path), headers, content)
         return response
+
+    def _wants_tls(self, place: Place) -> bool:
+        """Whether a registry says so; asked apart, for the answer to a HEAD has no text."""
+        answer = self._send("GET", place, self._url("http", place, "/v2/"), {}, None)
+        said = answer.read(_REFUSAL_BYTES)
+        answer.close()
+        return _WANTS_TLS in said
 
     def _url(self, scheme: str, place: Place, path: str) -> str:
         if "://" in path:
@@ -108,7 +116,7 @@ class Exchange:
         transport = self._lax if place.is_insecure else self.transport
         is_ours = url.partition("://")[2].startswith(place.reference.host + "/")  # a login is meant for one host
         login = self._authorizer.header(place.reference) if is_ours else {}
-        return transport.request(method, url, {**headers, **login}, str(place.reference), content)
+        return transport.request(method, url, {**headers, **login}, str(place.reference), content=content)
 
     def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, wanted: Collection[int]) -> None:
         status = response.status

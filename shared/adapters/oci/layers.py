@@ -216,9 +216,11 @@ def _unpacked(layer: BinaryIO, limits: Limits) -> _Bounded:
 
 
 def _zstd(layer: BinaryIO) -> BinaryIO:
-    try:
-        zstd = import_module("compression.zstd")
-    except ImportError as error:
-        raise OciError("Malformed", "a layer is compressed with zstd, which needs Python 3.14: "
-                       "push the image with gzip layers") from error  # fmt: skip
-    return cast("BinaryIO", zstd.ZstdFile(layer))
+    for name in ("compression.zstd", "backports.zstd"):  # the library of Python 3.14, and the same for older ones
+        try:
+            zstd = import_module(name)
+        except ImportError:
+            continue
+        return cast("BinaryIO", zstd.ZstdFile(layer))
+    raise OciError("Malformed", "a layer is compressed with zstd, which needs Python 3.14 or the package backports.zstd: "
+                   "install it, or push the image with gzip layers")  # fmt: skip

@@ -43,7 +43,7 @@ class Transport:
     _pools: dict[tuple[str, str, bool], urllib3.PoolManager] = field(default_factory=dict)
 
     def request(
-        self, method: str, url: str, headers: Mapping[str, str], image: str, content: Content = None
+        self, method: str, url: str, headers: Mapping[str, str], image: str, *, content: Content = None
     ) -> urllib3.BaseHTTPResponse:
         """The response, its body not yet read, redirects followed. OciError about `image` when there is none."""
         for _ in range(_REDIRECTS):
