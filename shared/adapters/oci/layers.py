@@ -215,12 +215,25 @@ def _unpacked(layer: BinaryIO, limits: Limits) -> _Bounded:
     return _Bounded(layer, limits.unpacked_bytes)
 
 
+class _Zstd:
+    """A stream whose library has an error of its own for what is broken."""
+
+    def __init__(self, stream: BinaryIO, broken: type[Exception]) -> None:
+        self._stream, self._broken = stream, broken
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._stream.read(size)
+        except self._broken as error:
+            raise ValueError(str(error)) from error
+
+
 def _zstd(layer: BinaryIO) -> BinaryIO:
     for name in ("compression.zstd", "backports.zstd"):  # the library of Python 3.14, and the same for older ones
         try:
-            zstd = import_module(name)
+            library = import_module(name)
         except ImportError:
             continue
-        return cast("BinaryIO", zstd.ZstdFile(layer))
-    raise OciError("Malformed", "a layer is compressed with zstd, which needs Python 3.14 or the package backports.zstd: "
-                   "install it, or push the image with gzip layers")  # fmt: skip
+        return cast("BinaryIO", _Zstd(library.ZstdFile(layer), library.ZstdError))
+    what = "a layer is compressed with zstd, which needs Python 3.14 or the package backports.zstd"
+    raise OciError("Malformed", f"{what}: install it, or push the image with gzip layers")
