@@ -30,7 +30,7 @@ class Others:
     unrepeatable: list[str] = field(default_factory=list)
     """What the API server refused."""
     _answers: dict[Ref, list[Change]] = field(default_factory=dict)
-    """What was done by now to each object that we made."""
+    """What was done by now to each object that we made, by its ref of then."""
     _answered: dict[Ref, tuple[str, int]] = field(default_factory=dict)
     """Uid and generation of the object to which it was done last."""
 
@@ -48,27 +48,28 @@ class Others:
         ref = self.ref_here(change.event.ref)
         present = self.world.get(ref)
         if change.is_answer and change.after:
-            self._note(change, ref)
+            self._note(change)
             if present is None:
                 return
-            self._answered[ref] = _generation(present)
+            self._answered[change.event.ref] = _generation(present)
         self._try(change, present)
 
     def answer(self, *, again: bool = False) -> Iterator[Event]:
         """Answer what was made late, and `again` what was made or changed since; the events that this makes."""
         for ref, changes in list(self._answers.items()):
             answered = self._answered.get(ref)
-            present = None if answered and not again else self.world.get(ref)
+            present = None if answered and not again else self.world.get(self.ref_here(ref))
             if present is None or answered == _generation(present):
                 continue
             is_known = answered and answered[0] == uid_of(present)
             for change in (replace(changes[-1], before=changes[-1].after),) if is_known else changes:
-                self._try(change, self.world.get(ref))
-                yield replace(change.event, ref=ref)
-            self._answered[ref] = _generation(self.world.get(ref) or present)
+                self._try(change, self.world.get(here := self.ref_here(ref)))
+                yield replace(change.event, ref=here)
+            self._answered[ref] = _generation(self.world.get(self.ref_here(ref)) or present)
 
-    def _note(self, change: Change, ref: Ref) -> None:
+    def _note(self, change: Change) -> None:
         """Remember what was done to an object, and forget what was done to an earlier one of that name."""
+        ref = change.event.ref
         known = self._answers.setdefault(ref, [])
         if known and uid_of(known[0].after or {}) != uid_of(change.after or {}):
             known.clear()
@@ -100,7 +101,7 @@ class Others:
     def _do(self, change: Change, present: Manifest | None) -> None:
         ref = self.ref_here(change.event.ref)
         if change.event.type.endswith(".delete"):
-            self._answers.pop(ref, None)
+            self._answers.pop(change.event.ref, None)
             if present is not None:
                 self.world.delete(ref)
         elif change.after is not None:

@@ -58,6 +58,7 @@ class Past:
         for write in writes:
             if write.version.isdigit() and write.op != "SetStatus":
                 self._ours.setdefault(write.uid, []).append(int(write.version))
+        self._created = {write.uid: made for write in writes if (made := self._creation(write))}
         added = (change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add"))
         self._born = {change[0]: int(change[1]) for change in added if change and change[1].isdigit()}
         self._made = {write.uid for write in writes if write.op == "Create" or self._is_first(write)}
@@ -66,6 +67,11 @@ class Past:
         """The write applied an object of which nobody knows an older version."""
         known = self._versions.get(write.uid)
         return write.op == "Apply" and write.version.isdigit() and (not known or int(write.version) <= min(known))
+
+    def _creation(self, write: Write) -> Manifest | None:
+        """The object as we created it, if that was recorded."""
+        body = msgspec.json.decode(self.book.bodies.get(write.body, b"null")) if write.op == "Create" else None
+        return body["manifest"] if body else None
 
     def plan_names(self) -> dict[str, str]:
         """The names of all InstallPlans, each with one that means the same in another world."""
@@ -102,7 +108,7 @@ class Past:
                 event = Event(f"{uid}.{version}.update", names.UPDATED, "capture", Ref.of(manifest))
                 is_ours = any(self.book.writer_of(f"{uid}.{version}.{verb}") for verb in ("add", "update"))
                 if not is_ours and (manifest["apiVersion"], manifest["kind"]) not in watched:
-                    found.append((version, Change(event, self.ended, after=manifest, is_answer=True)))
+                    found.append((version, Change(event, self.ended, self._created.get(uid), manifest, is_answer=True)))
         return sorted(found, key=lambda each: each[0])
 
     def final(self) -> dict[Ref, Manifest]:

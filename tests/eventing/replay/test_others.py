@@ -12,7 +12,7 @@ from eventing.replay.past import Change, Past
 from shared import names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_ROLE, CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Ref
+from shared.kinds import CLUSTER_ROLE, CONFIG_MAP, DEPLOYMENT, INSTALL_PLAN, SUBSCRIPTION, Ref
 from tests.eventing.effects.fake_api import FakeApi
 
 TIDE = DEPLOYMENT.ref("tide", "demo")
@@ -45,6 +45,12 @@ def others(api: FakeApi) -> Others:
 
 def available(api: FakeApi) -> Any:
     return api.objects[TIDE].get("status", {}).get("available")
+
+
+def a_plan(name: str) -> Manifest:
+    spec = {"clusterServiceVersionNames": ["tide.v1"], "approved": False, "generation": 1}
+    meta = {"name": name, "namespace": "demo"}
+    return {"apiVersion": INSTALL_PLAN.api_version, "kind": INSTALL_PLAN.kind, "metadata": meta, "spec": spec}
 
 
 READY = a_change(seen(a_deployment(status={"available": True, "observedGeneration": 1})))
@@ -120,8 +126,22 @@ def test_what_a_program_wrote_into_an_object_without_status_is_written_again() -
     ref = CONFIG_MAP.ref("content", "demo")
     empty = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "content", "namespace": "demo"}}
     api = FakeApi([empty])
-    others(api).act(a_change(seen({**empty, "data": {"a": "b"}}), ref=ref))
+    others(api).act(a_change(seen({**empty, "data": {"a": "b"}}), empty, ref=ref))
     assert api.objects[ref]["data"] == {"a": "b"}
+
+
+def test_a_plan_is_approved_under_the_name_that_it_has_here_even_when_it_is_made_late() -> None:
+    book, plan = Book(), a_plan("install-aaaaaaaa")
+    past = Past(Capture(book, (seen(plan),)))
+    api = FakeApi()
+    them = Others(past, api)
+    approved = {**plan, "spec": {**plan["spec"], "approved": True}}
+    them.act(a_change(seen(approved), seen(plan), ref=Ref.of(plan)))
+    assert api.objects == {}
+    made = api.create(a_plan("install-bbbbbbbb"))
+    (event,) = them.answer()
+    assert event.ref == Ref.of(made)
+    assert api.objects[Ref.of(made)]["spec"]["approved"] is True
 
 
 def test_the_rules_of_an_aggregated_role_are_gathered_by_this_world() -> None:
