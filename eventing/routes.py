@@ -221,7 +221,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.AUDIT_RANG, "platform/collect_garbage", itself, always, "bulk"),
 )
 
-NEWS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.UPGRADE_FAILED)
+NEWS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)
 """Events that a sink outside is told."""
 
 TO_SINK: tuple[Route, ...] = tuple(Route(type_, f"{SINK}/{type_}", itself_outside, always, "bulk") for type_ in NEWS)

@@ -13,7 +13,6 @@ from shared.api.manifest import Manifest
 
 MAGIC = b"k8s\x00"
 MEDIA = "application/vnd.kubernetes.protobuf"
-_META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 
 
 def decode(data: bytes, resource: Resource) -> Manifest:

@@ -21,7 +21,8 @@ def execute_install_plan(
     Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change;
             pull secrets of the global namespace.
     Writes: the objects of its steps; its status, last.
-    Emits:  `io.olmf.plan.completed`; at its end `io.olmf.standing.changed` for each Subscription that it has made.
+    Emits:  at its end `io.olmf.plan.completed` or `.failed`, and `io.olmf.standing.changed` for each Subscription that
+            it has made.
     """
     plan = cluster.get(ref)
     if plan is None or state.is_finished(plan):
@@ -62,8 +63,8 @@ def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
     if status["phase"] == "Installing":
         return ()
     made = (kinds.SUBSCRIPTION.ref(name, ref.namespace) for name in generated(plan))
-    done = (Emit(names.PLAN_COMPLETED, ref),) if status["phase"] == "Complete" else ()
-    return (*done, *(Emit(names.STANDING_CHANGED, one) for one in made))
+    ended = Emit(names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED, ref)
+    return (ended, *(Emit(names.STANDING_CHANGED, one) for one in made))
 
 
 def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:

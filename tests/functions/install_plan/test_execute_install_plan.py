@@ -181,6 +181,7 @@ def test_a_refused_write_is_retried_and_then_final() -> None:
     assert "conditions" not in status(world)
     world.later(seconds=61)
     assert status(world)["phase"] == "Failed"
+    assert (names.PLAN_FAILED in world.emitted, names.PLAN_COMPLETED in world.emitted) == (True, False)
     assert installed_condition(world) == (
         "False", "InstallComponentFailed", "ClusterServiceVersion a.v1: spec is nonsense",
     )  # fmt: skip
