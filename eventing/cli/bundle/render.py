@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from eventing.cli.bundle.source import Source, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from shared.domain.bundle.annotations import PACKAGE
 
 LEVELS = ("none", "bundle-object-to-csv-metadata", "all")
 
@@ -51,6 +53,8 @@ def _blob(source: Source, template: str, *, is_migrated: bool) -> dict[str, Any]
     from shared.domain.bundle.typed import MistypedError
 
     where = f'render reference "{source.name}"'
+    if source.labels is not None and PACKAGE not in source.labels:
+        raise CliError(f'{where}: render "{source.name}": {_undetermined(source.labels)}', NEGATIVE)
     parsed = source.parsed()
     for warning in parsed.warnings:
         sys.stderr.write(f"# {warning}\n")
@@ -62,6 +66,11 @@ def _blob(source: Source, template: str, *, is_migrated: bool) -> dict[str, Any]
         raise CliError(f"{where}: {what}: {error}", USAGE) from error
     except MistypedError as error:
         raise CliError(f"{where}: {error}", NEGATIVE) from error
+
+
+def _undetermined(labels: Mapping[str, str]) -> str:
+    found = "".join(f"\n  {key}={labels[key]}" for key in sorted(labels))
+    return f"image type could not be determined{f', found labels{found}' if labels else ': image has no labels'}"
 
 
 def _write(blob: dict[str, Any], output: str) -> None:

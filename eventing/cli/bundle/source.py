@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ BundleArgument = Annotated[
 ]
 LAYOUT_MARK: Final = "oci-layout"
 _LOCAL: Final = ("oci:", "docker-archive:")
+_REGISTRY: Final = re.compile(r"(?:[^/]*[.:][^/]*|localhost)/.")
 _FILES: Final = 10_000
 _BYTES: Final = 256 * 1024 * 1024
 
@@ -32,6 +34,8 @@ class Source:
     folder: Path
     image: str = ""
     """The reference by which others can pull it; empty for a folder, and for an image on this machine."""
+    labels: Mapping[str, str] | None = None
+    """Those of the image; None for a folder."""
 
     def files(self) -> Files:
         """Manifests and metadata by path. CliError when they cannot be read."""
@@ -58,10 +62,15 @@ def opened(reference: str) -> Iterator[Source]:
         raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', UNKNOWN)
     from shared.adapters.images import OciError, unpacked
 
+    is_local = path.is_dir() or reference.startswith(_LOCAL)
+    if not is_local and not _REGISTRY.match(reference):
+        what = f'failed to pull image "{reference}": repository name must be canonical'
+        raise CliError(f"{what}, and there is no folder of that name; write registry/name:tag", UNKNOWN)
     try:
         with unpacked(f"oci:{reference}" if path.is_dir() else reference) as found:
-            is_local = path.is_dir() or reference.startswith(_LOCAL)
-            yield Source(reference, found.path, "" if is_local else reference)
+            if found.catalog or found.is_database:
+                raise CliError(f"{reference} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
+            yield Source(reference, found.path, "" if is_local else reference, found.labels)
     except OciError as error:
         raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, Final
 
 import orjson
 
-_PLAIN: Final = (Decimal("1e-6"), Decimal("1e21"))
-"""Numbers of this size are written without an exponent."""
+from shared.domain.gofloat import json_text as number_text
+
 _ESCAPES: Final = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
@@ -65,15 +64,6 @@ def _write(value: Any, *, is_sorted: bool, pieces: list[str]) -> None:
             _write(item, is_sorted=is_sorted, pieces=pieces)
         pieces.append("]")
     elif isinstance(value, float):
-        pieces.append(_number(value))
+        pieces.append(number_text(value))
     else:
         pieces.append(json.dumps(value, ensure_ascii=False))
-
-
-def _number(value: float) -> str:
-    digits = Decimal(repr(value))
-    if not value or _PLAIN[0] <= abs(digits) < _PLAIN[1]:
-        return f"{digits:f}".removesuffix(".0")
-    mantissa, _, exponent = f"{digits:e}".partition("e")
-    sign, power = exponent[0], exponent[1:]
-    return f"{mantissa}e{sign}{power if sign == '-' else f'{power:0>2}'}"

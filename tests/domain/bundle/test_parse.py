@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from shared.api.manifest import name_of
 from shared.domain.bundle.model import BadBundle, ParsedBundle
 from shared.domain.bundle.parse import parse
+from shared.domain.bundle.properties import properties
 
 CSV = b"apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: etcd.v1}\nspec: {}\n"
 LABELS = b"annotations: {operators.operatorframework.io.bundle.package.v1: etcd}\n"
@@ -69,3 +72,79 @@ def test_what_is_no_bundle_is_refused_with_a_sentence(files: dict[str, bytes], n
     assert isinstance(found, BadBundle)
     assert needle in found.message
     assert found.message.startswith("here: ")
+
+
+@pytest.mark.parametrize(
+    ("files", "cause"),
+    [
+        pytest.param({}, "no bundle objects found", id="fbc.md R194: nothing"),
+        pytest.param({"metadata/annotations.yaml": LABELS}, "no bundle objects found", id="fbc.md R194: no manifests"),
+        pytest.param({"manifests/csv.yaml": CSV}, "Could not find annotations file", id="fbc.md R194: no metadata"),
+        pytest.param(
+            {**GOOD, "manifests/csv.yaml": b"kind: ConfigMap\n"}, "no csv in bundle", id="fbc.md R203: no version"
+        ),
+    ],
+)
+def test_what_is_missing_is_told_in_the_words_of_opm(files: dict[str, bytes], cause: str) -> None:
+    found = parse(files, "here")
+    assert isinstance(found, BadBundle)
+    assert found.cause == cause
+
+
+def test_fbc_md_r195_and_r196_a_bundle_with_a_definition_and_a_dependency() -> None:
+    prefix = "operators.operatorframework.io.bundle."
+    given = {"package": "foo", "channels": "alpha,stable", "channel.default": "stable"}
+    labels = json.dumps({"annotations": {f"{prefix}{key}.v1": value for key, value in given.items()}})
+    crd = b"""
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.test.io}
+spec: {group: test.io, names: {kind: Foo, plural: foos}, versions: [{name: v1}]}
+"""
+    csv = b"""
+apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata: {name: foo.v1.1.0}
+spec: {version: 1.1.0, customresourcedefinitions: {owned: [{name: foos.test.io, version: v1, kind: Foo}]}}
+"""
+    files = {"manifests/csv.yaml": csv, "manifests/crd.yaml": crd, "metadata/annotations.yaml": labels.encode()}
+    files["metadata/dependencies.yaml"] = (
+        b"dependencies: [{type: olm.package, value: {packageName: bar, version: 2.0.0}}]"
+    )
+    found = parse(files, "here", is_complete=True)
+    assert isinstance(found, ParsedBundle)
+    assert (found.name, found.annotations.package, found.annotations.channels) == (
+        "foo.v1.1.0",
+        "foo",
+        ("alpha", "stable"),
+    )
+    assert found.dependencies == (("olm.package", {"packageName": "bar", "version": "2.0.0"}),)
+    assert [(one.type, one.value) for one in properties(found)] == [
+        ("olm.gvk", {"group": "test.io", "kind": "Foo", "version": "v1"}),
+        ("olm.package", {"packageName": "foo", "version": "1.1.0"}),
+        ("olm.package.required", {"packageName": "bar", "versionRange": "2.0.0"}),
+    ]
+
+
+def test_fbc_md_r204_of_two_versions_the_first_is_read() -> None:
+    found = parse({**GOOD, "manifests/other.yaml": CSV.replace(b"etcd.v1", b"etcd.v2")}, "here")
+    assert isinstance(found, ParsedBundle)
+    assert (found.name, len(found.objects)) == ("etcd.v1", 1)
+    assert found.warnings == (
+        "here: manifests/other.yaml is a second ClusterServiceVersion, which nobody reads; remove it",
+    )
+
+
+def test_fbc_md_r205_and_r206_what_is_passed_over_is_a_warning() -> None:
+    found = parse({**GOOD, "manifests/a.yaml": b"a: 1\n", "manifests/b.yaml": b"kind: B\n---\nkind: C\n"}, "here")
+    assert isinstance(found, ParsedBundle)
+    assert found.warnings == (
+        "here: manifests/a.yaml cannot be read: Object 'Kind' is missing; mend it",
+        "here: found more than one document inside manifests/b.yaml, using only the first one",
+    )
+
+
+def test_fbc_md_9_3_scalars_become_text() -> None:
+    found = parse({**GOOD, "metadata/p.yaml": b"properties: [{type: y, value: 1}]"}, "here")
+    assert isinstance(found, ParsedBundle)
+    assert found.properties == (("true", 1),)

@@ -111,6 +111,11 @@ def test_fbc_md_r229_related_images_keep_their_names_and_each_image_comes_once()
     )  # fmt: skip
 
 
+def test_fbc_md_r228_an_image_relates_itself_and_all_its_containers() -> None:
+    found = blob(parsed(a_csv(install=installing(a_deployment("b", init=("a",))))), "quay.io/acme/tea:1")
+    assert found["relatedImages"] == [{"name": "", "image": one} for one in ("a", "b", "quay.io/acme/tea:1")]
+
+
 @pytest.mark.parametrize(
     ("install", "images"),
     [

@@ -14,6 +14,10 @@ from typer.testing import CliRunner, Result
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
+from shared.adapters.oci.build import build
+from shared.adapters.oci.layout import LayoutName
+from shared.adapters.oci.saving import save_layout
+from shared.domain.bundle.annotations import PACKAGE
 from tests.kit.installation import SAMPLES
 
 TIDE = SAMPLES / "tide" / "1.0.0"
@@ -299,3 +303,40 @@ def test_a_file_that_no_cluster_takes_is_not_built(bundle: Path, tmp_path: Path)
 )
 def test_wrong_words_of_build(words: tuple[str, ...], code: int, sentence: str) -> None:
     refused(code, sentence, "build", *words)
+
+
+def an_image(tmp_path: Path, labels: dict[str, str]) -> str:
+    files = {path.relative_to(TIDE).as_posix(): path for path in TIDE.rglob("*.yaml")}
+    save_layout(build(files, labels, tmp_path / "layer"), name := LayoutName(tmp_path / "image", "1"))
+    return str(name)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        pytest.param({}, "image type could not be determined: image has no labels", id="fbc.md R242: no labels"),
+        pytest.param(
+            {"b": "2", "a": "1"},
+            "image type could not be determined, found labels\n  a=1\n  b=2",
+            id="fbc.md R242: others",
+        ),
+        pytest.param(
+            {"operators.operatorframework.io.index.database.v1": "/x"},
+            "is the image of a catalog, not of a bundle: not allowed",
+            id="fbc.md R243: a database",
+        ),
+        pytest.param(
+            {"operators.operatorframework.io.index.configs.v1": "/manifests", PACKAGE: "tide"},
+            "is the image of a catalog, not of a bundle: not allowed",
+            id="fbc.md R244: a catalog that is labelled as a bundle, too",
+        ),
+    ],
+)
+def test_an_image_of_something_else_is_not_rendered(tmp_path: Path, labels: dict[str, str], sentence: str) -> None:
+    refused(NEGATIVE, sentence, "render", an_image(tmp_path, labels))
+
+
+def test_fbc_md_r245_a_name_without_a_registry_is_refused() -> None:
+    refused(
+        UNKNOWN, 'failed to pull image "unknown-index": repository name must be canonical', "render", "unknown-index"
+    )
