@@ -35,6 +35,8 @@ class Request:
     method: str
     path: str
     authorization: str
+    span: str = ""
+    """The header `Range`."""
 
 
 @dataclass
@@ -80,7 +82,10 @@ def scripted_registry() -> Iterator[ScriptedRegistry]:
         wbufsize = -1
 
         def do_GET(self) -> None:
-            answer = registry.answer(Request(self.command, self.path, self.headers.get("Authorization", "")))
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            answer = registry.answer(
+                Request(self.command, self.path, self.headers.get("Authorization", ""), self.headers.get("Range", ""))
+            )
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
@@ -90,7 +95,7 @@ def scripted_registry() -> Iterator[ScriptedRegistry]:
                 self.wfile.write(answer.body[: answer.cut_to])
             self.close_connection = answer.cut_to is not None
 
-        do_HEAD = do_GET  # noqa: N815  # why: the name that http.server calls
+        do_HEAD = do_POST = do_PUT = do_GET  # noqa: N815  # why: the name that http.server calls
 
         def log_message(self, *_: object) -> None:
             pass

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import tarfile
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -54,19 +52,16 @@ def save_archive(built: Built, name: ArchiveName) -> None:
     """Write a file that `docker load` and `podman load` read."""
     config, layer = f"{_hex(built.config_descriptor.digest)}.json", f"{_hex(built.diff_id)}.tar"
     manifest = [{"Config": config, "RepoTags": [name.tag] if name.tag else None, "Layers": [layer]}]
-    descriptor, aside = tempfile.mkstemp(dir=name.file.parent, prefix=".olmf-")
     try:
-        with os.fdopen(descriptor, "wb") as stream, tarfile.open(fileobj=stream, mode="w") as archive:
-            _add(archive, layer, built.layer.descriptor.size, built.layer.path.open("rb"))
-            for path, content in ((config, built.config), ("manifest.json", orjson.dumps(manifest))):
-                _add(archive, path, len(content), io.BytesIO(content))
-        Path(aside).chmod(_MODE)
-        Path(aside).replace(name.file)
+        with tempfile.TemporaryDirectory(dir=name.file.parent, prefix=".olmf-") as folder:
+            aside = Path(folder, "archive")
+            with tarfile.open(aside, mode="w") as archive:
+                _add(archive, layer, built.layer.descriptor.size, built.layer.path.open("rb"))
+                for path, content in ((config, built.config), ("manifest.json", orjson.dumps(manifest))):
+                    _add(archive, path, len(content), io.BytesIO(content))
+            aside.replace(name.file)
     except OSError as error:
         raise _unwritable(name, error) from error
-    finally:
-        with suppress(FileNotFoundError):
-            Path(aside).unlink()
 
 
 def _add(archive: tarfile.TarFile, path: str, size: int, content: BinaryIO) -> None:

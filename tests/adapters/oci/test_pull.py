@@ -413,3 +413,74 @@ def test_files_are_kept_as_the_caller_wishes(registry: ScriptedRegistry) -> None
         Registry(replace(_FAST)), reference, lambda _: ("",), lambda stream: len(io.BytesIO(stream.read()).read())
     )
     assert image.files == {"manifests/a": 4}
+
+
+def test_a_download_goes_on_where_the_connection_broke(registry: ScriptedRegistry) -> None:
+    layer = a_layer(a_file("manifests/a", bytes(range(256)) * 40), compressed=False)
+    digest = registry.put("tea", "1", [layer])
+    assert digest
+    spans = []
+
+    def gate(request: Request) -> Answer | None:
+        if digest_of(layer) not in request.path:
+            return None
+        spans.append(request.span)
+        if not request.span:
+            return Answer(layer, cut_to=1000)
+        start = int(request.span.removeprefix("bytes=").removesuffix("-"))
+        end = start + 2000 if len(spans) == 2 else len(layer)
+        headers = {"Content-Range": f"bytes {start}-{len(layer) - 1}/{len(layer)}"}
+        return Answer(layer[start:], 206, headers, cut_to=end - start)
+
+    registry.gate = gate
+    assert pulled(registry).files == {"manifests/a": bytes(range(256)) * 40}
+    assert spans == ["", "bytes=1000-", "bytes=3000-"]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        pytest.param(lambda layer: Answer(layer), id="all of it again"),
+        pytest.param(lambda layer: Answer(layer, 206, {"Content-Range": "bytes 0-9/10"}), id="another part"),
+    ],
+)
+def test_a_registry_that_does_not_go_on_is_read_from_the_start(registry: ScriptedRegistry, second: Any) -> None:
+    layer = a_layer(a_file("manifests/a", b"A" * 5000), compressed=False)
+    registry.put("tea", "1", [layer])
+    answers = iter([Answer(layer, cut_to=1000), second(layer)])
+    registry.gate = lambda request: next(answers, None) if digest_of(layer) in request.path else None
+    assert pulled(registry).files == {"manifests/a": b"A" * 5000}
+
+
+def test_a_token_of_ours_buys_one_of_theirs(registry: ScriptedRegistry) -> None:
+    registry.put("tea", "1", [])
+    registry.answers["/token"] = Answer(json.dumps({"access_token": "T"}).encode())
+    registry.gate = _locked(f'Bearer realm="http://{registry.address}/token"', "Bearer T")
+    pulled(registry, credentials=Credentials({registry.address: Login("", "", "mine")}))
+    (bought,) = [request for request in registry.requests if request.path.startswith("/token")]
+    assert (bought.method, bought.authorization) == ("POST", "")
+
+
+def test_a_hard_link_keeps_what_it_was_made_of(registry: ScriptedRegistry) -> None:
+    lower = a_layer(a_file("manifests/a", b"old"), a_link("manifests/b", "manifests/a", hard=True))
+    registry.put("tea", "1", [lower, a_layer(a_file("manifests/a", b"new"))])
+    assert pulled(registry).files == {"manifests/a": b"new", "manifests/b": b"old"}
+
+
+def test_a_file_and_a_folder_take_each_others_place(registry: ScriptedRegistry) -> None:
+    registry.put("tea", "1", [a_layer(a_file("manifests/a/b", b"1")), a_layer(a_file("manifests/a", b"2"))])
+    assert pulled(registry).files == {"manifests/a": b"2"}
+    registry.put("tea", "2", [a_layer(a_file("manifests/a", b"1")), a_layer(a_file("manifests/a/b", b"2"))])
+    assert pulled(registry, tag="2").files == {"manifests/a/b": b"2"}
+
+
+def test_files_below_a_link_land_where_it_leads(registry: ScriptedRegistry) -> None:
+    lower = a_layer(a_file("manifests/real/a", b"1"), a_link("manifests/link", "real"))
+    registry.put("tea", "1", [lower, a_layer(a_file("manifests/link/b", b"2"))])
+    assert pulled(registry).files == {"manifests/real/a": b"1", "manifests/real/b": b"2"}
+
+
+def test_folders_that_are_links_in_a_circle_are_refused(registry: ScriptedRegistry) -> None:
+    layer = a_layer(a_link("manifests/a", "b"), a_link("manifests/b", "a"), a_file("manifests/a/c"))
+    registry.put("tea", "1", [layer])
+    assert "in a circle" in refusal(registry).message
