@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,6 +41,8 @@ def build(
     skip_validation: Annotated[bool, typer.Option("-v", "--skip-validation", help="Build it whatever it is.")] = False,
 ) -> None:
     """Make the image of a bundle: the same files give the same bytes, wherever and whenever it is built."""
+    from shared.adapters.image_writer import write_image
+    from shared.adapters.images import OciError
     from shared.domain.bundle.labels import Wanted
 
     folder = bundle or directory
@@ -53,7 +54,11 @@ def build(
     files, labels = _content(subject, Wanted(package, channels, default), is_overwritten=overwrite)
     if not skip_validation:
         _check(files, subject)
-    sys.stdout.write(f"{_written(files, labels, tag)}\n")
+    try:
+        written = write_image(files, labels, tag)
+    except (OciError, OSError) as error:
+        raise CliError(str(error), UNKNOWN) from error
+    sys.stdout.write(f"{written}\n")
 
 
 def _subject(folder: Path) -> Subject:
@@ -100,28 +105,3 @@ def _check(files: dict[str, bytes], subject: Subject) -> None:
 
     if line := said(validate(Subject(files, subject.where))):
         raise CliError(f"{subject.where}: {line}; --skip-validation builds it nevertheless", NEGATIVE)
-
-
-def _written(files: dict[str, bytes], labels: dict[str, str], tag: str) -> str:
-    """Where the image is, by digest."""
-    from shared.adapters.oci import OciError
-    from shared.adapters.oci.build import build as built
-    from shared.adapters.oci.docker_archive import PREFIX as ARCHIVE
-    from shared.adapters.oci.docker_archive import ArchiveName
-    from shared.adapters.oci.layout import PREFIX as LAYOUT
-    from shared.adapters.oci.layout import LayoutName
-    from shared.adapters.oci.saving import save_archive, save_layout
-
-    with tempfile.TemporaryDirectory(prefix="olmf-build-") as folder:
-        image = built(files, labels, Path(folder, "layer"), is_compressed=False)
-        try:
-            if tag.startswith(LAYOUT):
-                save_layout(image, name := LayoutName.parse(tag))
-            elif tag.startswith(ARCHIVE):
-                save_archive(image, archive := ArchiveName.parse(tag))
-                return str(archive)
-            else:
-                raise CliError(f"--tag {tag}: wanted oci:DIR[:TAG] or docker-archive:FILE[:NAME:TAG]", USAGE)
-        except OciError as error:
-            raise CliError(str(error), UNKNOWN) from error
-    return str(name.at(image.digest))

@@ -254,7 +254,7 @@ def test_an_image_is_the_same_wherever_it_is_built(bundle: Path, tmp_path: Path)
 def test_what_was_built_is_planned_rendered_and_unpacked_as_its_folder(tmp_path: Path) -> None:
     layout, archive = f"oci:{tmp_path / 'a'}:1", f"docker-archive:{tmp_path / 'a.tar'}"
     assert built(TIDE, "-t", layout)
-    assert built(TIDE, "-t", archive) == archive
+    assert built(TIDE, "-t", archive).startswith(f"{archive}@sha256:")
     folder = run("plan", TIDE, "-o", "json").stdout
     for image in (layout, str(tmp_path / "a"), archive):
         assert run("plan", image, "-o", "json").stdout == folder
