@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from shared.adapters.content.folders import snapshot_of
-from shared.adapters.content.image_snapshots import snapshot_of_image
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
-from shared.adapters.images import is_image, origin_of
-from shared.adapters.oci import Reference, Registry
-from shared.adapters.oci.layout import MARK
+
+_LAYOUT: Final = "oci-layout"
+_PREFIXES: Final = ("oci:", "docker-archive:")
 
 
 def snapshot_at(path: str, store: Store) -> Snapshot:
@@ -19,11 +19,17 @@ def snapshot_at(path: str, store: Store) -> Snapshot:
     Read once per state of its files, or per digest of the image. OciError when an image cannot be had or is no catalog,
     NotACatalog when a file is none, OSError when a file cannot be read.
     """
-    if not is_image(path):
-        folder = Path(path)
-        if not (folder / MARK).is_file():
-            return snapshot_of(folder, store)
-        path = f"oci:{path}"
+    folder = Path(path)
+    if not path.startswith(_PREFIXES) and folder.exists() and not (folder / _LAYOUT).is_file():
+        return snapshot_of(folder, store)
+    return _of_image(f"oci:{path}" if folder.is_dir() else path, store)
+
+
+def _of_image(path: str, store: Store) -> Snapshot:
+    from shared.adapters.content.image_snapshots import snapshot_of_image
+    from shared.adapters.images import origin_of
+    from shared.adapters.oci import Reference, Registry
+
     with origin_of(path) as (origin, name):
         if isinstance(origin, Registry) and isinstance(name, Reference):
             digest = origin.digest(name)
