@@ -24,6 +24,7 @@ from shared.domain.catalog.judge import Reading
 from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
 
 STDIN: Final = "-"
+_DEEPEST_YAML: Final = 10_000
 _WORTH_A_PROCESS: Final = 16 * 2**20
 """Bytes of a catalog from which on two processes are quicker than one."""
 _MAPPED_FROM: Final = 256 * 2**20
@@ -133,12 +134,24 @@ def _halves(found: list[File]) -> tuple[list[File], list[File]]:
 
 def _read(found: list[File], reading: Reading | None = None) -> Reading:
     reading = reading or Reading()
-    for file in found:
-        try:
-            reading.add_file(file.name, file.read())
-        except OSError as error:
-            reading.findings.append(Finding(_sentence(error), Place(file.name)))
+    with _deep_recursion():
+        for file in found:
+            try:
+                reading.add_file(file.name, file.read())
+            except OSError as error:
+                reading.findings.append(Finding(_sentence(error), Place(file.name)))
     return reading
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Let YAML be nested as deeply as Go lets it be: two calls for each level."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 2 * _DEEPEST_YAML + before))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _sentence(error: OSError) -> str:

@@ -19,7 +19,7 @@ _DEEPEST: Final = 10_000
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
 _OPEN_TEXT: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _NUMBER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_WORDS: Final = {b"t": (b"true", True), b"f": (b"false", False), b"n": (b"null", None)}
+_WORDS: Final = {b"t": ("true", True), b"f": ("false", False), b"n": ("null", None)}
 _HEX: Final = re.compile(rb"[0-9a-fA-F]*")
 _BRACES: Final = re.compile(rb'[{}]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
@@ -149,17 +149,20 @@ class _Reader:
         if character == b'"':
             return self._text()
         if character in _WORDS:
-            word, value = _WORDS[character]
-            if not self.content.startswith(word, self.position):
-                raise self._wrong(f"in literal {word.decode()}")
-            self.position += len(word)
-            return value
+            return self._word(*_WORDS[character])
         match = _NUMBER.match(self.content, self.position)
         if match is None:
             self.position += character == b"-"
             raise self._wrong("in numeric literal" if character == b"-" else "looking for beginning of value")
         self.position = match.end()
         return self._number(match[0].decode())
+
+    def _word(self, word: str, value: object) -> object:
+        for letter in word:
+            if self.content[self.position : self.position + 1] != letter.encode():
+                raise self._wrong(f"in literal {word} (expecting {letter!r})")
+            self.position += 1
+        return value
 
     def _number(self, digits: str) -> int | float:
         if digits.lstrip("-").isdigit() and len(digits) <= _EXACT_DIGITS:

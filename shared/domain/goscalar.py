@@ -18,9 +18,15 @@ _WORDS: Final[dict[str, bool | None]] = {
 _SPECIAL: Final = {
     sign + dot_inf: float(sign + "inf") for sign in ("", "+", "-") for dot_inf in (".inf", ".Inf", ".INF")
 } | dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan)
+_GO_INFINITE: Final = {".inf": "+Inf", "-.inf": "-Inf", ".nan": "NaN"}
 _NUMERIC_START: Final = frozenset("0123456789+-.")
 _INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_TIMESTAMP: Final = re.compile(
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    r"(?:[Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
+    r"| [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]+)?)?"
+)
 _BASES: Final = (16, 2, 8, 10)
 _INT64: Final = 2**63
 _EXACT_FLOAT: Final = 2.0**53
@@ -67,7 +73,7 @@ def json_value(value: object) -> object:
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):
-        raise ScalarError(f"unsupported value: {_go_float(value)}")
+        raise ScalarError(f"json: unsupported value: {_GO_INFINITE[_go_float(value)]}")
     if not value.is_integer() or abs(value) >= _PLAIN_EXPONENT:
         return value
     return int(value) if abs(value) < _EXACT_FLOAT else int(Decimal(repr(value)))
@@ -84,7 +90,7 @@ def key_text(value: object) -> str:
             return str(value)
         case float():
             return _go_float(value)
-    raise ScalarError(f"unsupported map key: {value!r}")
+    raise ScalarError(f"unsupported map key of type: {type(value).__name__}, key: {value!r}")
 
 
 def _go_float(value: float) -> str:
@@ -127,6 +133,8 @@ def tagged(tag: str, text: str) -> object:
     name = tag.removeprefix(_TAG)
     if name == "binary":
         return _binary(text)
+    if name == "timestamp" and not _TIMESTAMP.fullmatch(text):
+        raise ScalarError(f"cannot decode {text!r} as a !!timestamp")
     if name not in _HAS_TYPE or name == tag:
         return text
     value = resolve(text)

@@ -21,7 +21,7 @@ _INDENTED_BORDER: Final = b"\n}\n{"
 _LARGEST_YAML: Final = 64 * 2**20
 _SHORTEST_REST: Final = 4
 """Go looks at four bytes at a time for the line where YAML may begin."""
-_UNREADABLE: Final = "error converting YAML to JSON: yaml: "
+_UNREADABLE: Final = "error converting YAML to JSON: "
 _UNWANTED: Final = "error unmarshaling JSON: while decoding JSON: "
 _SPACES: Final = re.compile(rb"[ \t\r\n]*")
 _LINE_END: Final = re.compile(rb"[^\S\n]*\n?")
@@ -38,6 +38,8 @@ class Part:
     """Where it begins, in bytes."""
     value: Any  # why: any JSON value
     error: str = ""
+    is_json: bool = False
+    """It was read as JSON, not as YAML."""
 
 
 Refusal: TypeAlias = Callable[[Any], str]
@@ -75,7 +77,7 @@ def _next_object(cutter: _Cutter, start: int, number: int, refusal: Refusal) -> 
         is_told = number <= _AMBIGUOUS and str(failure) != gojson.END
         where = f"json: offset {failure.offset}: " if is_told else ""
         return Part(number, max(start, failure.offset - 1), None, f"{where}{failure}"), None
-    return Part(number, start, value, refusal(value)), end
+    return Part(number, start, value, refusal(value), is_json=True), end
 
 
 class _Cutter:
@@ -137,7 +139,7 @@ def _yaml_part(number: int, offset: int, document: bytes, refusal: Refusal) -> P
         value = goyaml.document(document)
     except goyaml.YamlError as error:
         ahead = document.split(b"\n", max(error.line - 1, 0))[:-1]
-        return Part(number, offset + sum(len(line) + 1 for line in ahead), None, f"{_UNREADABLE}{error.problem}")
+        return Part(number, offset + sum(len(line) + 1 for line in ahead), None, f"{_UNREADABLE}{error.told}")
     why = refusal(value)
     return Part(number, offset, value, why and f"{_UNWANTED}{why}")
 

@@ -12,6 +12,7 @@ _ESCAPES: Final = {
 }  # fmt: skip
 _ASCII: Final = 0x80
 _BASIC_PLANE: Final = 0x10000
+_DEEPEST_SHOWN: Final = 20
 _PLAIN_FROM: Final = 1e21
 
 
@@ -49,29 +50,33 @@ def shown(value: Any) -> str:  # why: any JSON value
     return f"{_as_truth(value)}: {_plain(value)}"
 
 
-def _as_truth(value: Any) -> str:
+def _as_truth(value: Any, depth: int = 0) -> str:
+    if depth > _DEEPEST_SHOWN:
+        return "..."
     match value:
         case bool():
             return _plain(value)
         case None:
             return "%!t(<nil>)"
         case dict():
-            return f"map[{' '.join(f'{_as_truth(key)}:{_as_truth(value[key])}' for key in sorted(value))}]"
+            return f"map[{' '.join(f'{_as_truth(key)}:{_as_truth(value[key], depth + 1)}' for key in sorted(value))}]"
         case list():
-            return f"[{' '.join('<nil>' if one is None else _as_truth(one) for one in value)}]"
+            return f"[{' '.join('<nil>' if one is None else _as_truth(one, depth + 1) for one in value)}]"
     return f"%!t({'string' if isinstance(value, str) else 'float64'}={_plain(value)})"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, depth: int = 0) -> str:
+    if depth > _DEEPEST_SHOWN:
+        return "..."
     match value:
         case bool():
             return "true" if value else "false"
         case None:
             return "<nil>"
         case dict():
-            return f"map[{' '.join(f'{key}:{_plain(value[key])}' for key in sorted(value))}]"
+            return f"map[{' '.join(f'{key}:{_plain(value[key], depth + 1)}' for key in sorted(value))}]"
         case list():
-            return f"[{' '.join(map(_plain, value))}]"
+            return f"[{' '.join(_plain(one, depth + 1) for one in value)}]"
         case int() | float():
             return _number(float(value))
     return str(value)

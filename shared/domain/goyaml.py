@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
@@ -10,11 +11,17 @@ import yaml
 from yaml._yaml import CParser
 
 from shared.api.manifest import Manifest
+from shared.domain.goalias import is_excessive
 from shared.domain.goscalar import ScalarError, key_text, plain, resolve, tagged
 from shared.domain.goscalar import json_value as value_of
 
-_ALIASED_NODES: Final = 1_000_000
-"""How many nodes aliases may stand for in one document; more is an attack, not a manifest."""
+_OF_JSON: Final = ("unsupported map key", "json: ")
+_COLONS: Final = 50
+"""How many colons of one document may stand where libyaml, but not Go, takes offence."""
+_DEEPEST: Final = 10_000
+_DEEPEST_HIDDEN: Final = 200
+_MARK: Final = "\ue0fe"
+_COLLECTIONS: Final = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
@@ -23,8 +30,9 @@ class YamlError(ValueError):
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
-        self.problem = problem
         self.line = line
+        self.told = problem if problem.startswith(_OF_JSON) else f"yaml: {problem}"
+        """The problem as tools tell it: some come up only when YAML is written as JSON."""
 
 
 def load(source: str | bytes) -> Manifest:
@@ -62,7 +70,7 @@ def _text(source: str | bytes) -> str:
 
 def _document(text: str) -> Any:
     try:
-        return _Reader(text).document()
+        return _read(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
@@ -75,6 +83,41 @@ def _document(text: str) -> Any:
         raise YamlError("nested too deeply") from error
 
 
+def _read(text: str) -> Any:
+    """The value, with colons hidden from libyaml that Go takes for a part of a text: those of `[a:]`."""
+    hidden = text
+    for _ in range(_COLONS):
+        try:
+            value = _Reader(hidden).document()
+        except yaml.scanner.ScannerError as error:
+            if error.problem != "found unexpected ':'" or _MARK in text:
+                raise
+            at = error.problem_mark.index  # type: ignore[union-attr]  # why: errors of a scanner have one
+            hidden = f"{hidden[:at]}{_MARK}{hidden[at + 1 :]}"
+        else:
+            return value if hidden is text else _shown(value)
+    return _Reader(hidden).document()
+
+
+def _shown(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST_HIDDEN:
+        raise YamlError("nested too deeply")
+    match value:
+        case str():
+            return value.replace(_MARK, ":")
+        case dict():
+            return {_shown(key): _shown(one, depth + 1) for key, one in value.items()}
+        case list():
+            return [_shown(one, depth + 1) for one in value]
+    return value
+
+
+def _events(text: str) -> Iterator[Any]:
+    parser = CParser(text)
+    while True:
+        yield parser.get_event()
+
+
 class _Pending:
     """What an anchor stands for until its node is complete."""
 
@@ -83,12 +126,13 @@ class _Reader:
     """Builds the value of the first document from parser events."""
 
     def __init__(self, text: str) -> None:
+        self._source = text
         self._parser = CParser(text)
         self._next = self._parser.get_event
         self._text = text if "\\/" in text else ""
         self._anchors: dict[str, Any] = {}
-        self._sizes: dict[int, int] = {}
-        self._aliased = 0
+        self._has_aliases = False
+        self._depth = 1
 
     def document(self) -> Any:
         try:
@@ -99,11 +143,30 @@ class _Reader:
                 return None
             if event.version not in (None, (1, 1)):
                 raise YamlError("found incompatible YAML document")
-            value = self._value(self._next())
-            self._next()  # the end of the document, or the error that something stands behind its node
-            return value
+            event = self._next()
+            if event.__class__ is yaml.MappingStartEvent and not event.flow_style:
+                return self._root_mapping(event)
+            return self._whole(self._value(event))
         finally:
             self._parser.dispose()
+
+    def _root_mapping(self, event: Any) -> Any:
+        key: Any = self._next()
+        if key.__class__ in _COLLECTIONS and key.flow_style and key.tag is None and key.anchor is None:
+            inner = self._next()
+            if inner.__class__ in (yaml.SequenceEndEvent, yaml.MappingEndEvent):
+                # Go overlooks the colon behind `[]` and `{}`, and with it the rest of the document.
+                return {} if key.__class__ is yaml.MappingStartEvent else []
+            raise YamlError("invalid map key", event.start_mark.line + 1)
+        self._anchors |= {event.anchor: _Pending} if event.anchor else {}
+        return self._whole(self._anchored(event, self._mapping(key)))
+
+    def _whole(self, value: Any) -> Any:
+        """The value, unless something stands behind it or something in it cannot be had."""
+        self._next()
+        if self._has_aliases and is_excessive(_events(self._source)):
+            raise YamlError("document contains excessive aliasing")
+        return value
 
     def _value(self, event: Any) -> Any:
         kind = event.__class__
@@ -113,21 +176,17 @@ class _Reader:
             return self._alias(event)
         if event.anchor:
             self._anchors[event.anchor] = _Pending
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise YamlError(f"exceeded max depth of {_DEEPEST}", event.start_mark.line + 1)
         value = self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
+        self._depth -= 1
         return self._anchored(event, value)
 
     def _anchored(self, event: Any, value: Any) -> Any:
         if event.anchor:
             self._anchors[event.anchor] = value
-            self._sizes[id(value)] = self._size(value)
         return value
-
-    def _size(self, value: Any) -> int:
-        """How many nodes a value has, those behind its aliases included."""
-        if id(value) in self._sizes:
-            return self._sizes[id(value)]
-        children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return 1 + sum(map(self._size, children))
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
@@ -135,9 +194,7 @@ class _Reader:
         value = self._anchors[event.anchor]
         if value is _Pending:
             raise YamlError(f"anchor {event.anchor!r} value contains itself")
-        self._aliased += self._size(value)
-        if self._aliased > _ALIASED_NODES:
-            raise YamlError("document contains excessive aliasing")
+        self._has_aliases = True
         return value
 
     def _scalar(self, event: Any) -> object:
@@ -160,19 +217,21 @@ class _Reader:
             event = self._next()
         return values
 
-    def _mapping(self) -> dict[str, Any]:
+    def _mapping(self, first: Any = None) -> dict[str, Any]:
         values: dict[str, Any] = {}
         step, scalar, end, check = self._next, yaml.ScalarEvent, yaml.MappingEndEvent, bool(self._text)
-        while (key := step()).__class__ is not end:
+        key = first or step()
+        while key.__class__ is not end:
             if key.__class__ is scalar and key.tag is None and key.value == "<<" and key.implicit[0]:
                 self._merge(step(), values)
-                continue
-            name = self._key(key)
-            event = step()
-            if event.__class__ is scalar and event.anchor is None and event.tag is None and not check:
-                values[name] = plain(event.value) if event.implicit[0] else event.value
             else:
-                values[name] = self._value(event)
+                name = self._key(key)
+                event = step()
+                if event.__class__ is scalar and event.anchor is None and event.tag is None and not check:
+                    values[name] = plain(event.value) if event.implicit[0] else event.value
+                else:
+                    values[name] = self._value(event)
+            key = step()
         return values
 
     def _key(self, event: Any) -> str:

@@ -38,6 +38,13 @@ def test_fbc_md_2_2_a_value_that_should_be_a_text(value: object, want: str) -> N
     assert shown(value) == want
 
 
+def test_a_deep_value_is_not_shown_to_its_bottom() -> None:
+    value: object = 1
+    for _ in range(5000):
+        value = [value]
+    assert shown(value).count("...") == 2
+
+
 def test_base64_is_strict_but_for_line_breaks() -> None:
     assert from_base64("aG\nk=\r\n") == b"hi"
     for wrong in ("aGk", "aGk=x", "a", "é", "aGk==="):

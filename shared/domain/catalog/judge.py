@@ -30,12 +30,17 @@ class Reading:
             place = Place(name, part.number, part.offset)
             if part.error:
                 self.findings.append(Finding(part.error, place))
+            elif part.value is None:
+                self._refuse("null\n" if part.is_json else "", place)
             else:
                 self._add(meta_of(part.value), place)
 
+    def _refuse(self, blob: str, place: Place) -> None:
+        self.findings.append(Finding(f"object '{blob}' is missing root schema field", place))
+
     def _add(self, meta: Meta, place: Place) -> None:
         if not meta.schema:
-            self.findings.append(Finding(f"object '{_blob(meta)}' is missing root schema field", place))
+            self._refuse(_blob(meta), place)
             return
         try:
             self.blobs.add(meta, place)
@@ -63,8 +68,6 @@ class Reading:
 
 def _blob(meta: Meta) -> str:
     """The document as JSON, in the form that is kept of it."""
-    if meta.is_absent:
-        return ""
     try:
         return orjson.dumps(meta.fields, option=orjson.OPT_SORT_KEYS).decode() + "\n"
     except orjson.JSONEncodeError:  # too deep, or a number too long, to be written again

@@ -20,8 +20,6 @@ class Meta:
     package: str
     name: str
     fields: Mapping[str, Any]  # why: any JSON values
-    is_absent: bool = False
-    """There is no object, only a place where one could be."""
 
 
 def refusal(value: Any) -> str:  # why: any JSON value
@@ -56,7 +54,7 @@ def _repeated(value: Mapping[str, Any]) -> str:
 def meta_of(value: Mapping[str, Any] | None) -> Meta:
     """The object that a value is; `refusal` has nothing against it."""
     if value is None:
-        return Meta("", "", "", {}, is_absent=True)
+        return Meta("", "", "", {})
     spellings = _spellings(value)
     schema, package, name = (value.get(spellings.get(key, key), "") for key in _LIFTED)
     return Meta(schema, package, name, value)

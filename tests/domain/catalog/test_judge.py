@@ -37,6 +37,7 @@ def complaints(text: str | bytes) -> list[str]:
         ),
         pytest.param("\n", NO_SCHEMA, id="fbc.md R021: a line break"),
         pytest.param("null\n---\nschema: a", NO_SCHEMA, id="fbc.md R027: null"),
+        pytest.param('{"schema":"a"} null', "object 'null\n' is missing root schema field", id="null in JSON"),
         pytest.param(
             '{"schema":5}', 'expected value for key "schema" to be a string, got %!t(float64=5): 5', id="R037"
         ),
@@ -53,7 +54,9 @@ def complaints(text: str | bytes) -> list[str]:
             f'{FOLDED}expected value for key "name" to be a string, got false: false',
             id="R040, R042",
         ),
-        pytest.param("a: .inf", "error converting YAML to JSON: yaml: unsupported value", id="fbc.md R047: infinity"),
+        pytest.param(
+            "a: .inf", "error converting YAML to JSON: json: unsupported value: +Inf", id="fbc.md R047: infinity"
+        ),
         pytest.param(
             "schema: olm.deprecations\nentries: 3",
             "parse deprecation: json: cannot unmarshal number into Go struct field Deprecation.entries of type "
