@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import typer
 
-from eventing.cli.catalog import cache, diff, graph, init, lint, listing, migrate, render, serve, template, validate
+from eventing.cli.catalog import (
+    build,
+    cache,
+    diff,
+    graph,
+    init,
+    lint,
+    listing,
+    migrate,
+    render,
+    serve,
+    template,
+    validate,
+)
 
-MODULES = (validate, render, listing, graph, init, template, migrate, lint, diff, serve, cache)
+MODULES = (validate, render, listing, graph, init, template, migrate, lint, diff, build, serve, cache)
 """Every module beside this one that adds verbs, in the order of `olmf catalog --help`."""
 
 
