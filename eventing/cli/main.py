@@ -10,6 +10,7 @@ import typer
 from eventing.cli import (
     bundle,
     catalog,
+    crd,
     debug,
     events,
     extension,
@@ -46,7 +47,7 @@ def options(
         raise typer.Exit
 
 
-for module in (local, packages, catalog, bundle, debug, events, extension, queue, manifests, resolve, run, semver):
+for module in (local, packages, catalog, bundle, crd, debug, events, extension, queue, manifests, resolve, run, semver):
     module.register(app)
 
 

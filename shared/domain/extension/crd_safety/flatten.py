@@ -1,0 +1,34 @@
+"""The schema of a version as one flat table: path to schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from shared.api.manifest import ReadOnly
+
+ROOT: Final = "^"
+DEEPEST: Final = 400
+"""Schemas inside each other that are looked into; a manifest that came as JSON or YAML text has fewer."""
+
+
+def flatten(version: ReadOnly) -> dict[str, ReadOnly]:
+    """Every property by its path, such as `^.spec.list[*].name`. RecursionError beyond DEEPEST."""
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    return dict(_walk(ROOT, schema, 0)) if isinstance(schema, Mapping) else {}
+
+
+def _walk(path: str, schema: ReadOnly, depth: int) -> Iterator[tuple[str, ReadOnly]]:
+    if depth > DEEPEST:
+        raise RecursionError(f"{path[:80]}…: schemas are nested more than {DEEPEST} deep")
+    yield path, schema
+    for name, inner in _inner(schema):
+        yield from _walk(path + name, inner, depth + 1)
+
+
+def _inner(schema: ReadOnly) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, found in (schema.get("properties") or {}).items():
+        yield f".{name}", found
+    for key in ("items", "additionalProperties"):
+        if isinstance(found := schema.get(key), Mapping):
+            yield "[*]", found

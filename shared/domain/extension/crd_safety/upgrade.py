@@ -1,0 +1,113 @@
+"""The upgrade of a CustomResourceDefinition: whole, version by version, and between the versions it serves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from shared.api.manifest import ReadOnly, name_of
+from shared.domain.extension.crd_safety.checks import Finding, compare
+from shared.domain.extension.crd_safety.flatten import flatten
+from shared.domain.gotext import quoted
+
+_KUBE: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
+_OLD_API: Final = "apiextensions.k8s.io/v1beta1"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason why the upgrade is refused."""
+
+    version: str
+    """Empty when it is about the whole definition; `v1 -> v2` when it is about two served versions."""
+    path: str
+    finding: Finding
+
+    @property
+    def line(self) -> str:
+        """As the reference tells it."""
+        place = f"{self.version}: {self.path}: " if self.version else ""
+        return f"{place}{self.finding.check}: {self.finding.message}"
+
+
+def problems(old: ReadOnly, new: ReadOnly) -> tuple[Problem, ...]:
+    """Why the upgrade is refused; nothing when it is safe. RecursionError for schemas that are nested too deep."""
+    if new.get("apiVersion") == _OLD_API:
+        return ()
+    before, after = _schemas(old), _schemas(new)
+    same = [
+        Problem(version, path, finding)
+        for version in sorted(before.keys() & after.keys(), key=_age)
+        for path, finding in _changes(before[version], after[version])
+    ]
+    whole = (Problem("", "", finding) for finding in _whole(old, new, before, after))
+    return (*whole, *same, *_between(old, new))
+
+
+def message(new: ReadOnly, found: Sequence[Problem]) -> str:
+    """All problems of a definition, a line each; empty without any."""
+    lines = "\n".join(problem.line for problem in found)
+    return f"validating upgrade for CRD {quoted(name_of(new))}: {lines}" if found else ""
+
+
+_Schemas = Mapping[str, Mapping[str, ReadOnly]]
+"""Version to path to schema."""
+
+
+def _schemas(crd: ReadOnly) -> _Schemas:
+    return {str(version.get("name")): flatten(version) for version in _versions(crd)}
+
+
+def _versions(crd: ReadOnly) -> Sequence[ReadOnly]:
+    return (crd.get("spec") or {}).get("versions") or ()
+
+
+def _changes(old: Mapping[str, ReadOnly], new: Mapping[str, ReadOnly]) -> Iterator[tuple[str, Finding]]:
+    """What is wrong with each path of the old schema; one that is gone is compared with nothing."""
+    for path in sorted(old):
+        yield from ((path, finding) for finding in compare(old[path], new.get(path) or {}))
+
+
+def _whole(old: ReadOnly, new: ReadOnly, before: _Schemas, after: _Schemas) -> Iterator[Finding]:
+    scopes = [str((crd.get("spec") or {}).get("scope") or "") for crd in (old, new)]
+    if scopes[0] != scopes[1]:
+        yield Finding("scope", f"scope changed : {quoted(scopes[0])} -> {quoted(scopes[1])}", *scopes)
+    stored = (old.get("status") or {}).get("storedVersions") or ()
+    if removed := [version for version in stored if version not in after]:
+        yield Finding("storedVersionRemoval", f"stored versions removed : [{' '.join(removed)}]", list(stored))
+    for version in sorted(before.keys() & after.keys(), key=_age):
+        for path in sorted(before[version].keys() - after[version].keys()):
+            yield Finding("existingFieldRemoval", f"removed field : {version}.{path}", path)
+
+
+def _between(old: ReadOnly, new: ReadOnly) -> Iterator[Problem]:
+    """What a client of one served version would miss in a newer one, unless it was missing before."""
+    if ((new.get("spec") or {}).get("conversion") or {}).get("strategy") == "Webhook":
+        return
+    known = set(map(_likeness, _pairs(old)))
+    yield from (problem for problem in _pairs(new) if _likeness(problem) not in known)
+
+
+def _pairs(crd: ReadOnly) -> Iterator[Problem]:
+    served = [version for version in _versions(crd) if version.get("served")]
+    ordered = sorted(served, key=lambda version: _age(str(version.get("name"))))
+    for older, newer in combinations(ordered, 2):
+        label = f"{older.get('name')} -> {newer.get('name')}"
+        yield from (Problem(label, path, finding) for path, finding in _changes(flatten(older), flatten(newer)))
+
+
+def _likeness(problem: Problem) -> tuple[str, str, str, str]:
+    return problem.version, problem.path, problem.finding.check, problem.finding.message
+
+
+def _age(version: str) -> tuple[bool, int, int, int, str]:
+    """Ascending as Kubernetes ranks versions: alpha, beta, stable; what is no such version comes first."""
+    match = _KUBE.fullmatch(version)
+    if match is None:
+        return (False, 0, 0, 0, version)
+    major, stage, minor = match.groups()
+    return (True, _STAGES[stage], int(major), int(minor or 0), version)

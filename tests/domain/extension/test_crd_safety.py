@@ -1,0 +1,269 @@
+"""What may not change in a CustomResourceDefinition (v1.md §19, §30)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.domain.extension.crd_safety.question import InvalidQuestion, answered
+from shared.domain.extension.crd_safety.report import as_json, as_sarif, as_text
+from shared.domain.extension.crd_safety.upgrade import problems
+
+Schema = dict[str, Any]
+
+
+def version(name: str, spec: Schema | None = None, *, served: bool = True, **of_spec: object) -> Schema:
+    root = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec or {}, **of_spec}}}
+    return {"name": name, "served": served, "schema": {"openAPIV3Schema": root}}
+
+
+def crd(*versions: Schema, scope: str = "Namespaced", stored: tuple[str, ...] = (), conversion: str = "") -> Schema:
+    spec = {"scope": scope, "versions": list(versions)} | (
+        {"conversion": {"strategy": conversion}} if conversion else {}
+    )
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "as.g"},
+        "spec": spec,
+        "status": {"storedVersions": list(stored)},
+    }
+
+
+def spec_of(stated: Schema) -> Schema:
+    found: Schema = stated["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    return found
+
+
+def lines(old: Schema, new: Schema) -> list[str]:
+    return [problem.line for problem in problems(old, new)]
+
+
+def of_property(old: Schema, new: Schema) -> list[str]:
+    """What is said about property `a` of two editions."""
+    found = lines(crd(version("v1", {"a": old})), crd(version("v1", {"a": new})))
+    assert all(line.startswith("v1: ^.spec.a: ") for line in found)
+    return [line.removeprefix("v1: ^.spec.a: ") for line in found]
+
+
+TEXT = {"type": "string"}
+MANY = [
+    "AnyOf <empty> -> <complex value>", "ExclusiveMaximum <empty> -> true", 'Ref "" -> "x"',
+    "XIntOrString true -> <empty>",
+]  # fmt: skip
+LIMITS = ("maximum", "maxItems", "maxLength", "maxProperties"), ("minimum", "minItems", "minLength", "minProperties")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "want"),
+    [
+        pytest.param(TEXT, TEXT, [], id="v1.md 19: nothing changed"),
+        pytest.param(TEXT, TEXT | {"description": "x"}, [], id="v1.md 19: a description"),
+        pytest.param({"type": "boolean"}, TEXT, ['type: type changed : "boolean" -> "string"'], id="v1.md 19: type"),
+        pytest.param({}, {"required": ["foo"]}, ["required: new required fields: [foo]"], id="v1.md 19: required"),
+        pytest.param({"required": ["foo"]}, {}, [], id="v1.md 19: required to optional"),
+        pytest.param(
+            {},
+            {"default": "x"},
+            ['default: default added when there was none previously : "x"'],
+            id="v1.md 19: default",
+        ),
+        pytest.param({"default": "x"}, {}, ['default: default value removed : "x"'], id="v1.md 19: default removed"),
+        pytest.param(
+            {"default": "a"},
+            {"default": "b"},
+            ['default: default value changed : "a" -> "b"'],
+            id="v1.md 19: default changed",
+        ),
+        pytest.param(
+            {},
+            {"enum": ["a"]},
+            ['enum: enum constraint added when there was none previously : ["a"]'],
+            id="v1.md 19: enum",
+        ),
+        pytest.param(
+            {"enum": ["a", "b"]},
+            {"enum": ["a"]},
+            ['enum: allowed enum values removed : ["b"]'],
+            id="v1.md 19: values removed",
+        ),
+        pytest.param({"enum": ["a"]}, {"enum": ["a", "b"]}, [], id="v1.md 19: enum additions"),
+        pytest.param(
+            {"enum": ["a"]},
+            {},
+            ['enum: allowed enum values removed : ["a"]'],
+            id="v1.md 30: an enum removed altogether",
+        ),
+        pytest.param({}, {"pattern": "^a"}, ['pattern: pattern added : "" -> "^a"'], id="v1.md 19: pattern"),
+        pytest.param(
+            {"pattern": "^a"}, {}, ['pattern: pattern removed : "^a" -> ""'], id="v1.md 30: a pattern removed"
+        ),
+        pytest.param(
+            {"pattern": "a"},
+            {"pattern": "b"},
+            ['pattern: pattern changed : "a" -> "b"'],
+            id="v1.md 19: pattern changed",
+        ),
+        pytest.param({}, {"nullable": True}, ["nullable: nullable added : false -> true"], id="v1.md 19: nullable"),
+        pytest.param(
+            {"nullable": True}, {}, ["nullable: nullable removed : true -> false"], id="v1.md 19: nullable removed"
+        ),
+        pytest.param(
+            {},
+            {"oneOf": [{"required": ["a"]}]},
+            ['oneOf: oneOf constraint added when there was none previously : [{"required":["a"]}]'],
+            id="v1.md 19: oneOf added, neither unhandled nor type",
+        ),
+        pytest.param(
+            {"oneOf": [{"required": ["a"]}]},
+            {},
+            ['oneOf: allowed oneOf schemas removed : [{"required":["a"]}]'],
+            id="v1.md 19: oneOf removed",
+        ),
+        pytest.param(
+            {"oneOf": [{}]}, {"oneOf": [{}, {"x": 1}]}, ['oneOf: oneOf schemas added : [{"x":1}]'], id="one more"
+        ),
+        pytest.param({"oneOf": [{}]}, {"oneOf": [{}]}, [], id="the same alternatives"),
+        pytest.param(
+            {},
+            {"format": "email"},
+            ['unhandled: unhandled changes found (Format "" -> "email")'],
+            id="v1.md 19: unhandled format",
+        ),
+        pytest.param(
+            {"x-kubernetes-int-or-string": True},
+            {"anyOf": [{}], "$ref": "x", "exclusiveMaximum": True},
+            ["unhandled: unhandled changes found (" + "; ".join(MANY) + ")"],
+            id="v1.md 30: no validators for these",
+        ),
+        pytest.param({"x-kubernetes-preserve-unknown-fields": False}, {}, [], id="false is absent"),
+        pytest.param(
+            {"additionalProperties": {"type": "string", "description": "a"}},
+            {"additionalProperties": {"type": "string", "description": "b"}},
+            ["unhandled: unhandled changes found (AdditionalProperties <complex value> -> <complex value>)"],
+            id="v1.md 30: a description below additionalProperties",
+        ),
+    ],
+)
+def test_a_property(old: Schema, new: Schema, want: list[str]) -> None:
+    assert of_property(old, new) == want
+
+
+@pytest.mark.parametrize(("keys", "tighter", "word"), [(LIMITS[0], 5, "decreased"), (LIMITS[1], 15, "increased")])
+def test_limits(keys: tuple[str, ...], tighter: int, word: str) -> None:
+    """v1.md 19: introduced or tightened; loosened and removed ones are safe (30)."""
+    for key in keys:
+        added = f"{key}: {key} constraint added when there was none previously : 10"
+        assert of_property({}, {key: 10}) == [added]
+        assert of_property({key: 10}, {key: tighter}) == [f"{key}: {key} {word} : 10 -> {tighter}"]
+        assert of_property({key: tighter}, {key: 10}) == []
+        assert of_property({key: 10}, {}) == []
+
+
+def test_a_list_has_its_own_path() -> None:
+    old, new = ({"type": "array", "items": {"type": kind}} for kind in ("string", "integer"))
+    found = lines(crd(version("v1", {"a": old})), crd(version("v1", {"a": new})))
+    assert found == ['v1: ^.spec.a[*]: type: type changed : "string" -> "integer"']
+
+
+def test_the_definition_as_a_whole() -> None:
+    """v1.md 19: scope, storedVersionRemoval, existingFieldRemoval; 30: a removed property is a changed type, too."""
+    old = crd(version("v1", {"a": TEXT}), version("v1alpha1"), stored=("v1alpha1", "v1"))
+    assert lines(old, crd(version("v1"), scope="Cluster", stored=("v1",))) == [
+        'scope: scope changed : "Namespaced" -> "Cluster"',
+        "storedVersionRemoval: stored versions removed : [v1alpha1]",
+        "existingFieldRemoval: removed field : v1.^.spec.a",
+        'v1: ^.spec.a: type: type changed : "string" -> ""',
+    ]
+
+
+def test_what_is_safe() -> None:
+    """v1.md 19 and 30: optional fields, new versions with a compatible schema, unserved versions, other names."""
+    old = crd(version("v1", {"a": TEXT}))
+    assert lines(old, crd(version("v1", {"a": TEXT, "b": TEXT}))) == []
+    assert lines(old, crd(version("v1", {"a": TEXT}), version("v2", {"a": TEXT}))) == []
+    assert lines(old, crd(version("v1", {"a": TEXT}, served=False))) == []
+    assert lines(old, crd(version("v1")) | {"apiVersion": "apiextensions.k8s.io/v1beta1"}) == []
+    assert lines(crd({"name": "v1"}), old) == []
+
+
+def test_between_served_versions() -> None:
+    """v1.md 19: each pair, ascending; a webhook that converts makes it nobody's business."""
+    enum = {"type": "string", "enum": ["a", "b"]}
+    new = (version("v1", {"foobarbaz": enum}), version("v2", {"foobarbaz": enum | {"enum": ["a"]}}))
+    want = ['v1 -> v2: ^.spec.foobarbaz: enum: allowed enum values removed : ["b"]']
+    assert lines(crd(new[0]), crd(*reversed(new))) == want
+    assert lines(crd(new[0]), crd(*new, conversion="Webhook")) == []
+    assert lines(crd(*new), crd(*new)) == [], "the same pre-existing issues"
+    kinds = {"v1": "boolean", "v2": "string"}
+    extra = [
+        version(name, {**spec_of(one), "extraField": {"type": kinds[name]}}) for one in new for name in [one["name"]]
+    ]
+    assert lines(crd(*new), crd(*extra)) == ['v1 -> v2: ^.spec.extraField: type: type changed : "boolean" -> "string"']
+
+
+def test_versions_are_ranked_as_kubernetes_does() -> None:
+    names = ["v2", "v1", "v1beta2", "v1beta1", "v1alpha1", "odd"]
+    changed = [version(name, {"a": {"type": name}}) for name in names]
+    pairs = {line.partition(":")[0] for line in lines(crd(version("v0")), crd(*changed))}
+    ascending = ["odd", "v1alpha1", "v1beta1", "v1beta2", "v1", "v2"]
+    assert pairs == {f"{older} -> {newer}" for index, older in enumerate(ascending) for newer in ascending[index + 1 :]}
+
+
+def test_a_field_in_the_older_version_only_is_a_problem() -> None:
+    """v1.md 30: so adding an optional field to one older version is unsafe."""
+    found = lines(crd(version("v1"), version("v2")), crd(version("v1", {"a": TEXT}), version("v2")))
+    assert found == ['v1 -> v2: ^.spec.a: type: type changed : "string" -> ""']
+
+
+def test_a_widened_definition_is_safe_and_its_reverse_is_not() -> None:
+    narrow = crd(version("v1", {"a": {"type": "string", "enum": ["x"], "maxLength": 3}}, required=["a"]))
+    wide = crd(version("v1", {"a": {"type": "string", "enum": ["x", "y"], "maxLength": 9}, "b": TEXT}))
+    assert (lines(narrow, wide), bool(lines(wide, narrow))) == ([], True)
+
+
+def test_answers() -> None:
+    asked = {"old": crd(version("v1", {"a": TEXT})), "new": crd(version("v1", {"a": TEXT | {"format": "email"}}))}
+    assert answered(asked) == {
+        "safe": False,
+        "checks": [["v1", "^.spec.a", "unhandled"]],
+        "messages": [
+            'validating upgrade for CRD "as.g": v1: ^.spec.a: unhandled: unhandled changes found (Format "" -> "email")'
+        ],
+    }
+    assert answered({"old": asked["old"], "new": asked["old"]}) == {"safe": True, "checks": [], "messages": []}
+
+
+def nested(depth: int) -> Schema:
+    schema: Schema = {}
+    for _ in range(depth):
+        schema = {"properties": {"a": schema, "b": {}}}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("question", "want"),
+    [
+        ({}, 'a question wants CustomResourceDefinitions for "old" and "new"'),
+        ({"old": {"spec": 5}, "new": {}}, "a definition has not the expected shape"),
+        ({"old": {}, "new": crd(version("v1", {"a": nested(500)}))}, "nested more than 400 deep"),
+    ],
+)
+def test_questions_that_are_none(question: Schema, want: str) -> None:
+    with pytest.raises(InvalidQuestion, match=want):
+        answered(question)
+
+
+def test_findings_are_told_with_a_way_out() -> None:
+    old, new = crd(version("v1", {"a": TEXT})), crd(version("v1", {"a": TEXT | {"maxLength": 3}}))
+    found = {"as.g": problems(old, new), "bs.g": ()}
+    assert as_text(found).splitlines()[1] == (
+        "  maxLength: keep the old limit, or add a new version that has the change, and a conversion between the two"
+    )
+    assert as_text(found).splitlines()[2] == "bs.g: safe"
+    [first, second] = json.loads(as_json(found))
+    assert (first["safe"], first["findings"][0]["new"], second["safe"]) == (False, 3, True)
+    [run] = json.loads(as_sarif(found))["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["maxLength"]
