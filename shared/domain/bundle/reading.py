@@ -75,7 +75,7 @@ def documents(files: Files, folder: str) -> Documents:
 def _first(content: bytes) -> tuple[Any, str, bool]:
     """The first document, why it cannot be used, and whether a readable one follows."""
     if len(content) > FILE_BYTES:
-        return None, f"it has {len(content)} bytes, more than {FILE_BYTES}", False
+        return None, f"it has more than {FILE_BYTES} bytes, and no cluster takes such an object", False
     parts = gostream.parts(content)
     part = next(parts, None)
     if part is None:
