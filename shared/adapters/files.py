@@ -8,11 +8,9 @@ import stat
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +27,10 @@ _WORTH_A_PROCESS: Final = 16 * 2**20
 """Bytes of a catalog from which on two processes are quicker than one."""
 _MAPPED_FROM: Final = 256 * 2**20
 """Bytes from which on a file is not copied into memory."""
+
+
+class NoImage(Exception):
+    """An image could not be had; the message says why and what to do next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +66,31 @@ class File:
 
 @contextmanager
 def opened(path: str) -> Iterator[list[File]]:
-    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if none."""
+    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or NoImage if none."""
     if path == STDIN:
         yield [File(STDIN, Path(STDIN), sys.stdin.buffer.read())]
     elif path.startswith((".", "/")) or Path(path).exists():
         yield files(Path(path))
     else:
-        from shared.adapters.images import folder_of
-
-        with folder_of(path) as folder:
+        with _image(path) as folder:
             yield files(folder)
 
 
+@contextmanager
+def _image(reference: str) -> Iterator[Path]:
+    # Imported only here: most catalogs are folders, and whoever asks for one does not wait for what images need.
+    from shared.adapters.images import folder_of
+    from shared.adapters.oci import OciError
+
+    try:
+        with folder_of(reference) as folder:
+            yield folder
+    except OciError as error:
+        raise NoImage(str(error)) from error
+
+
 def judge(path: str) -> Verdict:
-    """Judge the catalog that a path leads to. OciError when an image cannot be had."""
+    """Judge the catalog that a path leads to. NoImage when an image cannot be had."""
     try:
         with opened(path) as found:
             return judge_files(found)
@@ -86,7 +99,7 @@ def judge(path: str) -> Verdict:
 
 
 def advise(path: str) -> tuple[Advice, ...]:
-    """What there is to say about a catalog beyond its validity. OSError or OciError when it cannot be had."""
+    """What there is to say about a catalog beyond its validity. OSError or NoImage when it cannot be had."""
     with opened(path) as found:
         reading = _read(found, Reading(advice=[]))
         by_name = {file.name: file for file in found}
@@ -96,7 +109,7 @@ def advise(path: str) -> tuple[Advice, ...]:
 
 
 def packages(path: str) -> Drafts:
-    """The packages of a catalog. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
+    """The packages of a catalog. NotACatalog when it is not valid, OSError or NoImage when it cannot be had."""
     with opened(path) as found:
         reading = _read_all(found)
         if not (verdict := reading.verdict()).ok:
@@ -116,6 +129,9 @@ def _read_all(found: list[File]) -> Reading:
     first, second = _halves(found)
     if not second or (os.cpu_count() or 1) == 1:
         return _read(found)
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     with ProcessPoolExecutor(1, get_context("fork")) as beside:
         later = beside.submit(_read, second)
         reading = _read(first)

@@ -34,13 +34,12 @@ def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
 
 def _judged(path: str) -> tuple[Verdict, int]:
     """The judgement of one catalog, and the exit code that it asks for."""
-    from shared.adapters.files import judge
-    from shared.adapters.oci import OciError
+    from shared.adapters.files import NoImage, judge
     from shared.domain.catalog.verdict import Finding, Place, Verdict
 
     try:
         verdict = judge(path)
-    except OciError as error:
+    except NoImage as error:
         return Verdict((Finding(str(error), Place(path)),)), UNKNOWN
     return verdict, 0 if verdict.ok else NEGATIVE
 
