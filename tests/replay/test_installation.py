@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import get_args
 
 from eventing.local.samples import publish
-from eventing.replay import replay
+from eventing.replay import capture, open_capture, replay
 from eventing.replay.sandboxed import replay_in_sandbox
 from eventing.replay.world import Perturbation
-from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT
+from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, OPERATOR_CONDITION, Ref
 from tests.kit.installation import installed
 
 
@@ -21,6 +22,11 @@ def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> 
         world = replay_in_sandbox(file, perturb=perturb)
         assert [diff for _, diff in world.differences] == [], perturb or "undisturbed"
         assert (world.failures, world.exit_code) == ((), 0)
+    world = replay_in_sandbox(falsified(file))
+    assert [(ref.kind, ref.namespace) for ref, _ in world.differences] == [
+        ("Deployment", "one"), ("ClusterServiceVersion", "one"), ("OperatorCondition", "one"),
+    ]  # fmt: skip
+    assert world.exit_code == 1
 
 
 def a_story(folder: Path) -> Path:
@@ -38,3 +44,14 @@ def a_story(folder: Path) -> Path:
         file = folder / "story.tar.gz"
         found.olmf("capture", "-o", str(file))
     return file
+
+
+def falsified(file: Path) -> Path:
+    """The same story with another end: another image, another phase, and an object that is missing."""
+    recorded = open_capture(file)
+    objects = {Ref.of(manifest): deepcopy(manifest) for manifest in recorded.objects}
+    objects[DEPLOYMENT.ref("tide-controller", "one")]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
+    objects[CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", "one")]["status"]["phase"] = "Failed"
+    del objects[OPERATOR_CONDITION.ref("tide.v1.0.0", "one")]
+    capture(recorded.book, spoiled := file.with_name("falsified.tar"), objects.values())
+    return spoiled
