@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import CATALOGS, Rendering, check_form, render
 from eventing.cli.failure import NEGATIVE, CliError
 
@@ -20,7 +21,7 @@ FORMS = ("mermaid", "dot", "svg")
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(graph)
+    group.command()(pulling(graph))
 
 
 def graph(

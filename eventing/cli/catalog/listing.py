@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
+    from shared.adapters.content import Snapshot, Store
+    from shared.adapters.content.judged import Listing
     from shared.domain.catalog.config import Config
 
 PackageArgument = Annotated[str, typer.Argument(metavar="[PACKAGE]", help="Only this package.", show_default=False)]
@@ -25,11 +30,11 @@ _BUNDLES = ("package", "channel", "bundle", "replaces", "skips", "skip range", "
 def register(group: typer.Typer) -> None:
     """Add the verbs."""
     below = typer.Typer(name="list", help="Packages, channels or bundles of a catalog.", no_args_is_help=True)
-    below.command("packages")(packages)
-    below.command("channels")(channels)
-    below.command("bundles")(bundles)
+    below.command("packages")(pulling(packages))
+    below.command("channels")(pulling(channels))
+    below.command("bundles")(pulling(bundles))
     group.add_typer(below)
-    group.command()(head)
+    group.command()(pulling(head))
 
 
 def packages(path: CatalogArgument, output: TableOption = "table") -> None:
@@ -37,7 +42,7 @@ def packages(path: CatalogArgument, output: TableOption = "table") -> None:
     from shared.domain.catalog.listing import packages
 
     check_form(output, FORMS)
-    _show(packages(_valid(path)), output, _PACKAGES)
+    _show(packages(_valid(path, "packages")), output, _PACKAGES)
 
 
 def channels(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
@@ -45,7 +50,7 @@ def channels(path: CatalogArgument, package: PackageArgument = "", output: Table
     from shared.domain.catalog.listing import channels
 
     check_form(output, FORMS)
-    _show(_of_package(channels, path, package), output, _CHANNELS)
+    _show(_of_package(channels, path, package, "channels"), output, _CHANNELS)
 
 
 def bundles(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
@@ -53,7 +58,7 @@ def bundles(path: CatalogArgument, package: PackageArgument = "", output: TableO
     from shared.domain.catalog.listing import bundles
 
     check_form(output, FORMS)
-    _show(_of_package(bundles, path, package), output, _BUNDLES)
+    _show(_of_package(bundles, path, package, "bundles"), output, _BUNDLES)
 
 
 def head(
@@ -64,8 +69,8 @@ def head(
     """Print the bundle that a channel leads to."""
     from shared.domain.catalog.listing import channels
 
-    config = _valid(path)
-    rows = _of_package(channels, path, package, config)
+    config = _valid(path, "channels")
+    rows = _of_package(channels, path, package, config=config)
     wanted = channel or next(one["defaultChannel"] for one in config.packages if one["name"] == package)
     found = [row["head"] for row in rows if row["channel"] == wanted]
     if not found:
@@ -77,17 +82,53 @@ def head(
 _Rows = list[dict[str, str]]
 
 
-def _of_package(rows: Callable[[Config, str], _Rows], path: str, package: str, config: Config | None = None) -> _Rows:
+def _of_package(
+    rows: Callable[[Config, str], _Rows],
+    path: str,
+    package: str,
+    listing: Listing = "channels",
+    *,
+    config: Config | None = None,
+) -> _Rows:
     from shared.domain.catalog.listing import UnknownPackage
 
     try:
-        return rows(config or _valid(path), package)
+        return rows(config or _valid(path, listing), package)
     except UnknownPackage as error:
         raise CliError(str(error), NEGATIVE) from error
 
 
-def _valid(path: str) -> Config:
-    """The catalog, read once judged. CliError when it is none, or not valid."""
+def _valid(path: str, listing: Listing) -> Config:
+    """As much of the catalog as the list shows; it is judged once per state. CliError when it is none, or not valid."""
+    from eventing.cli.catalog.cache import default_store
+    from shared.adapters.content.judged import config_of, is_valid, remember
+
+    store = default_store()
+    before = _snapshot(path, store)
+    if before is not None and is_valid(before, store):
+        with suppress(FileNotFoundError):  # its files change just now: they are read as they are then
+            return config_of(before, listing)
+    config = _judged(path)
+    after = _snapshot(path, store)
+    if before is not None and after is not None and before.name == after.name:
+        remember(after, store)
+    return config
+
+
+def _snapshot(path: str, store: Store) -> Snapshot | None:
+    """What is kept of a catalog; None where nothing can be, which is told when it is judged."""
+    from shared.adapters.content.anywhere import snapshot_at
+    from shared.domain.catalog.documents import NotACatalog
+
+    if not Path(path).exists():
+        return None
+    try:
+        return snapshot_at(path, store)
+    except (NotACatalog, OSError):
+        return None
+
+
+def _judged(path: str) -> Config:
     from shared.domain.catalog.config import read_config
 
     try:

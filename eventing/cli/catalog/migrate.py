@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import (
     CATALOGS,
     CatalogArgument,
@@ -25,7 +26,7 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(migrate)
+    group.command()(pulling(migrate))
 
 
 def migrate(

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import FormOption, LevelOption, Rendering, check_form, check_level, write
 from eventing.cli.catalog.source import render as rendered
 from eventing.cli.failure import USAGE, CliError
@@ -13,7 +14,7 @@ from eventing.cli.failure import USAGE, CliError
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(render)
+    group.command()(pulling(render))
 
 
 def render(

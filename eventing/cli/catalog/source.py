@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from eventing.cli.catalog.pulling import pulled
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from shared.domain.catalog.template import Rendered
 
 STDIN: Final = "-"
+_ON_THIS_MACHINE: Final = ("oci:", "docker-archive:")
 CatalogArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, oci:DIR, or - for stdin.")]
 FormOption = Annotated[str, typer.Option("-o", "--output", help="json or yaml.")]
 LevelOption = Annotated[
@@ -157,10 +159,12 @@ def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]
 
 
 def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found]:
-    from shared.adapters.images import OciError, unpacked
+    from shared.adapters.images import OciError
 
+    if not name.startswith(_ON_THIS_MACHINE) and (why := _wrong_name(name)):
+        raise CliError(f'failed to pull image "{reference}": {why}', USAGE)
     try:
-        with unpacked(name) as image:
+        with pulled(name) as image:
             if image.catalog is not None:
                 yield _allowed(Found(Kind.CATALOG_IMAGE, reference, image.catalog), kinds)
             elif image.is_bundle:
@@ -176,6 +180,16 @@ def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found
                 raise CliError(f'render "{reference}": {what}', NEGATIVE)
     except OciError as error:
         raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
+
+
+def _wrong_name(name: str) -> str:
+    """Why a name is no image, or does not say at which registry it is; else an empty text."""
+    from shared.domain.catalog.image_reference import why_not
+
+    registry, _, path = name.partition("/")
+    is_named = path and ("." in registry or ":" in registry or registry == "localhost")
+    is_short = registry == "docker.io" and "/" not in path
+    return why_not(name) or ("" if is_named and not is_short else "repository name must be canonical")
 
 
 def _allowed(found: Found, kinds: frozenset[Kind]) -> Found:

@@ -11,6 +11,7 @@ import typer
 
 from eventing.cli.catalog.composite import composite
 from eventing.cli.catalog.graph import drawn
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import (
     STDIN,
     CatalogArgument,
@@ -37,7 +38,7 @@ def register(group: typer.Typer) -> None:
     below = typer.Typer(name="template", help="Catalogs from templates: basic, semver, substitutes, composite.",
                         no_args_is_help=True)  # fmt: skip
     for verb in (basic, semver, substitutes, composite, render, convert):
-        below.command()(verb)
+        below.command()(pulling(verb))
     group.add_typer(below)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from eventing.cli.failure import CliError
 from eventing.cli.main import app
 from tests.domain.catalog.catalogs import WRITTEN
+from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted_registry
 
 SAMPLES = Path(__file__).parents[3] / "k8s" / "samples" / "bundles"
 CHANNELS = "PACKAGE  CHANNEL  HEAD\nsteps    low      s.v2\nsteps    main     s.v4\n"
@@ -105,8 +107,8 @@ def test_r247_references_are_rendered_one_after_the_other(steps: Path) -> None:
                      id="R238: not closed"),
         pytest.param(["render", "BUNDLE", "--image-ref-template", "{{.Foo}}"], 2, "failed templating image reference "
                      "from bundle for ", id="R238: unknown word"),
-        pytest.param(["render", "unknown-index"], 3, 'render reference "unknown-index": failed to pull image '
-                     '"unknown-index": ', id="R245"),
+        pytest.param(["render", "unknown-index"], 2, 'render reference "unknown-index": failed to pull image '
+                     '"unknown-index": repository name must be canonical', id="R245"),
         pytest.param(["render", "-"], 1, 'render reference "-": ', id="no catalog"),
         pytest.param(["list", "packages", "BUNDLE"], 2, 'cannot list non-index "', id="R336"),
         pytest.param(["list", "bundles", "STEPS", "unknown"], 1, 'package "unknown" not found', id="R335"),
@@ -271,3 +273,77 @@ def test_fbc_12_5_what_is_not_there_is_told(tmp_path: Path) -> None:
         refused(olmf(*a_plan(tmp_path, builder, "absent.yaml")), 3, 'building component "main": ')
     refused(olmf("template", "composite", "-f", str(tmp_path / "no")), 3, 'opening catalog config file "')
     refused(olmf(*a_plan(tmp_path, "olm.builder.custom", "x")), 1, "commands are not run for you")
+
+
+BUNDLE_LABEL = "operators.operatorframework.io.bundle.package.v1"
+CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
+
+
+@pytest.fixture
+def registry() -> Iterator[ScriptedRegistry]:
+    with scripted_registry() as found:
+        yield found
+
+
+def an_image(registry: ScriptedRegistry, folder: Path, labels: dict[str, str], *, below: str = "") -> str:
+    """Publish the files of a folder as an image; its name."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    entries = [a_file(f"{below}{path.relative_to(folder).as_posix()}", path.read_bytes()) for path in paths]
+    registry.put("some", "v1", [a_layer(*entries)], labels)
+    return f"{registry.address}/some:v1"
+
+
+@pytest.mark.parametrize("flags", [[], ["--use-http"], ["--skip-tls-verify"]])
+def test_r228_r229_a_bundle_is_rendered_from_an_image(
+    registry: ScriptedRegistry, bundle: Path, flags: list[str]
+) -> None:
+    image = an_image(registry, bundle, {BUNDLE_LABEL: "x"})
+    assert printed("render", image, *flags) == printed("render", str(bundle), "--image-ref-template", image)
+
+
+def test_r227_r244_a_catalog_is_rendered_and_listed_from_an_image(registry: ScriptedRegistry, steps: Path) -> None:
+    image = an_image(registry, steps, {CATALOG_LABEL: "/configs", BUNDLE_LABEL: "x"}, below="configs/")
+    assert printed("render", image) == printed("render", str(steps))
+    assert printed("list", "channels", image) == CHANNELS
+
+
+def test_r298_the_images_of_a_template_are_pulled(registry: ScriptedRegistry, bundle: Path) -> None:
+    image = an_image(registry, bundle, {BUNDLE_LABEL: "x"})
+    template = json.dumps({"schema": "olm.template.basic", "entries": [{"schema": "olm.bundle", "image": image}]})
+    assert printed("template", "basic", content=template.encode()) == printed("render", image)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        pytest.param({}, "image type could not be determined: image has no labels", id="R242: no labels"),
+        pytest.param({"b": "1", "a": "2"}, "image type could not be determined, found labels\n  a=2\n  b=1", id="R242"),
+        pytest.param({"operators.operatorframework.io.index.database.v1": "/db"}, "sqlite-based index images are no "
+                     "longer supported, migrate to a file-based catalog: not allowed", id="R243"),
+    ],
+)  # fmt: skip
+def test_an_image_of_no_kind_is_told(
+    registry: ScriptedRegistry, steps: Path, labels: dict[str, str], sentence: str
+) -> None:
+    image = an_image(registry, steps, labels)
+    done = olmf("render", image)
+    refused(done, done.returncode, f'render reference "{image}": render "{image}": {sentence}')
+    assert done.returncode in (1, 2)
+
+
+def test_r249_a_bundle_image_is_not_migrated(registry: ScriptedRegistry, bundle: Path, tmp_path: Path) -> None:
+    image = an_image(registry, bundle, {BUNDLE_LABEL: "x"})
+    refused(olmf("migrate", image, str(tmp_path / "new")), 2, "cannot render bundle image: not allowed")
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--use-http", "--skip-tls-verify"], "--use-http and --skip-tls-verify cannot both be true"),
+        (["--use-http", "--skip-tls"], "cannot use --use-http with --skip-tls"),
+        (["--skip-tls-verify", "--skip-tls"], "cannot use --skip-tls-verify with --skip-tls"),
+    ],
+    ids=lambda value: f"R346: {' '.join(value)}" if isinstance(value, list) else "",
+)
+def test_flags_that_contradict_each_other_are_refused(flags: list[str], sentence: str) -> None:
+    refused(olmf("render", "-", *flags), 2, f"invalid flag combination: {sentence}")
