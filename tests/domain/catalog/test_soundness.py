@@ -124,6 +124,12 @@ def test_the_tree(documents: list[Any], lines: list[str]) -> None:
             '">1.00.1": Minor number must not contain leading zeroes "00"',
             id="fbc.md R118: a leading zero",
         ),
+        pytest.param(
+            {"skipRange": "1.0.0 || || 2.0.0"},
+            'invalid skipRange "1.0.0 || || 2.0.0": Could not parse Range "1.0.0 || || 2.0.0": '
+            "an alternative between two '||' is empty",
+            id="fbc.md R353: an empty alternative",
+        ),
     ],
 )
 def test_what_is_wrong_with_an_entry(entry: dict[str, Any], message: str) -> None:
