@@ -18,11 +18,11 @@ from shared.domain.catalog.model import Property
 from shared.domain.lifecycle import hashes
 from shared.domain.lifecycle.rbac import objects_for
 from shared.domain.lifecycle.strategy import Strategy, strategy_of
+from shared.domain.plan.steps import Resource
 
 _OUTSIDE_KEY: Final = re.compile(r"[^-A-Za-z0-9_.]")
 _CSV: Final = kinds.CLUSTER_SERVICE_VERSION
 _CRD: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
-_SECRET: Final = "BundleSecret"  # noqa: S105  # the kind under which a plan lists a Secret, no secret itself
 _GENERATED: Final = tuple(
     kind.kind
     for kind in (
@@ -146,11 +146,11 @@ def _written(manifest: ReadOnly, *, is_early: bool) -> InstallStep:
 
 
 def _as_it_is(manifest: ReadOnly) -> InstallStep:
-    group, _, version = _text(manifest.get("apiVersion")).rpartition("/")
-    kind, meta = str(manifest["kind"]), as_object(manifest.get("metadata"))
-    name = _text(meta.get("name")) or _text(meta.get("generateName"))
-    is_secret = kind == kinds.SECRET.kind
-    return InstallStep(_SECRET if is_secret else kind, group, version, name, _line(manifest, is_sorted=True))
+    meta = as_object(manifest.get("metadata"))
+    named = {key: _text(meta.get(key)) for key in ("name", "generateName")}
+    api_version = _text(manifest.get("apiVersion"))
+    found = Resource.of({"apiVersion": api_version, "kind": manifest["kind"], "metadata": named})
+    return InstallStep(found.kind, found.group, found.version, found.name, _line(manifest, is_sorted=True))
 
 
 def _text(value: object) -> str:
