@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,21 +72,23 @@ def _write(stream: BinaryIO, sources: Sequence[Source], header: Header, older: O
     reading = _Reading(known)
     reading.read(sources)
     writer = _Writer(stream)
-    providers: dict[str, set[str]] = {}
+    providers: dict[str, Collection[str]] = {}
     if older:
-        writer.keep(older, set(older.snapshot.entries) - reading.affected if known else set())
+        kept = set(older.snapshot.entries) - reading.affected if known else set()
+        writer.keep(older, kept)
         providers = {
-            api: left for api, names in older.snapshot.providers.items() if (left := set(names) & set(writer.entries))
+            api: names if kept.issuperset(names) else kept.intersection(names)
+            for api, names in (older.snapshot.providers.items() if kept else ())
         }
     for name in sorted(reading.packages):
         for api in writer.add(name, reading.packages.pop(name)):
-            providers.setdefault(api, set()).add(name)
+            providers[api] = {*providers.get(api, ()), name}
     files = [File(one.path, one.identity, reading.packages_of(one.path)) for one in sources]
     sections: dict[str, object] = {
         "header": structs.replace(header, others=writer.others),
         "packages": writer.entries,
         "files": files,
-        "providers": {api: sorted(names) for api, names in sorted(providers.items())},
+        "providers": {api: sorted(names) for api, names in sorted(providers.items()) if names},
     }
     write_sections(stream, writer.offset, sections)
 

@@ -1,0 +1,155 @@
+"""`olmf catalog build`, `cache` and `serve` as people and scripts run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+
+from shared.adapters.images import folder_of
+from shared.adapters.registry.messages import PACKAGE_NAME
+from shared.adapters.registry.wire import decode
+from tests.kit.catalogs import a_bundle, tea, written
+
+
+def olmf(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "eventing.cli.main", "catalog", *words]
+    return subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=60, check=False)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "OLMF_CONTENT": str(folder / "content")}
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    return written(tmp_path / "catalog", *tea())
+
+
+def test_a_catalog_becomes_an_image_that_is_the_same_when_built_again(tmp_path: Path, catalog: Path) -> None:
+    first, second = (
+        olmf(tmp_path, "build", str(catalog), f"oci:{tmp_path}/layout:{tag}", "-l", "a=b") for tag in ("1", "2")
+    )
+    assert (first.returncode, first.stdout) == (0, second.stdout)
+    with folder_of(first.stdout.strip()) as folder:
+        assert (folder / "catalog.json").read_bytes() == (catalog / "catalog.json").read_bytes()
+
+
+def test_a_catalog_that_is_not_valid_is_not_built_unasked(tmp_path: Path) -> None:
+    broken = str(written(tmp_path / "catalog", *tea()[1:]))
+    refused = olmf(tmp_path, "build", broken, f"oci:{tmp_path}/layout")
+    assert refused.returncode == 1
+    assert "build with --no-validate" in refused.stderr
+    assert olmf(tmp_path, "build", broken, f"oci:{tmp_path}/layout", "--no-validate").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        pytest.param(["{here}/none", "oci:x"], 1, 'none" is not a directory', id="no folder"),
+        pytest.param(["{here}/catalog", "oci:x", "-l", "word"], 2, 'invalid label "word"', id="fbc.md 13.10: no label"),
+        pytest.param(["{here}/catalog", "UPPER"], 3, "not an image reference", id="no image"),
+    ],
+)
+def test_what_cannot_be_built_is_told(tmp_path: Path, catalog: Path, words: list[str], code: int, said: str) -> None:
+    assert catalog.is_dir()
+    done = olmf(tmp_path, "build", *(word.format(here=tmp_path) for word in words))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+
+
+def test_what_is_kept_is_listed_and_forgotten(tmp_path: Path, catalog: Path) -> None:
+    filled = olmf(tmp_path, "cache", "fill", str(catalog))
+    assert (filled.returncode, filled.stdout.partition(",")[0]) == (0, f"{catalog}: 1 packages")
+    (row,) = json.loads(olmf(tmp_path, "cache", "list", "-o", "json").stdout)
+    assert (row["catalog"], row["packages"]) == (str(catalog), 1)
+    assert "MB freed" in olmf(tmp_path, "cache", "clear").stdout
+    assert json.loads(olmf(tmp_path, "cache", "list", "-o", "json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [pytest.param("{here}/none", 3, id="nothing"), pytest.param("{here}/catalog/c", 1, id="no catalog")],
+)
+def test_what_cannot_be_kept_is_told(tmp_path: Path, catalog: Path, path: str, code: int) -> None:
+    (catalog / "c").write_text("- 1")
+    done = olmf(tmp_path, "cache", "fill", path.format(here=tmp_path))
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+@contextmanager
+def serving(folder: Path, *words: str) -> Iterator[list[int]]:
+    """The ports that a server tells, gRPC first; it is asked to end afterwards, and does well."""
+    command = [sys.executable, "-m", "eventing.cli.main", "catalog", "serve", *words, "-p", "0"]
+    with subprocess.Popen(command, env=environment(folder), stderr=subprocess.PIPE, text=True) as program:
+        assert program.stderr is not None
+        said = next((line for line in program.stderr if line.startswith("serving ")), "")
+        try:
+            yield [int(word.rstrip(",")) for word in said.split() if word.rstrip(",").isdecimal()]
+        finally:
+            program.send_signal(signal.SIGTERM)
+            assert program.wait(timeout=20) == 0
+
+
+def test_fbc_md_r392_a_catalog_is_served_until_sigterm(tmp_path: Path, catalog: Path) -> None:
+    with serving(tmp_path, str(catalog), "--http", "127.0.0.1:0", "--name", "tea") as (port, http):
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            call = channel.unary_stream("/api.Registry/ListPackages", bytes, lambda one: decode(PACKAGE_NAME, one))
+            assert list(call(b"", timeout=10)) == [{"name": "tea"}]
+        with urllib.request.urlopen(f"http://127.0.0.1:{http}/catalogs/tea/api/v1/all", timeout=10) as answer:
+            assert len(answer.read().splitlines()) == len(tea())
+
+
+def test_fbc_md_r388_r394_an_index_of_its_own(tmp_path: Path, catalog: Path) -> None:
+    cache = ["--cache-dir", str(tmp_path / "cache")]
+    refused = olmf(tmp_path, "serve", str(catalog), *cache)
+    assert refused.returncode == 1
+    assert "integrity check failed: read existing cache digest: " in refused.stderr
+    assert olmf(tmp_path, "serve", str(catalog), *cache, "--cache-only").returncode == 0
+    with serving(tmp_path, str(catalog), *cache) as ports:
+        assert ports
+
+
+def test_fbc_md_r389_integrity_needs_a_folder(tmp_path: Path, catalog: Path) -> None:
+    done = olmf(tmp_path, "serve", str(catalog), "--cache-enforce-integrity")
+    assert done.returncode == 1
+    assert "--cache-dir must be specified with --cache-enforce-integrity" in done.stderr
+
+
+def test_fbc_md_r384_a_broken_package_ends_all_only_where_that_is_wanted(tmp_path: Path) -> None:
+    documents = [*tea(), {"schema": "olm.channel", "package": "cup", "name": "x", "entries": [{"name": "y"}]}]
+    folder = str(written(tmp_path / "catalog", *documents))
+    log = tmp_path / "termination"
+    refused = olmf(tmp_path, "serve", folder, "-p", "0", "--all-or-nothing", "-t", str(log))
+    assert refused.returncode == 1
+    assert 'build package index: process package "cup": ' in refused.stderr
+    assert "build package index" in log.read_text()
+    with serving(tmp_path, folder) as ports:
+        assert ports
+
+
+def test_fbc_md_r390_a_port_in_use(tmp_path: Path, catalog: Path) -> None:
+    with serving(tmp_path, str(catalog)) as (port, *_):
+        done = olmf(tmp_path, "serve", str(catalog), "-p", str(port))
+        assert done.returncode == 1
+        assert "failed to listen: " in done.stderr
+
+
+def test_what_cannot_be_served_is_told(tmp_path: Path) -> None:
+    assert olmf(tmp_path, "serve", str(tmp_path / "none")).returncode in (1, 3)
+    broken = written(tmp_path / "catalog", a_bundle("1.0.0"), name="x")
+    (broken / "y").write_text("- 1")
+    done = olmf(tmp_path, "serve", str(broken))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert olmf(tmp_path, "serve", str(broken), "--http", "x").returncode == 2
