@@ -24,6 +24,16 @@ def a_property(kind: str, value: Any) -> dict[str, Any]:
     return {"type": kind, "value": value}
 
 
+def one(package: str, version: str) -> list[dict[str, Any]]:
+    """A package of one version."""
+    entry = {"name": f"{package}.v{version}"}
+    return [
+        {"schema": "olm.package", "name": package, "defaultChannel": "stable"},
+        {"schema": "olm.channel", "package": package, "name": "stable", "entries": [entry]},
+        a_bundle(version, package=package),
+    ]
+
+
 def tea() -> list[dict[str, Any]]:
     return [
         {"schema": "olm.package", "name": "tea", "defaultChannel": "stable"},

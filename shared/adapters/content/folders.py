@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from shared.adapters import files
-from shared.adapters.content.snapshot import BrokenSnapshot, Older, Snapshot, Source, identity_of, write
+from shared.adapters.content.snapshot import BrokenSnapshot, Older, Snapshot, Source, identity_of
 from shared.adapters.content.snapshot.needs import FOLDER
 from shared.adapters.content.store import Store
 
@@ -27,13 +27,19 @@ def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) ->
     root = place if place.is_dir() else place.parent
     family, name = names_of(place, sources)
     older = _opened(store, store.newest(family)) if store.path(name) is None else None
-    path = store.fill(name, lambda stream: write(stream, sources, folder=str(root), older=older))
+
+    def fill(stream: BinaryIO) -> None:
+        from shared.adapters.content.snapshot import write
+
+        write(stream, sources, folder=str(root), older=older)
+
+    path = store.fill(name, fill)
     try:
-        return Snapshot.open(path, store.needed)
-    except BrokenSnapshot:
+        return Snapshot.open(path, store.needed).check()
+    except (BrokenSnapshot, FileNotFoundError):
         store.drop(name)
-        path = store.fill(name, lambda stream: write(stream, sources, folder=str(root)))
-        return Snapshot.open(path, store.needed)
+        older = None
+        return Snapshot.open(store.fill(name, fill), store.needed)
 
 
 def names_of(place: Path, sources: Sequence[Source]) -> tuple[str, str]:
@@ -46,7 +52,7 @@ def _opened(store: Store, name: str | None) -> Older | None:
     if name is None:
         return None
     try:
-        return Older(name, Snapshot.open(store.needed(name), store.needed))
+        return Older(name, Snapshot.open(store.needed(name), store.needed).check())
     except (BrokenSnapshot, FileNotFoundError):
         return None
 

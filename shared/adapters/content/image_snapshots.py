@@ -36,8 +36,8 @@ def snapshot_of_image(origin: Origin[N], reference: N, store: Store) -> Snapshot
     try:
         path = store.fill(name, fill)
         try:
-            return Snapshot.open(path, store.needed)
-        except BrokenSnapshot:
+            return Snapshot.open(path, store.needed).check()
+        except (BrokenSnapshot, FileNotFoundError):
             store.drop(name)
             return Snapshot.open(store.fill(name, fill), store.needed)
     except OSError as error:
@@ -64,7 +64,7 @@ def _older(store: Store) -> Older | None:
     if (name := store.newest(IMAGE)) is None:
         return None
     try:
-        return Older(name, Snapshot.open(store.needed(name), store.needed))
+        return Older(name, Snapshot.open(store.needed(name), store.needed).check())
     except (BrokenSnapshot, FileNotFoundError):
         return None
 

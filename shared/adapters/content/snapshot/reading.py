@@ -65,6 +65,12 @@ class Snapshot:
         """Map a file. BrokenSnapshot when it is none, FileNotFoundError when it is not here."""
         return cls(_mapped(path), locate, path.name)
 
+    def check(self) -> Snapshot:
+        """The snapshot itself, if everything that it leans on is here. FileNotFoundError otherwise."""
+        for name in self.header.others:
+            self._locate(name)
+        return self
+
     @property
     def names(self) -> tuple[str, ...]:
         """All packages, sick ones included, sorted."""

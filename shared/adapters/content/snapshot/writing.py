@@ -6,7 +6,6 @@ import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from msgspec import structs
@@ -26,6 +25,7 @@ from shared.adapters.content.snapshot.form import (
 )
 from shared.adapters.content.snapshot.reading import Snapshot
 from shared.adapters.content.snapshot.scan import Found, Scanner
+from shared.adapters.content.snapshot.sources import Older, Source
 from shared.domain.catalog.documents import PackageDocuments
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage, parse_package
@@ -33,25 +33,6 @@ from shared.domain.catalog.parse import SickPackage, parse_package
 _OTHERS: Final = 8
 """Older snapshots that a new one may lean on; instead of on one more, it stands on its own."""
 _GVK: Final = "olm.gvk"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One file of a catalog."""
-
-    path: str
-    """Inside the catalog."""
-    file: Path
-    identity: str
-    """Equal while the content is the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Older:
-    """A snapshot whose records may be used again, and what it is called in the store."""
-
-    name: str
-    snapshot: Snapshot
 
 
 def write(
