@@ -51,6 +51,12 @@ def refused(done: Done, code: int, sentence: str) -> None:
     assert (done.returncode, sentence in said) == (code, True), said
 
 
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of catalogs belongs to one test."""
+    monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "kept"))
+
+
 @pytest.fixture
 def steps(tmp_path: Path) -> Path:
     """A valid catalog."""
