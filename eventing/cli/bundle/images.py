@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from eventing.cli.bundle.source import BundleArgument, opened
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.output import show
 
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(images)
+    group.command()(pulling(images))
 
 
 def images(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.bundle.source import BundleArgument, opened
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import show
 
@@ -21,7 +22,7 @@ COLUMNS = ("kind", "group", "version", "name")
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(plan)
+    group.command()(pulling(plan))
 
 
 def plan(

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 
 BundleArgument = Annotated[
@@ -34,8 +34,6 @@ class Source:
     folder: Path
     image: str = ""
     """The reference by which others can pull it; empty for a folder, and for an image on this machine."""
-    labels: Mapping[str, str] | None = None
-    """Those of the image; None for a folder."""
 
     def files(self) -> Files:
         """Manifests and metadata by path. CliError when they cannot be read."""
@@ -60,17 +58,18 @@ def opened(reference: str) -> Iterator[Source]:
         return
     if path.is_file():
         raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', UNKNOWN)
-    from shared.adapters.images import OciError, unpacked
+    from eventing.cli.catalog.pulling import pulled
+    from shared.adapters.images import OciError
 
     is_local = path.is_dir() or reference.startswith(_LOCAL)
     if not is_local and not _REGISTRY.match(reference):
         what = f'failed to pull image "{reference}": repository name must be canonical'
-        raise CliError(f"{what}, and there is no folder of that name; write registry/name:tag", UNKNOWN)
+        raise CliError(f"{what}, and there is no folder of that name; write registry/name:tag", USAGE)
     try:
-        with unpacked(f"oci:{reference}" if path.is_dir() else reference) as found:
+        with pulled(f"oci:{reference}" if path.is_dir() else reference) as found:
             if found.catalog or found.is_database:
                 raise CliError(f"{reference} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
-            yield Source(reference, found.path, "" if is_local else reference, found.labels)
+            yield Source(reference, found.path, "" if is_local else reference)
     except OciError as error:
         raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
 

@@ -10,12 +10,13 @@ from typing import Annotated
 import typer
 
 from eventing.cli.bundle.source import Source, opened
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(unpack)
+    group.command()(pulling(unpack))
 
 
 def unpack(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.bundle.source import opened
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.output import document
 
@@ -23,7 +24,7 @@ _CATEGORIES = "OPERATOR_BUNDLE_CATEGORIES"
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(validate)
+    group.command()(pulling(validate))
 
 
 def validate(

@@ -15,6 +15,7 @@ from shared.domain.bundle.properties import BUNDLE_OBJECT, CSV_METADATA, PACKAGE
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import arranged
 
+_HEAVY: Final = (BUNDLE_OBJECT, CSV_METADATA)
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
@@ -22,26 +23,17 @@ class TemplateError(ValueError):
     """A template of an image reference names something that no bundle has."""
 
 
-def blob(bundle: ParsedBundle, image: str = "", *, is_migrated: bool = False) -> Manifest:
-    """The `olm.bundle` of a bundle that is, or will be, the image.
-
-    It holds all manifests; migrated, it holds the description of the ClusterServiceVersion instead, provided that there
-    is an image to get the manifests from. MistypedError when that description cannot be read.
-    """
+def blob(bundle: ParsedBundle, image: str = "") -> Manifest:
+    """The `olm.bundle` of a bundle that is, or will be, the image; with all its manifests."""
     found = [{"type": one.type, "value": one.value} for one in properties(bundle)]
-    light = [one for one in found if one["type"] not in (BUNDLE_OBJECT, CSV_METADATA)]
-    heavy = [one for one in found if one["type"] == BUNDLE_OBJECT]
-    described = [one for one in found if one["type"] == CSV_METADATA]
-    if not (is_migrated and image):
-        heavy += _objects(bundle)
-    elif not described:
-        heavy, described = [], [{"type": CSV_METADATA, "value": csv_metadata(bundle.csv)}]
+    light = [one for one in found if one["type"] not in _HEAVY]
+    heavy = [one for one in found if one["type"] in _HEAVY]
     stated = {
         "schema": "olm.bundle",
         "name": bundle.name,
         "package": bundle.annotations.package,
         "image": image,
-        "properties": [*light, *heavy, *described],
+        "properties": [*light, *sorted([*heavy, *_objects(bundle)], key=lambda one: str(one["type"]))],
         "relatedImages": list(related_images(bundle.csv, image)),
     }
     return {key: value for key, value in stated.items() if value or key in ("schema", "image")}

@@ -13,6 +13,8 @@ from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.render import TemplateError, blob, csv_metadata, image_from
 from shared.domain.bundle.typed import MistypedError
+from shared.domain.catalog.config import Config
+from shared.domain.catalog.migrate import migrate
 from tests.domain.bundle.test_properties import a_bundle, a_csv
 
 
@@ -67,13 +69,15 @@ def test_fbc_md_r238_a_template_of_something_else_is_refused(template: str) -> N
         pytest.param("q", [], ["olm.package", "olm.csv.metadata"], id="fbc.md R233: objects become a description"),
         pytest.param("", [], ["olm.package", "olm.bundle.object"], id="fbc.md R236: nothing without an image"),
         pytest.param(
-            "q", [{"type": "olm.csv.metadata", "value": {}}], ["olm.package", "olm.csv.metadata"],
-            id="fbc.md R235: a description that is there stays",
+            "q", [{"type": "olm.csv.metadata", "value": {}}],
+            ["olm.package", "olm.bundle.object", "olm.csv.metadata"], id="fbc.md R235: a description is there",
         ),
     ],
 )  # fmt: skip
 def test_a_bundle_is_migrated(image: str, stated: list[object], types: list[str]) -> None:
-    found = blob(parsed(a_csv(), metadata__properties={"properties": stated}), image, is_migrated=True)
+    config = Config(bundles=[blob(parsed(a_csv(), metadata__properties={"properties": stated}), image)])
+    migrate(config, "all")
+    [found] = config.bundles
     assert [one["type"] for one in found["properties"]] == types
 
 
@@ -99,7 +103,7 @@ def test_fbc_md_4_5_the_description_has_the_known_fields_in_their_order() -> Non
 
 def test_fbc_md_10_5_a_version_that_cannot_be_described_aborts() -> None:
     with pytest.raises(MistypedError, match=r"spec\.keywords: wanted a list, got text"):
-        blob(parsed(a_csv(keywords="x")), "q", is_migrated=True)
+        csv_metadata(parsed(a_csv(keywords="x")).csv)
 
 
 def test_fbc_md_r229_related_images_keep_their_names_and_each_image_comes_once() -> None:

@@ -11,7 +11,7 @@ import pytest
 from shared.domain.bundle.install import Installation, Target, install_steps
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import judge
-from shared.domain.bundle.render import blob
+from shared.domain.bundle.render import blob, csv_metadata
 from shared.domain.bundle.typed import MistypedError
 from shared.domain.bundle.validation import OPTIONAL, Subject, validate
 from tests.eventing.cli.bundle.mutations import broken
@@ -33,7 +33,7 @@ def answered(seed: int) -> None:
     if isinstance(parsed, ParsedBundle):
         assert blob(parsed)["schema"] == "olm.bundle"
         with suppress(MistypedError):  # which says what is wrong, and where
-            blob(parsed, "image", is_migrated=True)
+            csv_metadata(parsed.csv)
     else:
         assert parsed.message.startswith("here: ")
     assert all(str(one) for one in validate(subject, OPTIONAL))
