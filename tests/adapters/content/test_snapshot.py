@@ -139,7 +139,7 @@ def test_an_empty_folder_is_a_catalog_without_packages(tmp_path: Path) -> None:
             lines(a_package("tea")) + b'{"name": "x"}', "c, document 4 is missing root schema", id="no schema"
         ),
         pytest.param(b"null", "c, document 1 is empty", id="nothing"),
-        pytest.param(b"[1]", "c, document 1: json: cannot unmarshal array", id="a list"),
+        pytest.param(b"[1]", "json: cannot unmarshal array into", id="a list"),
         pytest.param(b'{"schema": "a"', "c, document 1: ", id="cut off"),
         pytest.param(b'{"schema": "a", "Name": "x", "name": "y"}', "c, document 1: duplicate keys", id="one key twice"),
     ],
@@ -282,3 +282,19 @@ def test_a_text_of_a_file_that_changed_is_not_told(tmp_path: Path) -> None:
     pages = snapshot.documents("tea")
     with pytest.raises(FileNotFoundError):
         pages.text(next(pages.rows("olm.bundle")))
+
+
+@pytest.mark.parametrize(
+    ("head", "place"),
+    [
+        pytest.param(b'{"schema": "a"}\n{"schema": "b", "blob": "', "c, document 2: more than", id="JSON"),
+        pytest.param(b"schema: a\nblob: ", "c: more than 536870912 bytes", id="YAML"),
+    ],
+)
+def test_issue_4_5_a_document_of_a_gigabyte_is_refused_unread(tmp_path: Path, head: bytes, place: str) -> None:
+    (tmp_path / "catalog").mkdir()
+    with (tmp_path / "catalog" / "c").open("wb") as stream:
+        stream.write(head)
+        stream.truncate(1_000_000_000)  # the rest are zeros that no disk holds
+    with pytest.raises(NotACatalog, match=place):
+        snapshot_of(tmp_path / "catalog", Store(tmp_path / "store"))

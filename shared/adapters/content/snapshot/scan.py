@@ -18,7 +18,12 @@ from shared.domain.catalog.meta import meta_of, refusal
 _CHUNK_BYTES: Final = 512 * 1024
 _BOUNDARY: Final = b"}\n"
 """Before a `{`, never inside a document: a text holds no bare line end, and between two values stands a comma."""
-_OPENING: Final = re.compile(rb'\{\s*(?:"\w+")?')
+_SHORTEST: Final = _BOUNDARY + b"{"
+DOCUMENT_BYTES: Final = 64 * 1024 * 1024
+FILE_BYTES: Final = 512 * 1024 * 1024
+"""Of a file that has to be read in one piece."""
+_UNSPLIT: Final = f"more than {DOCUMENT_BYTES} bytes in one document: split it, or take out what nobody reads"
+_OPENING: Final = re.compile(rb'\s*(\{\s*(?:"\w+")?)')
 _OPENING_BYTES: Final = 80
 
 
@@ -69,6 +74,10 @@ class _NotPlainError(Exception):
     """A file is no sequence of JSON objects that all begin on lines of their own, or not in the same way."""
 
 
+class _TooLargeError(Exception):
+    """A document is larger than anybody means it to be."""
+
+
 class Scanner:
     """Reads files one by one; equal small values are kept once, for bundles repeat each other."""
 
@@ -77,21 +86,30 @@ class Scanner:
 
     def scan(self, path: str, file: Path) -> list[Found]:
         """All documents of one file. NotACatalog at the first that is none, OSError when it cannot be read."""
-        for boundary in (_BOUNDARY + _opening(file), _BOUNDARY + b"{"):
+        opening = _opening(file)
+        for boundary in (_BOUNDARY + opening, _SHORTEST) if opening else ():
             try:
                 return list(self._quickly(path, file, boundary))
             except _NotPlainError:
                 continue
+        if file.stat().st_size > FILE_BYTES:
+            raise NotACatalog(f"{path}: more than {FILE_BYTES} bytes that are not JSON line by line: split it")
         return list(_carefully(path, file.read_bytes()))
 
     def _quickly(self, path: str, file: Path, boundary: bytes) -> Iterator[Found]:
-        for number, (offset, content) in enumerate(_cut(file, boundary), start=1):
-            where = f"{path}, document {number}"
-            try:
-                document = self._light(where, _plain(content))
-            except (msgspec.DecodeError, UnicodeDecodeError):  # the first includes what is not of the plain form
-                document = _odd(where, content)
-            yield Found(document, offset, len(content))
+        number = 0
+        try:
+            for number, (offset, content) in enumerate(_cut(file, boundary), start=1):
+                where = f"{path}, document {number}"
+                try:
+                    document = self._light(where, _plain(content))
+                except (msgspec.DecodeError, UnicodeDecodeError):  # the first includes what is not of the plain form
+                    document = _odd(where, content)
+                yield Found(document, offset, len(content))
+        except _TooLargeError as error:
+            if boundary != _SHORTEST:
+                raise _NotPlainError from error
+            raise NotACatalog(f"{path}, document {number + 1}: {_UNSPLIT}") from error
 
     def _light(self, where: str, plain: _Plain) -> Document:
         fields: dict[str, Any] = {}
@@ -114,10 +132,13 @@ class Scanner:
 
 
 def _opening(file: Path) -> bytes:
-    """How the first document begins, and so, in what tools write, all others; long words are found faster."""
+    """How the first document begins, and so, in what tools write, all others: long words are found faster.
+
+    Empty when the file is not JSON.
+    """
     with file.open("rb") as stream:
         found = _OPENING.match(stream.read(_OPENING_BYTES))
-    return found[0] if found else b"{"
+    return found[1] if found else b""
 
 
 def _cut(file: Path, boundary: bytes) -> Iterator[tuple[int, memoryview]]:
@@ -133,6 +154,8 @@ def _cut(file: Path, boundary: bytes) -> Iterator[tuple[int, memoryview]]:
                 start = after = found + 2
             view[: have - start] = bytes(view[start:have])
             have, base = have - start, base + start
+            if have > DOCUMENT_BYTES:
+                raise _TooLargeError
             if have > len(buffer) // 2:
                 buffer = buffer + bytes(len(buffer))
         if buffer[:have].strip():
