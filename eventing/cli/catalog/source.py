@@ -58,9 +58,10 @@ class Found:
         """The files of a catalog by name, one at a time."""
         if self.reference == STDIN:
             return ((STDIN, self.content),)
+        from eventing.cli.progress import told
         from shared.adapters.files import files
 
-        return ((file.name, file.read()) for file in files(self.path))
+        return told(((file.name, file.read()) for file in files(self.path)), f"reading {self.reference}")
 
 
 @dataclass(frozen=True, slots=True)
