@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,6 +55,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         clock = SystemClock()
         puller = Puller(_secret_reader(cluster))
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
+        recorder = Recorder(journal.secret(), also=_journal_files(values, "worker"))
         given: dict[type, object] = {
             ports.Cluster: cluster,
             ports.Copies: KubeCopies(cluster),
@@ -66,7 +68,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
             ports.Journal: journal,
         }
         routes = (*ROUTES, *TO_SINK) if values.sink else ROUTES
-        runner = Runner(given, cluster, clock, routes=routes, recorder=Recorder(journal.secret()))
+        runner = Runner(given, cluster, clock, routes=routes, recorder=recorder)
         return lambda claim: runner.run(claim, lambda jobs: queue.is_held(claim, jobs))
 
     return make
@@ -88,7 +90,8 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
     from eventing.workqueue import WorkQueue, connect
 
     client = connect(values.redis_url)
-    queue, journal = WorkQueue(client, values), RedisJournal(client, max_bytes=values.journal_bytes)
+    queue = WorkQueue(client, values)
+    journal = RedisJournal(client, max_bytes=values.journal_bytes, also=_journal_files(values, "events"))
 
     def accept(events: Sequence[Event]) -> None:
         journal.saw(events)
@@ -125,6 +128,15 @@ def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:
         queue.add(jobs_for(event), event.id)
 
     return ring
+
+
+def _journal_files(values: Settings, program: str) -> Callable[[bytes], None]:
+    """What keeps journal entries in files; each process has its own."""
+    if not values.journal_files:
+        return lambda _: None
+    from eventing.journal import JournalFiles
+
+    return JournalFiles(Path(values.journal_files), f"{program}-{socket.gethostname()}-{os.getpid()}").append
 
 
 def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:

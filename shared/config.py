@@ -47,6 +47,8 @@ class Settings:
     """URL that our news is posted to as CloudEvents (see `eventing/outlet.py`); empty: nowhere."""
     journal_bytes: int = 64 * 1024 * 1024
     """Bound of the journal in Redis."""
+    journal_files: str = ""
+    """Folder that keeps the journal as rotated files, too; empty: none."""
     policy: Policy = field(default_factory=Policy)
     """What steps may know; each of its fields is a variable, too."""
 

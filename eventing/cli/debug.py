@@ -69,13 +69,16 @@ def _approval(place: Target, ref: Ref) -> str:
 def capture(
     out: Annotated[Path, typer.Option("-o", "--out", help="The tar to write; .tar.gz is compressed.")],
     since: Annotated[int, typer.Option(help="Only the last so many seconds; 0: all that the journal holds.")] = 0,
+    journal: Annotated[
+        Path | None, typer.Option(help="Folder of OLMF_JOURNAL_FILES, which reaches further back.")
+    ] = None,
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Write what was seen, asked, decided and written, and the present objects, to a tar without Secret data."""
     import time
 
-    from eventing.journal import RedisJournal
+    from eventing.journal import Book, RedisJournal, read_files
     from eventing.replay import capture as write
     from eventing.replay import present_objects
 
@@ -85,7 +88,7 @@ def capture(
     cluster = target.cluster()
     since_ms = int((time.time() - since) * 1000) if since else 0
     with target.redis() as client:
-        book = RedisJournal(client).book()
+        book = Book.of(read_files(journal)) if journal else RedisJournal(client).book()
         count = write(book, out, present_objects(cluster, book), since_ms=since_ms)
     sys.stdout.write(f"{out}: {count} runs; `olmf replay {out}` decides them again with this version\n")
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from eventing.events import Event
+from eventing.journal import read_files
 from eventing.routes import WATCHED
 from eventing.watch.memory import OURS_AMONG_OTHERS
-from eventing.wiring import TOLD_IN_FULL
+from eventing.wiring import TOLD_IN_FULL, sink
+from shared import names
+from shared.config import Settings
+from shared.kinds import NAMESPACE
 
 
 def test_only_kinds_of_which_every_change_becomes_an_event_are_remembered() -> None:
     assert set(TOLD_IN_FULL) <= set(WATCHED) - set(OURS_AMONG_OTHERS)
+
+
+def test_the_journal_is_kept_in_files_where_that_is_wished(redis_url: str, tmp_path: Path) -> None:
+    event = Event("event-1", names.ADDED, "test", NAMESPACE.ref("team-a"))
+    for settings in (Settings(redis_url=redis_url), Settings(redis_url=redis_url, journal_files=str(tmp_path))):
+        sink(settings)([event])
+    assert [getattr(entry, "id", "") for entry in read_files(tmp_path)] == ["event-1"]
