@@ -116,6 +116,8 @@ def _config(found: Found, rendering: Rendering) -> Config:
             return read_config(found.files())
         except (Unreadable, OSError) as error:
             raise CliError(str(error), NEGATIVE) from error
+        except RecursionError as error:
+            raise CliError("a document is nested too deeply", NEGATIVE) from error
     return Config(bundles=[_bundle(found, rendering.template)])
 
 
@@ -202,9 +204,14 @@ def _allowed(found: Found, kinds: frozenset[Kind]) -> Found:
 
 def write(config: Config, form: str) -> None:
     """Print a catalog. CliError when a document belongs to no package."""
-    for document in written(config, form):
-        sys.stdout.buffer.write(document)
-    sys.stdout.flush()
+    try:
+        for document in written(config, form):
+            sys.stdout.buffer.write(document)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # whoever read has read enough
+    except OSError as error:
+        raise CliError(f"cannot write to stdout: {error.strerror}", UNKNOWN) from error
 
 
 def written(config: Config, form: str) -> Iterator[bytes]:
@@ -215,6 +222,8 @@ def written(config: Config, form: str) -> Iterator[bytes]:
         yield from stream(config, Form(form))
     except Unwritable as error:
         raise CliError(str(error), NEGATIVE) from error
+    except RecursionError as error:
+        raise CliError("a document is nested too deeply to be written", NEGATIVE) from error
 
 
 def check_form(output: str, forms: tuple[str, ...] = ("json", "yaml")) -> None:

@@ -353,3 +353,9 @@ def test_r249_a_bundle_image_is_not_migrated(registry: ScriptedRegistry, bundle:
 )
 def test_flags_that_contradict_each_other_are_refused(flags: list[str], sentence: str) -> None:
     refused(olmf("render", "-", *flags), 2, f"invalid flag combination: {sentence}")
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_issue_4_5_a_document_that_is_nested_too_deeply_is_told(form: str) -> None:
+    deep = b'{"schema": "a", "x": ' + b"[" * 5000 + b"]" * 5000 + b"}"
+    refused(olmf("render", "-", "-o", form, content=deep), 1, "nested too deeply")
