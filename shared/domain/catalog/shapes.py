@@ -164,12 +164,21 @@ class Struct:
         return {fold(name): name for name in self.fields}
 
     @cached_property
-    def _texts(self) -> tuple[str, ...]:
-        return tuple(name for name, shape in self.fields.items() if shape is TEXT)
+    def _scalars(self) -> tuple[tuple[frozenset[type], tuple[str, ...]], ...]:
+        """The names of the fields of each kind of scalar, behind what such a field may hold."""
+        scalars = {name: shape.kind for name, shape in self.fields.items() if isinstance(shape, _Scalar)}
+        return tuple(
+            (frozenset((kind, type(None))), tuple(name for name, one in scalars.items() if one is kind))
+            for kind in dict.fromkeys(scalars.values())
+        )
+
+    @cached_property
+    def _is_text_only(self) -> bool:
+        return all(shape is TEXT for shape in self.fields.values())
 
     @cached_property
     def _others(self) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
-        return tuple((name, shape.fits) for name, shape in self.fields.items() if shape not in (TEXT, RAW))
+        return tuple((name, shape.fits) for name, shape in self.fields.items() if not isinstance(shape, _Scalar | _Raw))
 
     def name_of(self, key: str) -> str | None:
         """The field that a key names, whatever its case; None for an unknown one."""
@@ -179,13 +188,17 @@ class Struct:
         """Whether every known field of an object fits."""
         if value.__class__ is not dict:
             return value is None
+        if self._is_text_only and _TEXT_KINDS.issuperset(map(type, value.values())):
+            return True
         if not value.keys() <= self.fields.keys() and self._has_odd_spelling(value):
             pairs = ((self._folded.get(fold(key)), one) for key, one in value.items())
             return all(self.fields[name].fits(one) for name, one in pairs if name)
-        # Texts are the many: they are looked at without a call for each.
-        if not _TEXT_KINDS.issuperset(map(type, map(value.get, self._texts))):
-            return False
-        return not self._others or all(fits(value.get(name)) for name, fits in self._others)
+        for kinds, names in self._scalars:  # they are the many, and looked at without a call for each
+            if not kinds.issuperset(map(type, map(value.get, names))):
+                return False
+        if not self._others:
+            return True
+        return all(fits(one) for name, fits in self._others if (one := value.get(name)) is not None)
 
     def _has_odd_spelling(self, value: Mapping[str, Any]) -> bool:
         return any(fold(key) in self._folded for key in value.keys() - self.fields.keys())
