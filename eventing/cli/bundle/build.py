@@ -18,26 +18,37 @@ if TYPE_CHECKING:
 _ANNOTATIONS = "metadata/annotations.yaml"
 
 
+FolderArgument = Annotated[
+    Path | None, typer.Argument(metavar="[DIR]", help="Folder with manifests/ and metadata/, or with manifests.")
+]
+TagOption = Annotated[
+    str, typer.Option("-t", "--tag", help="oci:DIR[:TAG], docker-archive:FILE[:NAME:TAG], or registry/name:tag.")
+]
+FolderOption = Annotated[Path | None, typer.Option("-d", "--directory", help="The folder, as opm names it.")]
+PackageOption = Annotated[str, typer.Option("-p", "--package", help="Package; else what the annotations say.")]
+ChannelsOption = Annotated[str, typer.Option("-c", "--channels", help="Channels, separated by commas; else likewise.")]
+DefaultOption = Annotated[str, typer.Option("-e", "--default", help="Default channel; else likewise.")]
+OutOption = Annotated[
+    Path | None, typer.Option("-u", "--output-dir", help="Also write what the image holds to this folder.")
+]
+
+
 def register(group: typer.Typer) -> None:
     """Add the verb."""
     group.command()(build)
 
 
 def build(
-    bundle: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="Folder with manifests/ and metadata/, or with manifests.")
-    ] = None,
-    tag: Annotated[
-        str, typer.Option("-t", "--tag", help="oci:DIR[:TAG], docker-archive:FILE[:NAME:TAG], or registry/name:tag.")
-    ] = "",
-    directory: Annotated[Path | None, typer.Option("-d", "--directory", help="The folder, as opm names it.")] = None,
-    package: Annotated[str, typer.Option("-p", "--package", help="Package; else what the annotations say.")] = "",
-    channels: Annotated[
-        str, typer.Option("-c", "--channels", help="Channels, separated by commas; else likewise.")
-    ] = "",
-    default: Annotated[str, typer.Option("-e", "--default", help="Default channel; else likewise.")] = "",
+    bundle: FolderArgument = None,
+    tag: TagOption = "",
+    directory: FolderOption = None,
     *,
+    package: PackageOption = "",
+    channels: ChannelsOption = "",
+    default: DefaultOption = "",
+    output_dir: OutOption = None,
     overwrite: Annotated[bool, typer.Option("-o", "--overwrite", help="Other annotations than there are.")] = False,
+    image_builder: Annotated[str, typer.Option("-b", "--image-builder", hidden=True)] = "none",
     skip_validation: Annotated[bool, typer.Option("-v", "--skip-validation", help="Build it whatever it is.")] = False,
 ) -> None:
     """Make the image of a bundle: the same files give the same bytes, wherever and whenever it is built."""
@@ -45,6 +56,7 @@ def build(
     from shared.adapters.images import OciError
     from shared.domain.bundle.labels import Wanted
 
+    del image_builder  # images are made without a container engine
     folder = bundle or directory
     if folder is None or not tag:
         raise CliError("name the folder of the bundle, and its image with --tag", USAGE)
@@ -55,6 +67,8 @@ def build(
     if not skip_validation:
         _check(files, subject)
     try:
+        if output_dir is not None:
+            _lay_out(files, output_dir)
         written = write_image(files, labels, tag)
     except (OciError, OSError) as error:
         raise CliError(str(error), UNKNOWN) from error
@@ -105,3 +119,10 @@ def _check(files: dict[str, bytes], subject: Subject) -> None:
 
     if line := said(validate(Subject(files, subject.where))):
         raise CliError(f"{subject.where}: {line}; --skip-validation builds it nevertheless", NEGATIVE)
+
+
+def _lay_out(files: dict[str, bytes], folder: Path) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

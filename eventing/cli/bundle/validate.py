@@ -35,6 +35,7 @@ def validate(
     output: Annotated[
         str, typer.Option("-o", "--output", help="text, json or yaml; or validators, as opm takes them here.")
     ] = "text",
+    *,
     optional: Annotated[
         str, typer.Option("--optional-validators", help="More validators, separated by commas; `all` are all.")
     ] = "",

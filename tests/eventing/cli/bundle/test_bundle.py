@@ -279,8 +279,9 @@ def test_fbc_md_r274_annotations_that_are_there_must_agree(bundle: Path, tmp_pat
 def test_annotations_that_are_missing_are_made(bundle: Path, tmp_path: Path) -> None:
     (bundle / "metadata" / "annotations.yaml").unlink()
     tag = f"oci:{tmp_path / 'a'}:1"
-    assert built(bundle, "-t", tag, "-p", "tide", "-c", "stable")
+    assert built(bundle, "-t", tag, "-p", "tide", "-c", "stable", "-b", "docker", "-u", tmp_path / "out")
     assert run("validate", tag).exit_code == 0
+    assert run("validate", tmp_path / "out").exit_code == 0
 
 
 def test_what_is_not_sound_is_built_only_unchecked(bundle: Path, tmp_path: Path) -> None:
