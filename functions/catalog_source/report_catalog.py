@@ -21,7 +21,7 @@ def report_catalog(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
     if not subscriptions:
         return Outcome(verdict="no Subscription can use it")
     sources = cluster.list(kinds.CATALOG_SOURCE)
-    namespaces = sorted({namespace_of(one) for one in subscriptions if is_global or _uses(one, ref)})
+    namespaces = sorted({namespace_of(one) for one in subscriptions})  # a dependency may come from any catalog in sight
     concerned = [
         Ref.of(one)
         for one in subscriptions

@@ -115,6 +115,8 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
     if waits and not inputs.is_whole:
         others = f"waits for {', '.join(waits)}"
         return Component(names, is_manual=is_manual, reasons={name: waits.get(name, others) for name in names})
+    if why := _too_early(verdict, members, inputs):
+        return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, why))
     if refusal := _refusal(verdict, names, inputs):
         return Component(names, refusal=refusal, is_manual=is_manual, reasons=dict.fromkeys(names, refusal.message))
     chosen = [_chosen(take, members, inputs) for take in verdict.takes]
@@ -125,6 +127,13 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
     reasons = {one.name: waits.get(one.name) or _reason(one, chosen) for one in members}
     return Component(names, going, is_manual=is_manual, reasons=reasons)
+
+
+def _too_early(verdict: Verdict, members: Iterable[Subscriber], inputs: Inputs) -> str:
+    """What nobody asked for, or nobody has, may be in a catalog that was not read yet."""
+    unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
+    is_open = verdict.error or any(not any(_asks_for(one, take) for one in members) for take in verdict.takes)
+    return f"catalog {min(unread)} has not been read yet" if unread and is_open else ""
 
 
 def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:

@@ -20,7 +20,9 @@ from tests.domain.resolver.scenery import (
     chosen,
     constraint,
     csv,
+    gives,
     line,
+    needs,
     package,
     sub,
 )
@@ -126,3 +128,24 @@ def test_a_loaded_catalog_answers_again_as_before() -> None:
     shelf = shelf_of(package("a", line("a", 2)))
     first, second = (resolve(inputs_of(question, lambda _: shelf, is_whole=True)) for _ in range(2))
     assert answer_of(first) == answer_of(second) != {}
+
+
+@pytest.mark.parametrize("is_met", [True, False])
+def test_what_is_needed_from_others_waits_for_catalogs_that_are_not_read_yet(*, is_met: bool) -> None:
+    """Otherwise the answer would depend on which catalog came first."""
+    other = CatalogKey("olm", "other")
+    offered = [
+        *package("a", line("a", 1), v1=[needs("K")]),
+        *(package("b", line("b", 1), v1=[gives("K")]) if is_met else ()),
+    ]
+    inputs = Inputs("ns", (A,), (), {KEY: Catalog(KEY, reference="r"), other: Catalog(other)}, {KEY: shelf_of(offered)})
+    found = resolve(inputs)
+    assert (found.chosen, dict(found.reasons)) == ((), {"a": "catalog olm/other has not been read yet"})
+    assert all(component.refusal is None for component in found.components)
+
+
+def test_what_needs_nothing_waits_for_no_other_catalog() -> None:
+    other = CatalogKey("olm", "other")
+    shelf = shelf_of(package("a", line("a", 1)))
+    inputs = Inputs("ns", (A,), (), {KEY: Catalog(KEY, reference="r"), other: Catalog(other)}, {KEY: shelf})
+    assert [one.bundle.name for one in resolve(inputs).chosen] == ["a.v1"]
