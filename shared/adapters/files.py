@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import stat
@@ -150,7 +151,7 @@ def _halves(found: list[File]) -> tuple[list[File], list[File]]:
 
 def _read(found: list[File], reading: Reading | None = None) -> Reading:
     reading = reading or Reading()
-    with _deep_recursion():
+    with _unhindered():
         for file in found:
             try:
                 reading.add_file(file.name, file.read())
@@ -160,14 +161,17 @@ def _read(found: list[File], reading: Reading | None = None) -> Reading:
 
 
 @contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Let YAML be nested as deeply as Go lets it be: two calls for each level."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 2 * _DEEPEST_YAML + before))
+def _unhindered() -> Iterator[None]:
+    """Let YAML be nested as deeply as Go lets it be, and nobody look for cycles where there are none."""
+    limit, collects = sys.getrecursionlimit(), gc.isenabled()
+    sys.setrecursionlimit(2 * _DEEPEST_YAML + limit)  # two calls for each level
+    gc.disable()
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        sys.setrecursionlimit(limit)
+        if collects:
+            gc.enable()
 
 
 def _sentence(error: OSError) -> str:

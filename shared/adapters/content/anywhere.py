@@ -14,11 +14,16 @@ _PREFIXES: Final = ("oci:", "docker-archive:")
 
 
 def snapshot_at(path: str, store: Store) -> Snapshot:
-    """The catalog in a folder, a file, an image of a registry, `oci:DIR[:tag]` or `docker-archive:FILE[:tag]`.
+    """The catalog in a folder, a file or an image, or of a server.
 
-    Read once per state of its files, or per digest of the image. OciError when an image cannot be had or is no catalog,
-    NotACatalog when a file is none, OSError when a file cannot be read.
+    An image is `registry/name:tag`, `oci:DIR[:tag]` or `docker-archive:FILE[:tag]`, a server is `grpc://host:port`.
+    Files are read once per state, images once per digest. OciError when an image or a server cannot be had or has no
+    catalog, NotACatalog when a file is none, OSError when a file cannot be read.
     """
+    if path.startswith("grpc://"):
+        from shared.adapters.content.address_snapshots import Address, snapshot_of_address
+
+        return snapshot_of_address(Address.parse(path), store)[1]
     folder = Path(path)
     if not path.startswith(_PREFIXES) and folder.exists() and not (folder / _LAYOUT).is_file():
         return snapshot_of(folder, store)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
+from shared.adapters.content.address_snapshots import PREFIX, Address, snapshot_of_address
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.store import Store
-from shared.adapters.oci import Reference, Registry
+from shared.adapters.oci import OciError, Reference, Registry
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 from shared.ports import ImageSource, Pulled, Unavailable
@@ -29,7 +30,12 @@ class ImageCatalogs:
         self._open: dict[str, Snapshot] = {}
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
-        """Resolve the image to a digest and index it; a digest already indexed costs one HEAD."""
+        """Resolve the image to a digest and index it; a digest already indexed costs one HEAD.
+
+        `grpc://host:port` in place of an image is a server of the registry API, asked for all that it has.
+        """
+        if source.image.startswith(PREFIX):
+            return self._told(source.image)
 
         def use(registry: Registry, reference: Reference) -> Pulled:
             found = reference.at(registry.digest(reference))
@@ -65,7 +71,23 @@ class ImageCatalogs:
         self._open.clear()
         return self._store.forget(lambda name: name in wanted or not name.startswith(("catalog", "file-")))
 
+    def _told(self, address: str) -> Pulled | Unavailable:
+        try:
+            found, catalog = snapshot_of_address(Address.parse(address), self._store)
+        except OciError as error:
+            return error.unavailable()
+        return Pulled(str(found), len(catalog.names))
+
+    def _ask_server(self, address: str, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
+        try:
+            return question(snapshot_of_address(Address.parse(address), self._store)[1])
+        except OciError as error:
+            return error.unavailable()
+
     def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
+        if reference.startswith(PREFIX):
+            return self._ask_server(reference, question)
+
         def use(registry: Registry, found: Reference) -> _T:
             try:
                 return question(self._snapshot(registry, found))

@@ -1,0 +1,64 @@
+"""Catalogs that a server of the registry API has: `grpc://host:port`, kept by the digest of what it tells."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from shared.adapters.content.image_snapshots import name_of
+from shared.adapters.content.snapshot import Snapshot, Source, file_name, write
+from shared.adapters.content.store import Store
+from shared.adapters.oci.errors import OciError
+from shared.domain.catalog.documents import NotACatalog
+
+PREFIX: Final = "grpc://"
+_FILE: Final = "catalog.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server, and the digest of what it told."""
+
+    server: str
+    digest: str = ""
+
+    def __str__(self) -> str:
+        return PREFIX + self.server + (f"@{self.digest}" if self.digest else "")
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """The address that a text states."""
+        server, _, digest = text.removeprefix(PREFIX).partition("@")
+        return cls(server, digest)
+
+
+def snapshot_of_address(address: Address, store: Store) -> tuple[Address, Snapshot]:
+    """What a server has now, or what it had when it told the digest. OciError when that cannot be had any more."""
+    if address.digest and store.path(name_of(address.digest)):
+        return address, Snapshot.open(store.needed(name_of(address.digest)), store.needed).check()
+    from shared.adapters.registry.client import catalog_at
+
+    content = catalog_at(address.server)
+    found = Address(address.server, f"sha256:{hashlib.sha256(content).hexdigest()}")
+    if address.digest not in ("", found.digest):
+        raise OciError("NotFound", f"{address}: the server has another catalog by now; it is asked again")
+    return found, Snapshot.open(_filled(found, content, store), store.needed)
+
+
+def _filled(address: Address, content: bytes, store: Store) -> Path:
+    file = store.fill(file_name(address.digest), lambda stream: _put(stream, content))
+    source = Source(_FILE, file, address.digest)
+
+    def fill(stream: BinaryIO) -> None:
+        try:
+            write(stream, [source])
+        except NotACatalog as error:
+            raise OciError("Malformed", f"{address}: it has no catalog: {error}; ask who runs it") from error
+
+    return store.fill(name_of(address.digest), fill)
+
+
+def _put(stream: BinaryIO, content: bytes) -> None:
+    stream.write(content)

@@ -1,0 +1,104 @@
+"""What a server of the registry API tells, as the documents of a catalog (fbc.md §15.6)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from shared.api.manifest import Manifest
+
+Told: TypeAlias = Mapping[str, Any]  # why: a message by field name
+_REQUIRED: Final = {"olm.gvk": "olm.gvk.required", "olm.package": "olm.package.required"}
+
+
+class BadAnswer(ValueError):
+    """A server tells of a bundle what cannot be read; the message names the bundle."""
+
+
+def documents(packages: Iterable[Told], bundles: Iterable[Told]) -> Iterator[Manifest]:
+    """The documents of a catalog: what `GetPackage` answers for each package, and what `ListBundles` answers."""
+    listed: dict[str, list[Told]] = {}
+    for bundle in bundles:
+        listed.setdefault(bundle.get("packageName", ""), []).append(bundle)
+    for package in packages:
+        name = package.get("name", "")
+        own = listed.get(name, [])
+        yield {"schema": "olm.package", "name": name, "defaultChannel": package.get("defaultChannelName", "")}
+        for channel in sorted({bundle.get("channelName", "") for bundle in own}):
+            entries = [_entry(bundle) for bundle in own if bundle.get("channelName", "") == channel]
+            yield {"schema": "olm.channel", "package": name, "name": channel, "entries": entries}
+        unique = {bundle.get("csvName", ""): bundle for bundle in own}
+        yield from (_bundle(name, bundle) for bundle in unique.values())
+        if notices := list(_notices(package, unique.values())):
+            yield {"schema": "olm.deprecations", "package": name, "entries": notices}
+
+
+def _entry(bundle: Told) -> Manifest:
+    told = {"replaces": bundle.get("replaces"), "skips": bundle.get("skips"), "skipRange": bundle.get("skipRange")}
+    return {"name": bundle.get("csvName", "")} | {key: value for key, value in told.items() if value}
+
+
+def _bundle(package: str, bundle: Told) -> Manifest:
+    name = bundle.get("csvName", "")
+    try:
+        properties = list(_properties(package, bundle))
+    except ValueError as error:
+        raise BadAnswer(f"bundle {name} of package {package}: a property cannot be read: {error}") from error
+    return {
+        "schema": "olm.bundle",
+        "package": package,
+        "name": name,
+        "image": bundle.get("bundlePath", ""),
+        "properties": properties,
+    }
+
+
+def _properties(package: str, bundle: Told) -> Iterator[Manifest]:
+    """What the server tells, in its order, and what older servers tell elsewhere."""
+    stated = [
+        _property(one.get("type", ""), json.loads(one.get("value", ""))) for one in bundle.get("properties") or ()
+    ]
+    if all(one["type"] != "olm.package" for one in stated):
+        stated.append(_property("olm.package", {"packageName": package, "version": bundle.get("version", "")}))
+    elsewhere = [_property("olm.gvk", _gvk(api)) for api in bundle.get("providedApis") or ()]
+    elsewhere += [_property("olm.gvk.required", _gvk(api)) for api in bundle.get("requiredApis") or ()]
+    elsewhere += [_needed(one) for one in bundle.get("dependencies") or () if one.get("type") in _REQUIRED]
+    for one in elsewhere:
+        if one not in stated:
+            stated.append(one)
+    yield from stated
+    for text in bundle.get("object") or ():
+        yield _property("olm.bundle.object", {"data": base64.b64encode(text.encode()).decode()})
+
+
+def _property(kind: str, value: Any) -> Manifest:  # why: any JSON value
+    return {"type": kind, "value": value}
+
+
+def _gvk(api: Told) -> Manifest:
+    return {key: api.get(key, "") for key in ("group", "kind", "version")}
+
+
+def _needed(dependency: Told) -> Manifest:
+    value = json.loads(dependency.get("value", ""))
+    if dependency["type"] == "olm.package" and isinstance(value, dict):
+        value = {"packageName": value.get("packageName"), "versionRange": value.get("version")}
+    return _property(_REQUIRED[dependency["type"]], value)
+
+
+def _notices(package: Told, bundles: Iterable[Told]) -> Iterator[Manifest]:
+    if message := _message(package):
+        yield {"reference": {"schema": "olm.package"}, "message": message}
+    for schema, name, listed in (
+        ("olm.channel", "name", package.get("channels") or ()),
+        ("olm.bundle", "csvName", bundles),
+    ):
+        for one in listed:
+            if message := _message(one):
+                yield {"reference": {"schema": schema, "name": one.get(name, "")}, "message": message}
+
+
+def _message(told: Told) -> str:
+    return str((told.get("deprecation") or {}).get("message") or "")

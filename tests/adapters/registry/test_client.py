@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+
+from shared.adapters.content import ImageCatalogs, Puller, Store, snapshot_of
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.oci import OciError
+from shared.adapters.registry.answers import Answers
+from shared.adapters.registry.client import catalog_at
+from shared.adapters.registry.server import running
+from shared.domain.catalog.model import Package
+from shared.ports import ImageSource, Pulled, Unavailable
+from tests.kit.catalogs import one, tea, written
+
+
+@contextmanager
+def served(folder: Path, address: str = "127.0.0.1:0") -> Iterator[str]:
+    with running(Answers(snapshot_of(folder, Store(folder.parent / "served"))), address) as port:
+        yield f"127.0.0.1:{port}"
+
+
+def catalogs(tmp_path: Path) -> ImageCatalogs:
+    return ImageCatalogs(Store(tmp_path / "store"), Puller(lambda *_: None))
+
+
+def test_a_catalog_that_is_served_is_the_one_that_is_read(tmp_path: Path) -> None:
+    folder = written(tmp_path / "catalog", *tea(), *one("cup", "1.0.0"))
+    own = snapshot_of(folder, Store(tmp_path / "own"))
+    with served(folder) as address:
+        found = snapshot_at(f"grpc://{address}", Store(tmp_path / "store"))
+    assert found.names == ("cup", "tea")
+    for name in found.names:
+        theirs, ours = found.package(name), own.package(name)
+        assert isinstance(theirs, Package)
+        assert isinstance(ours, Package)
+        assert theirs.bundles == ours.bundles
+        assert theirs.deprecations == ours.deprecations
+
+
+def test_the_port_remembers_what_a_server_told(tmp_path: Path) -> None:
+    port = catalogs(tmp_path)
+    with served(written(tmp_path / "catalog", *tea())) as address:
+        source = ImageSource(f"grpc://{address}", "olm")
+        pulled = port.pull(source)
+        assert port.pull(source) == pulled
+    assert isinstance(pulled, Pulled)
+    assert pulled.reference.startswith(f"grpc://{address}@sha256:")
+    assert isinstance(port.package(pulled.reference, "tea", source), Package)
+    assert port.packages(pulled.reference, source) == ("tea",)
+
+
+def test_what_a_server_has_no_more_is_not_made_up(tmp_path: Path) -> None:
+    with served(written(tmp_path / "catalog", *tea())) as address:
+        gone = f"grpc://{address}@sha256:{'0' * 64}"
+        answer = catalogs(tmp_path).packages(gone, ImageSource(gone, "olm"))
+    assert isinstance(answer, Unavailable)
+    assert answer.reason == "NotFound"
+
+
+def test_nobody_at_an_address_is_told(tmp_path: Path) -> None:
+    answer = catalogs(tmp_path).pull(ImageSource("grpc://127.0.0.1:1", "olm"))
+    assert isinstance(answer, Unavailable)
+    assert answer.reason == "Unreachable"
+    assert "olmf catalog serve" in answer.message
+
+
+def test_a_server_that_lies_is_told() -> None:
+    server = grpc.server(ThreadPoolExecutor(2))
+    lie = grpc.unary_stream_rpc_method_handler(lambda *_: iter([b"\xff" * 11]), bytes, bytes)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("api.Registry", {"ListPackages": lie}),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        with pytest.raises(OciError) as caught:
+            catalog_at(f"127.0.0.1:{port}")
+    finally:
+        server.stop(0).wait()
+    assert caught.value.reason in ("Malformed", "Unreachable")
