@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.bundle.beside import interpreted
 from eventing.cli.bundle.source import contents, read
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
@@ -63,7 +65,10 @@ def build(
     if not folder.is_dir():
         raise CliError(f"{folder} is no folder", UNKNOWN)
     subject = _subject(folder)
-    files, labels = _content(subject, Wanted(package, channels, default), is_overwritten=overwrite)
+    wanted = Wanted(package, channels, default)
+    if not subject.annotations_path and not (package and channels):
+        wanted = _completed(wanted, interpreted(folder, subject))
+    files, labels = _content(subject, wanted, is_overwritten=overwrite)
     if not skip_validation:
         _check(files, subject)
     try:
@@ -73,6 +78,16 @@ def build(
     except (OciError, OSError) as error:
         raise CliError(str(error), UNKNOWN) from error
     sys.stdout.write(f"{written}\n")
+
+
+def _completed(wanted: Wanted, found: Wanted) -> Wanted:
+    """What somebody wants, and where that says nothing, what was found."""
+    return replace(
+        wanted,
+        package=wanted.package or found.package,
+        channels=wanted.channels or found.channels,
+        default_channel=wanted.default_channel or found.default_channel,
+    )
 
 
 def _subject(folder: Path) -> Subject:

@@ -346,3 +346,20 @@ def test_an_image_of_something_else_is_not_rendered(tmp_path: Path, labels: dict
 
 def test_fbc_md_r245_a_name_without_a_registry_is_refused() -> None:
     refused(USAGE, 'failed to pull image "unknown-index": repository name must be canonical', "render", "unknown-index")
+
+
+def test_fbc_md_r276_package_and_channels_come_from_what_lies_beside(bundle: Path, tmp_path: Path) -> None:
+    (bundle / "metadata" / "annotations.yaml").unlink()
+    tag = f"oci:{tmp_path / 'a'}:1"
+    sentence = "please manually input channels and packageName, error interpreting bundle from directory"
+    refused(NEGATIVE, sentence, "build", bundle, "-t", tag)
+    index = bundle.parent / "tide.package.yaml"
+    index.write_text("packageName: tide\nchannels: [{name: beta, currentCSV: tide.v2.0.0}]\n")
+    refused(NEGATIVE, "please manually input channels instead", "build", bundle, "-t", tag)
+    index.write_text("packageName: tide\nchannels: [{name: beta, currentCSV: tide.v1.0.0}]\n")
+    assert built(bundle, "-t", tag)
+    assert built(bundle, "-t", f"oci:{tmp_path / 'b'}:1", "-c", "fast", "-u", tmp_path / "out")
+    labels = yaml.safe_load((tmp_path / "out" / "metadata" / "annotations.yaml").read_text())["annotations"]
+    assert labels["operators.operatorframework.io.bundle.package.v1"] == "tide"
+    assert labels["operators.operatorframework.io.bundle.channels.v1"] == "fast"
+    assert labels["operators.operatorframework.io.bundle.channel.default.v1"] == "beta"

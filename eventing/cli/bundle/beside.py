@@ -1,0 +1,48 @@
+"""What lies beside a bundle: a package manifest and the bundles of the other versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eventing.cli.bundle.source import contents
+from eventing.cli.failure import NEGATIVE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.bundle.labels import Wanted
+    from shared.domain.bundle.validation import Subject
+
+
+def interpreted(folder: Path, subject: Subject) -> Wanted:
+    """Package and channels of the bundle in a folder. CliError when nothing beside it says them."""
+    from shared.domain.bundle.interpret import NotInterpretableError, interpret
+    from shared.domain.bundle.reading import documents
+
+    parent = folder.resolve().parent
+    what = "please manually input channels and packageName, error interpreting bundle from directory"
+    named = {f"package/{path.name}": path for path in sorted(parent.glob("*.package.yaml"))}
+    found = [
+        one for one in documents(contents(named, str(parent)), "package").by_path.values() if isinstance(one, dict)
+    ]
+    if not found:
+        raise CliError(
+            f"{what} {folder}, there is no *.package.yaml in {parent}; use --package and --channels", NEGATIVE
+        )
+    try:
+        return interpret(found[0], _replaced(parent), subject.csv_name)
+    except NotInterpretableError as error:
+        raise CliError(f"{what} {folder}, {error}", NEGATIVE) from error
+
+
+def _replaced(parent: Path) -> dict[str, str]:
+    """What each version replaces, of all bundles in a folder."""
+    from shared.domain.bundle.validation import Subject
+
+    found: dict[str, str] = {}
+    for folder in sorted(path for path in parent.iterdir() if path.is_dir()):
+        manifests = folder / "manifests" if (folder / "manifests").is_dir() else folder
+        paths = {f"manifests/{path.name}": path for path in sorted(manifests.glob("*.yaml"))}
+        one = Subject(contents(paths, str(folder)), str(folder))
+        if one.csv_name:
+            found[one.csv_name] = str(one.spec.get("replaces") or "")
+    return found
