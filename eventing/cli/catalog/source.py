@@ -150,6 +150,8 @@ def _named(reference: str) -> Iterator[None]:
 def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]:
     """What a reference leads to. NotAllowed when it is of another kind; CliError when it cannot be had."""
     path = Path(reference)
+    if not reference:
+        raise CliError('failed to pull image "": invalid reference format', USAGE)
     if reference == STDIN:
         yield _allowed(Found(Kind.CATALOG, reference, path, sys.stdin.buffer.read()), kinds)
     elif path.is_dir() and not (path / "oci-layout").is_file():

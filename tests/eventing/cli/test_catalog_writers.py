@@ -116,6 +116,8 @@ def test_r247_references_are_rendered_one_after_the_other(steps: Path) -> None:
         pytest.param(["render", "unknown-index"], 2, 'render reference "unknown-index": failed to pull image '
                      '"unknown-index": repository name must be canonical', id="R245"),
         pytest.param(["render", "-"], 1, 'render reference "-": ', id="no catalog"),
+        pytest.param(["render", ""], 2, 'render reference "": failed to pull image "": invalid reference format',
+                     id="no name"),
         pytest.param(["list", "packages", "BUNDLE"], 2, 'cannot list non-index "', id="R336"),
         pytest.param(["list", "bundles", "STEPS", "unknown"], 1, 'package "unknown" not found', id="R335"),
         pytest.param(["list", "packages", "-"], 1, "missing root schema field", id="a list of no catalog"),

@@ -21,6 +21,11 @@ def render(content: bytes, render_image: RenderImage) -> Config:
     return config
 
 
+def images(content: bytes) -> list[str]:
+    """The images that a template is made from. TemplateError."""
+    return [bundle["image"] for bundle in entries_of(parsed(content, SCHEMA)).bundles]
+
+
 def _check(bundle: Blob) -> None:
     if not bundle["image"] or any(field in bundle for field in _DERIVED):
         raise TemplateError("unexpected fields present in basic template bundle")

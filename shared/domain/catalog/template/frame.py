@@ -9,10 +9,12 @@ from shared.domain.catalog.config import Config
 from shared.domain.catalog.template import basic, semver, substitutes
 from shared.domain.catalog.template.source import Rendered, RenderImage, TemplateError, schema_of
 
-__all__ = ["SCHEMAS", "Rendered", "TemplateError", "detect", "render"]
+__all__ = ["SCHEMAS", "RenderImage", "Rendered", "TemplateError", "detect", "images", "render"]
 
 _Render: TypeAlias = Callable[[bytes, RenderImage], Config]
-_RENDERERS: Final[Mapping[str, _Render]] = {one.SCHEMA: one.render for one in (basic, semver, substitutes)}
+_KINDS: Final = (basic, semver, substitutes)
+_RENDERERS: Final[Mapping[str, _Render]] = {one.SCHEMA: one.render for one in _KINDS}
+_IMAGES: Final[Mapping[str, Callable[[bytes], list[str]]]] = {one.SCHEMA: one.images for one in _KINDS}
 SCHEMAS: Final[Mapping[str, str]] = dict(sorted((schema.rpartition(".")[2], schema) for schema in _RENDERERS))
 """The schema of each type of template, by the name of the type."""
 
@@ -28,3 +30,11 @@ def detect(content: bytes) -> str:
 def render(content: bytes, schema: str, render_image: RenderImage) -> Config:
     """The catalog that a template of a schema stands for. TemplateError."""
     return _RENDERERS[schema](content, render_image)
+
+
+def images(content: bytes, schema: str) -> list[str]:
+    """The images that rendering a template will ask for; none when it cannot be rendered."""
+    try:
+        return _IMAGES[schema](content)
+    except TemplateError:
+        return []

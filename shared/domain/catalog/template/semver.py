@@ -14,7 +14,7 @@ from shared.domain.catalog.template.wishes import ARCHETYPES, SCHEMA, Kind, Wish
 from shared.domain.gotext import quoted
 from shared.domain.semver.release import VersionRelease
 
-__all__ = ["SCHEMA", "render"]
+__all__ = ["SCHEMA", "images", "render"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,23 +47,27 @@ _Releases = Mapping[str, list[_Release]]
 def render(content: bytes, render_image: RenderImage) -> Config:
     """The catalog that a template stands for; nobody looks whether it is valid. TemplateError."""
     wishes = read(content)
-    distinct = dict.fromkeys(image for images in wishes.images.values() for image in images)
-    images = {image: _only(image, render_image(image)) for image in distinct}
-    if not images:
+    rendered = {image: _only(image, render_image(image)) for image in wishes.distinct()}
+    if not rendered:
         raise TemplateError("render: no bundles specified or no bundles could be rendered")
     try:
-        package, releases = _releases(wishes, images)
+        package, releases = _releases(wishes, rendered)
     except (InvalidBundle, TemplateError) as error:
         raise TemplateError(f"render: unable to post-process bundle info: {error}") from error
     channels = [channel for archetype in ARCHETYPES for channel in _channels(archetype, releases[archetype], wishes)]
     default = _default(channels, wishes)
     edges = _edges(releases)
-    csvs = {name_of(found.bundle): found.csv for found in images.values()}
+    csvs = {name_of(found.bundle): found.csv for found in rendered.values()}
     return Config(
         packages=[package_of(package, default.name, csvs[default.releases[-1].name])],
         channels=[_document(package, channel, edges) for channel in sorted(channels, key=lambda one: one.name)],
-        bundles=[found.bundle for found in images.values()],
+        bundles=[found.bundle for found in rendered.values()],
     )
+
+
+def images(content: bytes) -> list[str]:
+    """The images that a template is made from, each once. TemplateError."""
+    return read(content).distinct()
 
 
 def _only(image: str, found: list[Rendered]) -> Rendered:
@@ -72,13 +76,13 @@ def _only(image: str, found: list[Rendered]) -> Rendered:
     return found[0]
 
 
-def _releases(wishes: Wishes, images: Mapping[str, Rendered]) -> tuple[str, _Releases]:
+def _releases(wishes: Wishes, rendered: Mapping[str, Rendered]) -> tuple[str, _Releases]:
     """The package of all bundles, and those of each archetype in rising order."""
     package, found = "", {}
     for archetype in ARCHETYPES:
         releases: dict[str, _Release] = {}
         for image in wishes.images[archetype]:
-            bundle = images[image].bundle
+            bundle = rendered[image].bundle
             owner, _ = identity(bundle)
             package = package or owner
             if owner != package:

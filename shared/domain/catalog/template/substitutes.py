@@ -41,6 +41,11 @@ def render(content: bytes, render_image: RenderImage) -> Config:
     return config
 
 
+def images(content: bytes) -> list[str]:
+    """The images that a template is made from. TemplateError."""
+    return [image for _, image in _pairs(parsed(content, SCHEMA, _TEMPLATE))]
+
+
 def _pairs(fields: Blob) -> Iterator[tuple[str, str]]:
     """Base and image of each substitution; neither may be used twice."""
     bases: dict[str, str] = {}

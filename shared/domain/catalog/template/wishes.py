@@ -44,6 +44,10 @@ class Wishes:
     images: Mapping[str, tuple[str, ...]]
     """By archetype."""
 
+    def distinct(self) -> list[str]:
+        """The images of all archetypes, each once."""
+        return list(dict.fromkeys(image for images in self.images.values() for image in images))
+
 
 def read(content: bytes) -> Wishes:
     """What a template asks for. TemplateError."""

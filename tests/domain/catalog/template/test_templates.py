@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from shared.domain.catalog.template import SCHEMAS, Rendered, TemplateError, detect, render
+from shared.domain.catalog.template import SCHEMAS, Rendered, TemplateError, detect, images, render
 from shared.domain.catalog.template.convert import convert, text
 from shared.domain.catalog.write import Form
 from tests.domain.catalog.catalogs import WRITTEN, a_bundle, a_catalog, a_channel, a_package
@@ -136,3 +136,21 @@ def test_what_is_no_catalog_becomes_no_template(content: bytes, message: str) ->
     with pytest.raises(TemplateError) as caught:
         convert([("f", content)], "basic")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("template", "kind", "want"),
+    [
+        ({"entries": [{"schema": "olm.bundle", "image": image} for image in "ab"]}, "basic", ["a", "b"]),
+        ({"stable": {"bundles": [{"image": "b"}, {"image": "a"}]}, "fast": {"bundles": [{"image": "a"}]}}, "semver",
+         ["a", "b"]),
+        ({"substitutions": [{"name": "b", "base": "x"}, {"name": "a", "base": "z"}]}, "substitutes", ["b", "a"]),
+        ({"entries": 1}, "basic", []),
+        ({"stable": 1}, "semver", []),
+        ({"substitutions": 1}, "substitutes", []),
+    ],
+)  # fmt: skip
+def test_the_images_of_a_template_are_known_before_it_is_rendered(
+    template: dict[str, Any], kind: str, want: list[str]
+) -> None:
+    assert images(yaml.safe_dump({"schema": SCHEMAS[kind]} | template).encode(), SCHEMAS[kind]) == want
