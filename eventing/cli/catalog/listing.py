@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.catalog.pulling import pulling
-from eventing.cli.catalog.source import CatalogArgument, Found, NotAllowed, check_form, opened
+from eventing.cli.catalog.pulling import is_lax, pulling
+from eventing.cli.catalog.source import STDIN, CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
@@ -101,31 +100,39 @@ def _of_package(
 def _valid(path: str, listing: Listing) -> Config:
     """As much of the catalog as the list shows; it is judged once per state. CliError when it is none, or not valid."""
     from eventing.cli.catalog.cache import default_store
-    from shared.adapters.content.judged import config_of, is_valid, remember
+    from shared.adapters.content.judged import config_of, is_valid
 
     store = default_store()
-    before = _snapshot(path, store)
-    if before is not None and is_valid(before, store):
-        with suppress(FileNotFoundError):  # its files change just now: they are read as they are then
-            return config_of(before, listing)
-    config = _judged(path)
-    after = _snapshot(path, store)
-    if before is not None and after is not None and before.name == after.name:
-        remember(after, store)
-    return config
+    snapshot = _snapshot(path, store)
+    with suppress(FileNotFoundError):  # its files change just now: they are read as they are then
+        if snapshot is not None and (is_valid(snapshot, store) or _is_found_valid(snapshot, store)):
+            return config_of(snapshot, listing)
+    return _judged(path)
 
 
 def _snapshot(path: str, store: Store) -> Snapshot | None:
     """What is kept of a catalog; None where nothing can be, which is told when it is judged."""
     from shared.adapters.content.anywhere import snapshot_at
+    from shared.adapters.oci.errors import OciError
     from shared.domain.catalog.documents import NotACatalog
 
-    if not Path(path).exists():
+    if path == STDIN or is_lax():
         return None
     try:
         return snapshot_at(path, store)
-    except (NotACatalog, OSError):
+    except (NotACatalog, OciError, OSError):
         return None
+
+
+def _is_found_valid(snapshot: Snapshot, store: Store) -> bool:
+    from shared.adapters.content.judged import remember
+    from shared.adapters.files import File, judge_files
+
+    if not judge_files([File(path, snapshot.source(path)) for path in snapshot.files]).ok:
+        return False
+    with suppress(OSError):  # a full disk is no reason not to answer
+        remember(snapshot, store)
+    return True
 
 
 def _judged(path: str) -> Config:

@@ -57,6 +57,11 @@ def _judged(*, use_http: bool | None, skip_tls_verify: bool | None, skip_tls: bo
     return bool(use_http or skip_tls_verify or skip_tls)
 
 
+def is_lax() -> bool:
+    """Whether certificates do not count while this verb runs."""
+    return _is_lax.get()
+
+
 @contextmanager
 def pulled(name: str) -> Iterator[Unpacked]:
     """The files of an image, with the credentials of whoever runs us. OciError when it cannot be had."""
