@@ -1,0 +1,146 @@
+"""`olmf extension render`: the plain objects that OLM v1 makes of a bundle."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.bundle.model import Files
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(render)
+
+
+def render(
+    bundle: Annotated[
+        str, typer.Argument(metavar="DIR|IMAGE", help="Folder with manifests/ and metadata/, or image.")
+    ] = "",
+    *,
+    install_namespace: Annotated[str, typer.Option(help="Where the operator is installed.")] = "",
+    config: Annotated[str, typer.Option(metavar="FILE", help="spec.config.inline, as YAML or JSON.")] = "",
+    cert_provider: Annotated[str, typer.Option(help="none, cert-manager or openshift-service-ca.")] = "none",
+    feature_gates: Annotated[str, typer.Option(help="A=true,B=false; as given to OLM v1.")] = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
+    ] = False,
+) -> None:
+    """Print the objects of a registry+v1 bundle, in the order in which OLM v1 makes them.
+
+    With --batch a line is {"id", "dir": PATH or "files": {path: text}, "installNamespace", "config": null or object,
+    "certProvider", "gates": {…}}, its answer {"id", "objects": [{"apiVersion", "kind", "namespace", "name",
+    "manifest"}…]} or {"id", "error", "terminal"}.
+    """
+    if batch:
+        _answer_all()
+        return
+    if not bundle or not install_namespace:
+        raise CliError("extension render: name a bundle and --install-namespace, or give --batch", USAGE)
+    if output not in ("yaml", "json"):
+        raise CliError(f"-o {output}: wanted yaml or json", USAGE)
+    question = {
+        "installNamespace": install_namespace,
+        "config": _config(config),
+        "certProvider": cert_provider,
+        "gates": gates_of(feature_gates),
+    }
+    _write(_objects(bundle, question), output)
+
+
+def _objects(bundle: str, question: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    from eventing.cli.bundle.source import opened
+    from shared.domain.extension.render.question import InvalidQuestionError, answered, wishes_of
+
+    try:
+        wishes = wishes_of(question)
+    except InvalidQuestionError as error:
+        raise CliError(f"extension render: {error}", USAGE) from error
+    with opened(bundle) as source:
+        answer = answered(source.files(), wishes)
+    if "error" in answer:
+        raise CliError(f"{bundle}: {answer['error']}", NEGATIVE)
+    return [one["manifest"] for one in answer["objects"]]
+
+
+def gates_of(text: str) -> dict[str, bool]:
+    """`A=true,B=false` as values. CliError for anything else."""
+    gates = {}
+    for word in filter(None, text.split(",")):
+        name, _, value = word.partition("=")
+        if value.lower() not in ("true", "false"):
+            raise CliError(f"--feature-gates {word}: wanted NAME=true or NAME=false", USAGE)
+        gates[name.strip()] = value.lower() == "true"
+    return gates
+
+
+def _config(file: str) -> object:
+    """The configuration in a file; None without one."""
+    if not file:
+        return None
+    from shared.domain import goyaml
+
+    try:
+        found = goyaml.document(Path(file).read_bytes())
+    except OSError as error:
+        raise CliError(f"--config {file}: {error.strerror}", UNKNOWN) from error
+    except goyaml.YamlError as error:
+        raise CliError(f"--config {file}: {error}", USAGE) from error
+    return {} if found is None else found
+
+
+def _write(manifests: list[Mapping[str, Any]], output: str) -> None:
+    if output == "json":
+        sys.stdout.write(json.dumps(manifests, indent=2, ensure_ascii=False) + "\n")
+        return
+    import yaml
+
+    class Plain(yaml.CSafeDumper):
+        """Writes the same value twice rather than an alias."""
+
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+            return True
+
+    for manifest in manifests:
+        sys.stdout.write("---\n" + yaml.dump(dict(manifest), Dumper=Plain, sort_keys=False, allow_unicode=True))
+
+
+def _answer_all() -> None:
+    from eventing.cli.lines import answer_lines
+    from shared.domain.extension.render.question import Loading, answered, wishes_of
+
+    loading = Loading()
+
+    def answer(question: dict[str, Any]) -> Mapping[str, Any]:
+        return answered(_files(question), wishes_of(question), loading)
+
+    answer_lines(answer)
+
+
+def _files(question: Mapping[str, Any]) -> Files:
+    stated = question.get("files")
+    if isinstance(stated, dict):
+        wrong = [path for path, text in stated.items() if not isinstance(text, str)]
+        if wrong:
+            raise ValueError(f"files: {wrong[0]} is no text")
+        return {path: text.encode("utf-8", "surrogatepass") for path, text in stated.items()}
+    folder = question.get("dir")
+    if not isinstance(folder, str) or not folder:
+        raise ValueError('a question needs "dir" or "files"')
+    if not Path(folder).is_dir():
+        raise ValueError(f"{folder}: no such folder")
+    from eventing.cli.bundle.source import read
+
+    try:
+        return read(Path(folder), folder)
+    except CliError as error:
+        raise ValueError(str(error)) from error

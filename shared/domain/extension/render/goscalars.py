@@ -1,0 +1,175 @@
+"""Single values as Go's types read them from an object, with the words of its refusals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
+
+from shared.domain.bundle.quantity import NotAQuantity, canonical
+from shared.domain.gofloat import json_text
+from shared.domain.gotext import quoted
+from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
+
+Reader: TypeAlias = Callable[[Any], Any]  # why: any JSON value
+
+_SUFFIX: Final = re.compile(r"[+-]?([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*(?:[-+]?[0-9]*))")
+_NO_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_KNOWN_SUFFIX: Final = re.compile(r"(?:[KMGTPE]i|[numkMGTPE]?|[eE][-+]?[0-9]+)")
+_INT64: Final = range(-(2**63), 2**63)
+
+
+class MisfitError(ValueError):
+    """A value does not fit into the type of its field."""
+
+
+def kind_of(value: object) -> str:
+    """What Go calls a decoded JSON value."""
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int64" if value in _INT64 else "float64"
+        case float():
+            return "float64"
+        case str():
+            return "string"
+        case list():
+            return "slice"
+    return "map"
+
+
+def _named(value: object) -> str:
+    """What encoding/json calls it."""
+    return {"int64": "number", "float64": "number", "slice": "array", "map": "object"}.get(kind_of(value)) or kind_of(
+        value
+    )
+
+
+def text(value: Any) -> str:
+    """A text."""
+    if isinstance(value, str):
+        return value
+    if kind_of(value) == "int64":
+        raise MisfitError("cannot convert int64 to string")
+    raise MisfitError("unrecognized type: string")
+
+
+def boolean(value: Any) -> bool:
+    """A truth value."""
+    if isinstance(value, bool):
+        return value
+    raise MisfitError("unrecognized type: bool")
+
+
+def integer(bits: int) -> Reader:
+    """The reader of integers of so many bits; larger ones lose what does not fit."""
+
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise MisfitError(f"unrecognized type: int{bits}")
+        if isinstance(value, float) and not value.is_integer():
+            raise MisfitError(f"cannot convert float64 to int{bits}")
+        half: int = 2 ** (bits - 1)
+        return (int(value) + half) % (2 * half) - half
+
+    return read
+
+
+def number(value: Any) -> int | float:
+    """A floating point number; whole ones without a point."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise MisfitError("unrecognized type: float64")
+    written = json_text(float(value))
+    return float(written) if set(written) & set(".eE") else int(written)
+
+
+def quantity(value: Any) -> str:
+    """An amount, in the form in which Kubernetes writes it."""
+    stated = value.strip() if isinstance(value, str) else _json_of(value)
+    try:
+        return canonical(stated)
+    except NotAQuantity as error:
+        raise MisfitError(_quantity_problem(stated)) from error
+
+
+def _json_of(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value) if isinstance(value, int) else json_text(value)
+    return "[]" if isinstance(value, list) else "{}"
+
+
+def _quantity_problem(stated: str) -> str:
+    match = _SUFFIX.fullmatch(stated)
+    if match is None or not stated:
+        return _NO_QUANTITY
+    if not _KNOWN_SUFFIX.fullmatch(match[3]):
+        return "unable to parse quantity's suffix"
+    return "unable to parse numeric part of quantity"
+
+
+def int_or_text(value: Any) -> int | str:
+    """A port by number or by name."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
+        return value
+    what = _named(value) if _named(value) != "number" else f"number {_json_of(value)}"
+    raise MisfitError(f"json: cannot unmarshal {what} into Go value of type int32")
+
+
+def time(value: Any) -> str:
+    """A point in time, in UTC, without fractions of a second."""
+    stated = _json_text(value)
+    try:
+        found = datetime.fromisoformat(stated)
+    except ValueError as error:
+        raise MisfitError(f'parsing time {quoted(stated)} as "2006-01-02T15:04:05Z07:00"') from error
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def version(value: Any) -> str:
+    """The version of an operator."""
+    try:
+        return str(parse_tolerant(_json_text(value)))
+    except InvalidVersion as error:
+        raise MisfitError(str(error)) from error
+
+
+def release(value: Any) -> str:
+    """The release of an operator."""
+    stated = _json_text(value)
+    try:
+        prerelease_of(stated)
+    except InvalidVersion as error:
+        raise MisfitError(str(error)) from error
+    return stated
+
+
+def _json_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise MisfitError(f"json: cannot unmarshal {_named(value)} into Go value of type string")
+
+
+def as_is(value: Any) -> Any:
+    """Any JSON value."""
+    return value
+
+
+def encoded(value: Any) -> str:
+    """Bytes, in base64."""
+    if isinstance(value, str):
+        return value
+    raise MisfitError(f"cannot restore slice from {kind_of(value)}")
+
+
+READERS: Final[Mapping[str, Reader]] = {
+    "": text, "b": boolean, "i": integer(32), "l": integer(64), "f": number, "q": quantity, "x": int_or_text, "t": time,
+    "v": version, "r": release, "j": as_is, "n": encoded,
+}  # fmt: skip
+ZEROES: Final[Mapping[str, Any]] = {"": "", "b": False, "i": 0, "l": 0, "f": 0, "q": "0", "x": 0, "v": "0.0.0"}

@@ -1,0 +1,66 @@
+"""Questions about renderings, as JSON, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.bundle.model import Files
+from shared.domain.extension.render.load import load
+from shared.domain.extension.render.model import CERT_PROVIDERS, Bundle, NotRenderedError, Wishes
+from shared.domain.extension.render.render import render
+
+_FIELDS: Final = {"installNamespace": str, "gates": dict, "certProvider": str}
+
+
+class InvalidQuestionError(ValueError):
+    """A question cannot be understood."""
+
+
+def wishes_of(question: ReadOnly) -> Wishes:
+    """What a question wants. InvalidQuestionError when it cannot be understood."""
+    for name, kind in _FIELDS.items():
+        if question.get(name) is not None and not isinstance(question[name], kind):
+            raise InvalidQuestionError(f"{name}: wanted {kind.__name__}, got {type(question[name]).__name__}")
+    provider = question.get("certProvider") or "none"
+    if provider not in CERT_PROVIDERS:
+        known = ", ".join(CERT_PROVIDERS)
+        raise InvalidQuestionError(f"certProvider {provider!r} is not known; known are {known}")
+    return Wishes(question.get("installNamespace") or "", question.get("config"), provider, question.get("gates") or {})
+
+
+def answered(files: Files, wishes: Wishes, loading: Loading | None = None) -> Manifest:
+    """The objects, or the error and whether only an edit helps."""
+    try:
+        bundle = (loading or Loading()).bundle(files)
+        return {"objects": [described(manifest) for manifest in render(bundle, wishes)]}
+    except NotRenderedError as error:
+        return {"error": str(error), "terminal": error.is_terminal}
+
+
+class Loading:
+    """Reads a bundle once for all questions in a row that are about it."""
+
+    def __init__(self) -> None:
+        self._files: Mapping[str, bytes] | None = None
+        self._bundle: Bundle | None = None
+
+    def bundle(self, files: Files) -> Bundle:
+        """The bundle in these files. NotRenderedError when OLM v1 cannot read it."""
+        if self._bundle is None or files != self._files:
+            self._files, self._bundle = None, None
+            self._bundle = load(files)
+            self._files = files
+        return self._bundle
+
+
+def described(manifest: ReadOnly) -> dict[str, Any]:
+    """An object with what it is called."""
+    return {
+        "apiVersion": manifest.get("apiVersion") or "",
+        "kind": manifest["kind"],
+        "namespace": namespace_of(manifest),
+        "name": name_of(manifest),
+        "manifest": manifest,
+    }

@@ -1,0 +1,162 @@
+"""The part of JSON Schema that configurations are checked by, and the verdicts as a tree of failures (v1.md §17)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from shared.domain.extension.render.timestamps import time_problem
+from shared.domain.gotext import quoted
+
+Schema: TypeAlias = Mapping[str, Any]
+"""A schema as JSON; `$ref` names a schema of `definitions_of`."""
+Reason: TypeAlias = Literal[
+    "Type",
+    "Format",
+    "Required",
+    "Additional",
+    "MinLength",
+    "MaxLength",
+    "Pattern",
+    "AnyOf",
+    "Other",
+    "Group",
+    "Reference",
+]
+_DATE_TIME: Final = "date-time"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One thing that a value is not."""
+
+    reason: Reason
+    place: tuple[str, ...]
+    told: str
+    """In the words of the library that OLM v1 asks."""
+    field: str = ""
+    """The name of what is missing or not known."""
+    limit: str = ""
+    """What was wanted, e.g. the pattern."""
+    causes: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Checks values by schemas."""
+
+    definitions: Callable[[str], Schema]
+    formats: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    """Says what is wrong with a text; empty when nothing is."""
+
+    def failures(self, value: Any, schema: Schema, place: tuple[str, ...] = ()) -> tuple[Failure, ...]:
+        """What is wrong with a value; of a group alone its members."""
+        found = self._failures(value, schema, place)
+        return found[0].causes if len(found) == 1 and found[0].reason == "Group" else found
+
+    def _failures(self, value: Any, schema: Schema, place: tuple[str, ...]) -> tuple[Failure, ...]:
+        wrong = self._first(value, schema, place)
+        if wrong is not None:
+            return (wrong,)
+        if "$ref" in schema:
+            causes = self.failures(value, self.definitions(schema["$ref"]), place)
+            return (Failure("Reference", place, _GROUP, causes=causes),) if causes else ()
+        return (*self._inside(value, schema, place), *self._alternatives(value, schema, place))
+
+    def _grouped(self, value: Any, schema: Schema, place: tuple[str, ...]) -> Iterator[Failure]:
+        """What is wrong with a value as one failure."""
+        found = self._failures(value, schema, place)
+        if len(found) > 1:
+            yield Failure("Group", place, _GROUP, causes=found)
+        else:
+            yield from found
+
+    def _first(self, value: Any, schema: Schema, place: tuple[str, ...]) -> Failure | None:
+        wanted = schema.get("type")
+        if wanted and not _is_of(value, wanted):
+            return Failure("Type", place, f"got {_type_of(value)}, want {wanted}")
+        name = schema.get("format", "")
+        check = time_problem if name == _DATE_TIME else self.formats.get(name)
+        problem = check(value) if check and isinstance(value, str) else ""
+        if problem:
+            return Failure("Format", place, f"{_quote(value)} is not valid {name}: {problem}")
+        return None
+
+    def _inside(self, value: Any, schema: Schema, place: tuple[str, ...]) -> Iterator[Failure]:
+        if isinstance(value, dict):
+            yield from self._object(value, schema, place)
+        elif isinstance(value, list) and "items" in schema:
+            for number, item in enumerate(value):
+                yield from self._grouped(item, schema["items"], (*place, str(number)))
+        elif isinstance(value, str):
+            yield from _text(value, schema, place)
+
+    def _object(self, value: Mapping[str, Any], schema: Schema, place: tuple[str, ...]) -> Iterator[Failure]:
+        missing = [name for name in schema.get("required", ()) if name not in value]
+        if missing:
+            yield Failure("Required", place, "", missing[0])
+        properties, additional = schema.get("properties", {}), schema.get("additionalProperties", True)
+        for key in sorted(value):
+            if key in properties:
+                yield from self._grouped(value[key], properties[key], (*place, key))
+            elif isinstance(additional, Mapping):
+                yield from self._grouped(value[key], additional, (*place, key))
+        if additional is False:
+            # The reference tells one of them, at random.
+            for key in sorted(value.keys() - properties.keys()):
+                yield Failure("Additional", place, "", key)
+
+    def _alternatives(self, value: Any, schema: Schema, place: tuple[str, ...]) -> Iterator[Failure]:
+        for one in schema.get("allOf", ()):
+            if causes := tuple(self._grouped(value, one, place)):
+                yield Failure("Other", place, "'allOf' failed", causes=causes)
+        for name, reason, told in _CHOICES:
+            if name in schema:
+                found = [tuple(self._grouped(value, one, place)) for one in schema[name]]
+                if all(found):
+                    yield Failure(reason, place, told, causes=tuple(cause for causes in found for cause in causes))
+
+
+_GROUP: Final = "validation failed"
+_CHOICES: Final[tuple[tuple[str, Reason, str], ...]] = (
+    ("anyOf", "AnyOf", "'anyOf' failed"), ("oneOf", "Other", "'oneOf' failed, none matched"),
+)  # fmt: skip
+
+
+def _text(value: str, schema: Schema, place: tuple[str, ...]) -> Iterator[Failure]:
+    length = len(value)
+    if length < schema.get("minLength", 0):
+        yield Failure("MinLength", place, str(length), limit=str(schema["minLength"]))
+    if length > schema.get("maxLength", length):
+        yield Failure("MaxLength", place, str(length), limit=str(schema["maxLength"]))
+    pattern = schema.get("pattern")
+    if pattern and not re.fullmatch(pattern, value):
+        yield Failure("Pattern", place, "", limit=pattern)
+
+
+def _type_of(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+    return "object"
+
+
+def _is_of(value: object, wanted: str) -> bool:
+    if wanted == "integer":
+        return isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer()
+    return _type_of(value) == wanted
+
+
+def _quote(text: str) -> str:
+    escaped = quoted(text)[1:-1].replace('\\"', '"').replace("'", "\\'")
+    return f"'{escaped}'"
