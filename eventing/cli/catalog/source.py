@@ -167,7 +167,8 @@ def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found
     from shared.adapters.images import OciError
 
     if not name.startswith(_ON_THIS_MACHINE) and (why := _wrong_name(name)):
-        raise CliError(f'failed to pull image "{reference}": {why}', USAGE)
+        also = "; nor is there a folder or file of this name"
+        raise CliError(f'failed to pull image "{reference}": {why}{also}', USAGE)
     try:
         with pulled(name) as image:
             if image.catalog is not None:
