@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ def interpreted(folder: Path, subject: Subject) -> Wanted:
     """Package and channels of the bundle in a folder. CliError when nothing beside it says them."""
     from shared.domain.bundle.interpret import NotInterpretableError, interpret
     from shared.domain.bundle.reading import documents
+    from shared.domain.bundle.validation.others import package_manifest
 
     parent = folder.resolve().parent
     what = "please manually input channels and packageName, error interpreting bundle from directory"
@@ -28,6 +30,8 @@ def interpreted(folder: Path, subject: Subject) -> Wanted:
         raise CliError(
             f"{what} {folder}, there is no *.package.yaml in {parent}; use --package and --channels", NEGATIVE
         )
+    for one in package_manifest(found[0]):
+        sys.stderr.write(f"# {parent}: {one}\n")
     try:
         return interpret(found[0], _replaced(parent), subject.csv_name)
     except NotInterpretableError as error:

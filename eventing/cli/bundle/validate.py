@@ -107,7 +107,7 @@ def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:
         if line := said(findings):
             sys.stderr.write(f"{heading}{line}\n")
         for one in sorted(findings, key=lambda one: not one.is_error):
-            place = f"{one.path}: " if one.path else ""
+            place = f"{one.path}: " if one.path not in one.detail else ""
             sys.stderr.write(f"  {one.level.lower()}: {place}{one.detail}\n")
 
 

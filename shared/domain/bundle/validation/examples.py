@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from shared.domain import gojson
 from shared.domain.bundle.apis import Api, described
 from shared.domain.bundle.shape import as_list, as_object, is_deep
 from shared.domain.bundle.validation.finding import WARNING, Finding, about
@@ -28,13 +28,11 @@ def examples(subject: Subject) -> Iterator[Finding]:
         yield about(name, "both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`", WARNING)
     text = annotations[stated[0]]
     try:
-        listed = json.loads(text) if text else []
-    except json.JSONDecodeError as error:
-        shown = f"invalid character at {error.pos}\n {text[: error.pos + 1]}<--(see the invalid character)"
+        listed = gojson.loads(text.encode()) if text else []
+    except gojson.JsonError as error:
+        read = text.encode()[: error.offset].decode("utf-8", "replace")
+        shown = f"invalid character at {error.offset}\n {read}<--(see the invalid character)"
         yield Finding("Error", "invalid example", value=shown)
-        return
-    except (RecursionError, ValueError):
-        yield Finding("Error", "invalid example", value="nested too deeply")
         return
     if not _is_list_of_objects(listed):
         yield Finding("Error", "error decoding example CustomResource", value=text[:_SHOWN])

@@ -80,12 +80,12 @@ def test_fbc_md_11_5_of_two_annotations_one_is_read() -> None:
     [
         pytest.param(
             '[{"a": b}]',
-            "Error: Value invalid character at 7\n [{\"a\": b<--(see the invalid character): invalid example",
+            "Error: Value invalid character at 8\n [{\"a\": b<--(see the invalid character): invalid example",
             id="fbc.md R284: broken JSON",
         ),
         pytest.param("[" * 100_000, "invalid example", id="deep and broken"),
         pytest.param("[" * 900 + "]" * 900, "error decoding example CustomResource", id="deep"),
-        pytest.param("9" * 5000, "invalid example", id="a number without an end"),
+        pytest.param("9" * 5000, "invalid example", id="a number beyond all numbers"),
         pytest.param("3", "Error: Value 3: error decoding example CustomResource", id="no list"),
         pytest.param(
             '[{"apiVersion": "tea.io/v1", "kind": "Pot"}, {"apiVersion": "v1", "kind": "Cup"}]',

@@ -358,6 +358,9 @@ def test_fbc_md_r276_package_and_channels_come_from_what_lies_beside(bundle: Pat
     refused(NEGATIVE, "please manually input channels instead", "build", bundle, "-t", tag)
     index.write_text("packageName: tide\nchannels: [{name: beta, currentCSV: tide.v1.0.0}]\n")
     assert built(bundle, "-t", tag)
+    index.write_text(index.read_text() + "defaultChannel: alpha\n")
+    assert '(tide) default channel "alpha" not found in the list' in run("build", bundle, "-t", tag).stderr
+    index.write_text(index.read_text().replace("alpha", "beta"))
     assert built(bundle, "-t", f"oci:{tmp_path / 'b'}:1", "-c", "fast", "-u", tmp_path / "out")
     labels = yaml.safe_load((tmp_path / "out" / "metadata" / "annotations.yaml").read_text())["annotations"]
     assert labels["operators.operatorframework.io.bundle.package.v1"] == "tide"
