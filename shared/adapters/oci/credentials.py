@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -85,7 +84,7 @@ ANONYMOUS: Final = Credentials()
 def _logins(encoded: str) -> dict[str, Login]:
     try:
         return _entries(base64.b64decode(encoded))
-    except binascii.Error:
+    except (ValueError, TypeError):  # not base64, or not even a text
         return {}
 
 
@@ -113,7 +112,7 @@ def _login(entry: ReadOnly) -> Login | None:
     if auth := entry.get("auth"):
         try:
             user, colon, password = base64.b64decode(auth).decode().partition(":")
-        except ValueError:
+        except (ValueError, TypeError):
             return None
         return Login(user, password) if colon else None
     if entry.get("username"):

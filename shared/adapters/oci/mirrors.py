@@ -88,11 +88,11 @@ class Mirrors:
         rules: dict[str, Rule] = {}
         for path in paths:
             try:
-                document = tomllib.loads(path.read_text("utf-8"))
+                found = list(_rules(tomllib.loads(path.read_text("utf-8"))))
             except (OSError, ValueError) as error:
                 raise OciError("Malformed", f"{path} cannot be read: {error}; correct it, or set "
                                "CONTAINERS_REGISTRIES_CONF to another file") from error  # fmt: skip
-            rules |= {rule.prefix: rule for rule in _rules(document)}
+            rules |= {rule.prefix: rule for rule in found}
         return cls(tuple(rules.values()))
 
     @classmethod
@@ -119,9 +119,9 @@ _OBJECT_FIELDS: Final[Mapping[str, Pulls]] = {
 
 
 def _rules(document: Mapping[str, Any]) -> Iterator[Rule]:
-    for one in document.get("registry") or ():
+    for one in _tables(document, "registry"):
         location, is_by_digest = str(one.get("location") or ""), bool(one.get("mirror-by-digest-only"))
-        mirrors = tuple(_mirror(mirror, is_by_digest=is_by_digest) for mirror in one.get("mirror") or ())
+        mirrors = tuple(_mirror(mirror, is_by_digest=is_by_digest) for mirror in _tables(one, "mirror"))
         prefix = str(one.get("prefix") or location)
         if prefix:
             yield Rule(
@@ -131,6 +131,13 @@ def _rules(document: Mapping[str, Any]) -> Iterator[Rule]:
                 is_insecure=bool(one.get("insecure")),
                 is_blocked=bool(one.get("blocked")),
             )
+
+
+def _tables(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    listed = document.get(name, [])
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise ValueError(f"wanted [[{name}]] tables, got {name} = {listed!r}")
+    return listed
 
 
 def _mirror(fields: Mapping[str, Any], *, is_by_digest: bool) -> Mirror:
