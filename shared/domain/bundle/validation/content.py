@@ -7,7 +7,7 @@ from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import Api, ApiError, defined
-from shared.domain.bundle.reading import paths_in
+from shared.domain.bundle.reading import MANIFESTS
 from shared.domain.bundle.shape import name_in
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.bundle.validation.csv import cluster_service_version
@@ -35,6 +35,8 @@ SUPPORTED: Final = {
     ),
 }  # fmt: skip
 """Kinds that a bundle may hold; whether they have a namespace."""
+_IN_FOLDER: Final = 2
+"""As many parts has the path of a file directly in a folder."""
 _OLD, _NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
 
 
@@ -53,13 +55,10 @@ def content(subject: Subject) -> Iterator[Finding]:
 
 
 def _unread(subject: Subject) -> Iterator[Finding]:
-    used = set(subject.objects)
-    for path in paths_in(subject.files, "manifests"):
-        used.add(path)
-    for path in sorted(subject.files):
-        folder = path.split("/", 2)
-        if len(folder) > 2 and folder[0] == "manifests" and path not in used:
-            yield plain(f"Unable to read file {folder[1]} in supported types", path)
+    """Folders among the manifests, and files that are passed over elsewhere."""
+    below = (path.split("/", 2) for path in sorted(subject.files) if path.startswith(f"{MANIFESTS}/"))
+    for name in dict.fromkeys(parts[1] for parts in below if len(parts) > _IN_FOLDER):
+        yield plain(f"Unable to read file {name} in supported types", f"{MANIFESTS}/{name}")
     for one in subject.manifests.objects()[1]:
         is_used = one.path in subject.objects
         yield warned(str(one), one.path) if is_used else plain(str(one), one.path)

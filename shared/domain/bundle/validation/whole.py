@@ -26,6 +26,9 @@ def whole(subject: Subject) -> Iterator[Finding]:
     """What is wrong with the bundle as a whole."""
     if not subject.csv:
         return
+    for path in sorted(subject.files):
+        if path.startswith("manifests/."):
+            yield Finding("Error", f"bundle manifests dir has hidden file: {path.partition('/')[2]}", path, value=path)
     yield from _definitions(subject)
     yield from _accounts(subject)
     yield from size(subject)

@@ -66,6 +66,7 @@ def test_fbc_md_11_3_unknown_validators_are_passed_over() -> None:
             'bundle name with release versioning "tea.v1.0.0" does not match expected name "tea-v1.0.0-1"',
             id="a name without the release",
         ),
+        pytest.param({".x": a_crd()}, "bundle manifests dir has hidden file: .x.yaml", id="fbc.md 11.4: a hidden file"),
         pytest.param({"x": a_crd(group=3)}, "spec.group: wanted text, got a number", id="a broken definition"),
     ],
 )  # fmt: skip
