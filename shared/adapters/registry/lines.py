@@ -11,6 +11,7 @@ import orjson
 
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
+from shared.domain import gojson
 
 
 class Lines:
@@ -45,4 +46,4 @@ class Lines:
 
 
 def _line(text: bytes) -> bytes:
-    return orjson.dumps(orjson.loads(text), option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(gojson.loads(text), option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)

@@ -298,3 +298,9 @@ def test_issue_4_5_a_document_of_a_gigabyte_is_refused_unread(tmp_path: Path, he
         stream.truncate(1_000_000_000)  # the rest are zeros that no disk holds
     with pytest.raises(NotACatalog, match=place):
         snapshot_of(tmp_path / "catalog", Store(tmp_path / "store"))
+
+
+def test_bytes_that_are_no_text_are_read_as_go_reads_them(tmp_path: Path) -> None:
+    snapshot = of(lines(a_package("tea")).replace(b'"displayName": "Tea"', b'"displayName": "T\xff"'), tmp_path)
+    (row,) = snapshot.documents("tea").rows("olm.bundle")
+    assert snapshot.documents("tea").value(row)["properties"][2]["value"] == {"displayName": "T\ufffd"}

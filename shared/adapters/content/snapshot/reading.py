@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
-import orjson
 
 from shared.adapters.content.snapshot import form
 from shared.adapters.content.snapshot.form import (
@@ -26,6 +25,7 @@ from shared.adapters.content.snapshot.form import (
     read_sections,
 )
 from shared.adapters.content.snapshot.identity import is_still
+from shared.domain import gojson
 from shared.domain.catalog.model import Bundle, Package
 from shared.domain.catalog.parse import SickPackage
 
@@ -187,7 +187,7 @@ class Pages:
 
     def value(self, row: Row) -> Any:  # why: any JSON value
         """A document, whole: with CSV metadata, icons and objects."""
-        return orjson.loads(self.text(row))
+        return gojson.loads(self.text(row))
 
 
 def _mapped(path: Path) -> memoryview:

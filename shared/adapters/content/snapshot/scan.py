@@ -94,7 +94,7 @@ class Scanner:
                 continue
         if file.stat().st_size > FILE_BYTES:
             raise NotACatalog(f"{path}: more than {FILE_BYTES} bytes that are not JSON line by line: split it")
-        return list(_carefully(path, file.read_bytes()))
+        return list(carefully(path, file.read_bytes()))
 
     def _quickly(self, path: str, file: Path, boundary: bytes) -> Iterator[Found]:
         number = 0
@@ -183,7 +183,8 @@ def _document(where: str, value: Any) -> Document:  # why: any JSON value
     return light(Document(where, meta.schema, meta.package, meta.name, meta.fields))
 
 
-def _carefully(path: str, content: bytes) -> Iterator[Found]:
+def carefully(path: str, content: bytes) -> Iterator[Found]:
+    """All documents of one file by every rule of fbc.md §2.1. NotACatalog at the first that is none."""
     for part in gostream.parts(content, refusal):
         where = f"{path}, document {part.number}"
         if part.error:
