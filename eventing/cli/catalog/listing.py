@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 PackageArgument = Annotated[str, typer.Argument(metavar="[PACKAGE]", help="Only this package.", show_default=False)]
 TableOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
 FORMS = ("table", "json", "yaml")
-_PACKAGES = ("name", "display name", "default channel")
+_PACKAGES = ("name", "displayName", "defaultChannel")
 _CHANNELS = ("package", "channel", "head")
-_BUNDLES = ("package", "channel", "bundle", "replaces", "skips", "skip range", "image")
+_BUNDLES = ("package", "channel", "bundle", "replaces", "skips", "skipRange", "image")
 
 
 def register(group: typer.Typer) -> None:
@@ -73,12 +73,12 @@ def head(
     wanted = channel or next(one["defaultChannel"] for one in config.packages if one["name"] == package)
     found = [row["head"] for row in rows if row["channel"] == wanted]
     if not found:
-        names = ", ".join(row["channel"] for row in rows)
+        names = ", ".join(_cell(row["channel"]) for row in rows)
         raise CliError(f'package "{package}" has no channel "{wanted}"; it has {names}', NEGATIVE)
-    sys.stdout.write(f"{found[0]}\n")
+    sys.stdout.write(f"{_cell(found[0])}\n")
 
 
-_Rows = list[dict[str, str]]
+_Rows = list[dict[str, str | list[str]]]
 
 
 def _of_package(
@@ -147,25 +147,29 @@ def _judged(path: str) -> Config:
 
 
 def _check(found: Found) -> None:
-    from shared.domain.catalog.judge import Reading
+    from shared.adapters.files import judge_files
 
-    reading = Reading()
-    for name, content in found.files():
-        reading.add_file(name, content)
-    verdict = reading.verdict()
+    verdict = judge_files(found.listed())
     if not verdict.ok:
         raise CliError(verdict.text(), NEGATIVE)
 
 
-def _show(rows: Iterable[dict[str, str]], output: str, columns: tuple[str, ...]) -> None:
-    found = list(rows)
+def _show(rows: _Rows, output: str, columns: tuple[str, ...]) -> None:
     if output != "table":
         from eventing.cli.output import document
 
-        document(found, output)
+        document(rows, output)
         return
-    lines = [tuple(column.upper() for column in columns), *(tuple(row[column] for column in columns) for row in found)]
+    lines = [[_heading(column) for column in columns], *([_cell(row[column]) for column in columns] for row in rows)]
     widths = [max(len(line[index]) + 2 for line in lines) for index in range(len(columns) - 1)]
     for line in lines:
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=False))
         sys.stdout.write("".join(padded) + line[-1] + "\n")
+
+
+def _heading(column: str) -> str:
+    return "".join(f" {letter}" if letter.isupper() else letter.upper() for letter in column)
+
+
+def _cell(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ",".join(value)

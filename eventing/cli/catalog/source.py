@@ -16,6 +16,7 @@ from eventing.cli.catalog.pulling import pulled
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
+    from shared.adapters.files import File
     from shared.domain.catalog.config import Config
     from shared.domain.catalog.template import Rendered
 
@@ -54,14 +55,24 @@ class Found:
     """The folder or file; of stdin there is only the content."""
     content: bytes = b""
 
-    def files(self) -> Iterable[tuple[str, bytes]]:
-        """The files of a catalog by name, one at a time."""
-        if self.reference == STDIN:
-            return ((STDIN, self.content),)
-        from eventing.cli.progress import told
-        from shared.adapters.files import files
+    def listed(self) -> list[File]:
+        """The files of a catalog, in the order in which they are read. OSError when they cannot be."""
+        from shared.adapters.files import File, files
 
-        return told(((file.name, file.read()) for file in files(self.path)), f"reading {self.reference}")
+        return [File(STDIN, self.path, self.content)] if self.reference == STDIN else files(self.path)
+
+    def files(self) -> Iterable[tuple[str, bytes]]:
+        """The files of a catalog by name, one at a time. CliError when one of them cannot be read."""
+        from eventing.cli.progress import told
+
+        return told(self._contents(), f"reading {self.reference}")
+
+    def _contents(self) -> Iterator[tuple[str, bytes]]:
+        try:
+            for file in self.listed():
+                yield file.name, file.read()
+        except OSError as error:
+            raise CliError(f"read {error.filename}: {(error.strerror or str(error)).lower()}", UNKNOWN) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,7 @@ def _config(found: Found, rendering: Rendering) -> Config:
     if found.kind in CATALOGS:
         try:
             return read_config(found.files())
-        except (Unreadable, OSError) as error:
+        except Unreadable as error:
             raise CliError(str(error), NEGATIVE) from error
         except RecursionError as error:
             raise CliError("a document is nested too deeply", NEGATIVE) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.graph import heads
@@ -15,19 +16,22 @@ class UnknownPackage(ValueError):
     """The catalog has no such package."""
 
 
-def packages(config: Config) -> list[dict[str, str]]:
+Row: TypeAlias = dict[str, str | list[str]]
+
+
+def packages(config: Config) -> list[Row]:
     """Every package, its name for people and its default channel."""
     bundles = {(bundle["package"], name_of(bundle)): bundle for bundle in config.bundles}
     channels = {(channel["package"], channel["name"]): channel for channel in config.channels}
-    rows = []
+    rows: list[Row] = []
     for package in sorted(config.packages, key=name_of):
         name, default = package["name"], package["defaultChannel"]
         head = bundles.get((name, _head(channels[name, default]))) if (name, default) in channels else None
-        rows.append({"name": name, "display name": display_name(head) if head else "", "default channel": default})
+        rows.append({"name": name, "displayName": display_name(head) if head else "", "defaultChannel": default})
     return rows
 
 
-def channels(config: Config, package: str = "") -> list[dict[str, str]]:
+def channels(config: Config, package: str = "") -> list[Row]:
     """Every channel and its head. UnknownPackage."""
     return [
         {"package": channel["package"], "channel": channel["name"], "head": _head(channel)}
@@ -35,7 +39,7 @@ def channels(config: Config, package: str = "") -> list[dict[str, str]]:
     ]
 
 
-def bundles(config: Config, package: str = "") -> list[dict[str, str]]:
+def bundles(config: Config, package: str = "") -> list[Row]:
     """Every entry of every channel, and the image of its bundle. UnknownPackage."""
     images = {(bundle["package"], name_of(bundle)): bundle["image"] for bundle in config.bundles}
     return [
@@ -44,8 +48,8 @@ def bundles(config: Config, package: str = "") -> list[dict[str, str]]:
             "channel": channel["name"],
             "bundle": entry["name"],
             "replaces": entry.get("replaces", ""),
-            "skips": ",".join(entry.get("skips", ())),
-            "skip range": entry.get("skipRange", ""),
+            "skips": entry.get("skips", []),
+            "skipRange": entry.get("skipRange", ""),
             "image": images[channel["package"], entry["name"]],
         }
         for channel in _channels(config, package)

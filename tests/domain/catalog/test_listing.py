@@ -22,13 +22,13 @@ CATALOG = a_catalog(
 
 def test_r332_packages_are_listed_by_name_with_their_name_for_people() -> None:
     assert listing.packages(CATALOG) == [
-        {"name": "bar", "display name": "", "default channel": "absent"},
-        {"name": "foo", "display name": "Foo", "default channel": "beta"},
+        {"name": "bar", "displayName": "", "defaultChannel": "absent"},
+        {"name": "foo", "displayName": "Foo", "defaultChannel": "beta"},
     ]
 
 
 def test_fbc_13_5_a_described_head_has_a_name_for_people() -> None:
-    assert listing.packages(written("tea.yaml"))[1]["display name"] == "Tea & <more>"
+    assert listing.packages(written("tea.yaml"))[1]["displayName"] == "Tea & <more>"
 
 
 def test_r333_channels_are_listed_with_their_heads() -> None:
@@ -47,7 +47,7 @@ def test_r334_bundles_are_listed_once_for_each_channel() -> None:
     ]  # fmt: skip
     assert rows[1] == {
         "package": "foo", "channel": "beta", "bundle": "foo.v0.2.0", "replaces": "foo.v0.1.0",
-        "skips": "foo.v0.1.1,foo.v0.1.2", "skip range": "<0.2.0", "image": "quay.io/acme/foo.v0.2.0:0.2.0",
+        "skips": ["foo.v0.1.1", "foo.v0.1.2"], "skipRange": "<0.2.0", "image": "quay.io/acme/foo.v0.2.0:0.2.0",
     }  # fmt: skip
 
 

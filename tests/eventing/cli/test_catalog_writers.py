@@ -158,7 +158,7 @@ def test_r332_r333_r334_a_catalog_is_listed_as_opm_lists_it(steps: Path) -> None
     assert lines[0].split("  ")[0] == "PACKAGE"
     assert lines[-1] == "steps    main     s.v4    s.v3      s.v2                          a/b:4"
     rows = json.loads(printed("list", "bundles", str(steps), "-o", "json"))
-    assert rows[-2]["skips"] == "s.v1,s.ghost"
+    assert (rows[-2]["skips"], rows[-2]["skipRange"]) == (["s.v1", "s.ghost"], ">=1.0.0 <3.0.0")
 
 
 def test_the_head_of_a_channel_is_printed(steps: Path) -> None:
@@ -361,3 +361,11 @@ def test_flags_that_contradict_each_other_are_refused(flags: list[str], sentence
 def test_issue_4_5_a_document_that_is_nested_too_deeply_is_told(form: str) -> None:
     deep = b'{"schema": "a", "x": ' + b"[" * 5000 + b"]" * 5000 + b"}"
     refused(olmf("render", "-", "-o", form, content=deep), 1, "nested too deeply")
+
+
+@pytest.mark.parametrize("verb", [["render"], ["graph"], ["list", "packages"], ["template", "convert", "basic"]])
+def test_fbc_3_a_file_that_cannot_be_read_is_told(verb: list[str], tmp_path: Path) -> None:
+    (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
+    done = olmf(*verb, str(tmp_path))
+    refused(done, done.returncode, f"read {tmp_path / 'gone.yaml'}: no such file or directory")
+    assert done.returncode in (1, 3)
