@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from shared.api.manifest import Manifest
 from shared.domain.bundle.csvtypes import CSV_TYPES
+from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.podtypes import POD_TYPES
 from shared.domain.bundle.quantity import NotAQuantity, canonical
 from shared.domain.semver.version import InvalidVersion, parse_tolerant
@@ -17,6 +19,7 @@ from shared.domain.semver.version import InvalidVersion, parse_tolerant
 _SCALARS: Final = {"": "text", "b": "boolean", "i": "integer", "l": "integer"}
 _BITS: Final = {"i": 31, "l": 63}
 _ZERO: Final = {"": "", "b": False, "i": 0, "l": 0, "q": "0", "x": 0}
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 _ALWAYS: Final = ("q", "x")
 """Types that are never empty to Go: a field of theirs is written in any case, unless it may be absent."""
 
@@ -150,6 +153,8 @@ def _quantity(value: object, path: str) -> str:
 
 
 def _time(value: object, path: str) -> str:
+    if not _TIME.fullmatch(str(value)):
+        raise MistypedError(f"{path}: {value!r} is no time")
     try:
         return datetime.fromisoformat(str(value)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError) as error:
@@ -172,7 +177,7 @@ def _version(value: object, path: str) -> str:
 def _release(value: object, path: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise MistypedError(f"{path}: release field must be a string or number")
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return value if isinstance(value, str) else json_text(value)
 
 
 def _as_is(value: object, _: str) -> object:

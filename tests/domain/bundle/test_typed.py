@@ -130,7 +130,7 @@ def a_spec(**fields: object) -> Any:
         pytest.param({"version": ""}, {"version": "0.0.0"}, id="an empty version"),
         pytest.param({"MinKubeVersion": "1.20.0"}, {"minKubeVersion": "1.20.0"}, id="another case"),
         pytest.param({"release": 7}, {"release": "7"}, id="a release that is a number"),
-        pytest.param({"release": 0.5}, {"release": "0.5"}, id="a release that is a fraction"),
+        pytest.param({"release": 0.20250104}, {"release": "0.20250104"}, id="a release that is a fraction"),
         pytest.param({"labels": {"b": "1", "a": None}}, {"labels": {"a": "", "b": "1"}}, id="labels"),
     ],
 )
@@ -170,5 +170,6 @@ def test_a_time_is_written_in_universal_time() -> None:
         "creationTimestamp": "2020-01-01T00:00:00Z"
     }
     assert arranged({"creationTimestamp": None}, "ObjectMeta") == {}
-    with pytest.raises(MistypedError, match="creationTimestamp: 'x' is no time"):
-        arranged({"creationTimestamp": "x"}, "ObjectMeta")
+    for text in ("x", "2020-01-01", "2020-13-01T00:00:00Z"):
+        with pytest.raises(MistypedError, match=f"creationTimestamp: '{text}' is no time"):
+            arranged({"creationTimestamp": text}, "ObjectMeta")
