@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from eventing.workqueue import Claim, WorkQueue
     from shared.adapters.content import ImageCatalogs
     from shared.adapters.kube import KubeClient
+    from shared.adapters.oci.mirrors import Mirrors
 
 TOLD_IN_FULL = (
     kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP,
@@ -53,7 +54,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
         clock = SystemClock()
-        puller = Puller(_secret_reader(cluster))
+        puller = Puller(_secret_reader(cluster), mirrors=_mirrors)
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         recorder = Recorder(journal.secret(), also=_journal_files(values, "worker"))
         given: dict[type, object] = {
@@ -81,7 +82,7 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
 
     addresses = StateDirectory.default().read()
     root = Path(addresses.state) / "content" if addresses else Path.home() / ".cache" / "olmf"
-    return ImageCatalogs(Store(root), Puller(_secret_reader(cluster)))
+    return ImageCatalogs(Store(root), Puller(_secret_reader(cluster), mirrors=_mirrors))
 
 
 def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
@@ -141,3 +142,10 @@ def _journal_files(values: Settings, program: str) -> Callable[[bytes], None]:
 
 def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:
     return lambda namespace, name: cluster.get(SECRET.ref(name, namespace))
+
+
+def _mirrors() -> Mirrors:
+    """What `registries.conf` of this machine says, as it is now."""
+    from shared.adapters.oci.logins import mirrors_of_machine
+
+    return mirrors_of_machine(os.environ, Path.home())

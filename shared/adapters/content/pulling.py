@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from shared.adapters.oci import Credentials, Limits, OciError, Reference, Registry, Transport
+from shared.adapters.oci.mirrors import Mirrors
 from shared.api.manifest import Manifest
 from shared.ports import ImageSource, Unavailable
 
@@ -19,9 +20,12 @@ _T = TypeVar("_T")
 class Puller:
     """Opens registries with the pull secrets of a source; keeps connections between pulls."""
 
-    def __init__(self, secrets: Secrets, transport: Transport | None = None) -> None:
+    def __init__(
+        self, secrets: Secrets, transport: Transport | None = None, mirrors: Callable[[], Mirrors] = Mirrors
+    ) -> None:
         self._secrets = secrets
         self._transport = transport or Transport()
+        self._mirrors = mirrors
 
     def run(
         self, source: ImageSource, image: str, use: Callable[[Registry, Reference], _T], *, limits: Limits | None = None
@@ -30,7 +34,8 @@ class Puller:
         found = {name: self._secrets(source.namespace, name) for name in source.secrets}
         credentials = Credentials.of_secrets(filter(None, found.values()))
         try:
-            return use(Registry(self._transport, credentials, limits), Reference.parse(image))
+            registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors())
+            return use(registry, Reference.parse(image))
         except OciError as error:
             missing = ", ".join(f"{source.namespace}/{name}" for name, secret in found.items() if secret is None)
             if error.reason == "Unauthorized" and missing:

@@ -10,6 +10,7 @@ import pytest
 
 from shared.adapters.content import ImageCatalogs, Puller, Store
 from shared.adapters.oci import Transport
+from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
 from shared.api.manifest import Manifest
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 from shared.domain.catalog.model import Entry, Package
@@ -189,3 +190,13 @@ def test_pull_secrets_are_read_from_the_namespace_of_the_source(registry: Script
     assert isinstance(answer, Unavailable)
     assert answer.reason == "Unauthorized"
     assert "the Secret olm/pull does not exist" in answer.message
+
+
+def test_a_catalog_comes_from_a_mirror_where_one_is_set(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/c.json", a_package("tea")))
+    elsewhere = ImageSource(source.image.replace(registry.address, "quay.io"), "olm")
+    mirrors = Mirrors((Rule("quay.io", (Mirror(registry.address),), is_source_asked=False),))
+    puller = Puller(lambda *_: None, Transport(attempts=1), lambda: mirrors)
+    pulled = ImageCatalogs(Store(tmp_path), puller).pull(elsewhere)
+    assert isinstance(pulled, Pulled)
+    assert pulled.reference.startswith("quay.io/cat@sha256:")
