@@ -1,0 +1,168 @@
+"""Which extensions keep an OpenShift cluster from its next minor version (v1.md §23)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from shared.domain.extension.conditions import Condition
+from shared.domain.gojson import END, JsonError, loads
+from shared.domain.gotext import quoted
+from shared.domain.semver import Version, parse, parse_tolerant
+
+CONDITION: Final = "InstalledOLMOperatorsUpgradeable"
+MAXIMUM: Final = "olm.maxOpenShiftVersion"
+"""The property that names the last version of OpenShift that a bundle is for."""
+
+_MAJOR_MINOR: Final = re.compile(r"([1-9][0-9]*)\.(0|[1-9][0-9]*)")
+_LAST_FOUR: Final = (4, 23)
+"""Released together with 5.0 as its equal; the way on from either is 5.1."""
+
+
+_NOTHING: Final = object()
+"""Stands for a value that is not there; null would be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the newest active revision of an extension says about itself."""
+
+    extension: str
+    bundle: str
+    properties: str | None
+    """The text of the annotation `olm.properties`; None when there is none."""
+
+
+class Unreadable(Exception):
+    """The metadata of a bundle says nothing usable; the message says why."""
+
+
+class _Number(float):
+    """A number that remembers how it was written: 4.10 is not 4.1."""
+
+    text: str
+
+    def __new__(cls, text: str) -> _Number:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+_JSON_KINDS: Final[Mapping[type, str]] = {
+    dict: "object", list: "array", str: "string", int: "number", _Number: "number", bool: "bool",
+}  # fmt: skip
+_GO_TYPES: Final[Mapping[type, str]] = {
+    dict: "map[string]interface {}", list: "[]interface {}", bool: "bool", type(None): "<nil>",
+}  # fmt: skip
+
+
+def blockers(published: Iterable[Published], cluster: str) -> Condition:
+    """Whether the cluster may go on to its next minor version, in the words of OpenShift. InvalidVersion."""
+    current = minor_of(cluster)
+    incompatible, errors = [], []
+    for one in published:
+        try:
+            if is_blocking(one, current):
+                incompatible.append(f"bundle {quoted(one.bundle)} for ClusterExtension {quoted(one.extension)}")
+        except Unreadable as error:
+            errors.append(str(error))
+    wrong = "\n".join(errors)
+    if incompatible:
+        what = (
+            f"Found ClusterExtensions that require upgrades prior to upgrading cluster to version {following(current)}"
+        )
+        more = f"\n Additionally the following errors were encountered while getting extension metadata: {wrong}"
+        message = f"{what}: {','.join(sorted(incompatible))}.{more if wrong else ''}"
+        return Condition(CONDITION, "False", "IncompatibleOperatorsInstalled", message)
+    return (
+        Condition(CONDITION, "False", "FailureGettingExtensionMetadata", wrong)
+        if wrong
+        else Condition(CONDITION, "True")
+    )
+
+
+def minor_of(cluster: str) -> tuple[int, int]:
+    """Major and minor of a cluster's version; what follows does not count. InvalidVersion."""
+    version = parse(cluster if cluster.count(".") > 1 else f"{cluster}.0")
+    return version.major, version.minor
+
+
+def following(current: tuple[int, int]) -> str:
+    """The minor version after this one."""
+    major, minor = _effective(current)
+    return f"{major}.{minor + 1}"
+
+
+def is_blocking(published: Published, current: tuple[int, int]) -> bool:
+    """Whether this bundle is not for the next minor version. Unreadable when it cannot be told."""
+    if published.properties is None:
+        return False
+    where = f"with cluster extension {published.extension}: error in bundle {published.bundle}"
+    try:
+        maxima = [value for kind, value in _properties(published.properties) if kind == MAXIMUM]
+    except JsonError as error:
+        what = f"could not convert olm.properties: failed to unmarshal properties annotation: {error}"
+        raise Unreadable(f"error {where}: {what}") from error
+    wrong = [f"more than one {MAXIMUM} found in bundle"] if len(maxima) > 1 else []
+    for value in maxima[:1]:
+        try:
+            limit = _limit(value)
+        except ValueError as error:
+            wrong.insert(0, f"error converting to semver for version {_text(value)}: {error}")
+    if wrong:
+        joined = "\n".join(wrong)
+        raise Unreadable(f"error(s) {where}: {joined}")
+    return bool(maxima) and (limit.major, limit.minor) <= _effective(current)
+
+
+def _effective(current: tuple[int, int]) -> tuple[int, int]:
+    return (5, 0) if current == _LAST_FOUR else current
+
+
+def _properties(text: str) -> Iterator[tuple[str, Any]]:
+    """Type and value of each property. JsonError, as Go words it, when the text is no list of properties."""
+    try:
+        loads(text.encode())
+    except JsonError as error:
+        raise JsonError(str(error).replace(END, "unexpected end of JSON input"), error.offset) from error
+    stated = json.loads(text, parse_float=_Number)
+    if not isinstance(stated, list | None):
+        raise JsonError(f"json: cannot unmarshal {_kind(stated)} into Go value of type []property.Property", 0)
+    for one in stated or ():
+        if not isinstance(one, dict | None):
+            raise JsonError(f"json: cannot unmarshal {_kind(one)} into Go value of type property.Property", 0)
+        kind = (one or {}).get("type")
+        if not isinstance(kind, str | None):
+            raise JsonError(
+                f"json: cannot unmarshal {_kind(kind)} into Go struct field Property.type of type string", 0
+            )
+        yield kind or "", (one or {}).get("value", _NOTHING)
+
+
+def _limit(value: Any) -> Version:
+    """The version that the value of the property names. ValueError, with a sentence."""
+    match value:
+        case float() | int() if not isinstance(value, bool):
+            if not _MAJOR_MINOR.fullmatch(_text(value)):
+                raise ValueError(f"invalid semver format {quoted(_text(value))}: expected <major>.<minor>")
+            return parse_tolerant(_text(value))
+        case str():
+            if value.startswith("v") or value.count(".") != 1:
+                raise ValueError("invalid version format")
+            return parse_tolerant(value)
+    if value is _NOTHING:
+        raise ValueError("unexpected end of JSON input")
+    raise ValueError(f"invalid type {_GO_TYPES[type(value)]} for olm.maxOpenshiftVersion: {_text(value)}")
+
+
+def _text(value: Any) -> str:
+    if value is _NOTHING:
+        return ""
+    return value.text if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _kind(value: Any) -> str:
+    return _JSON_KINDS[type(value)]

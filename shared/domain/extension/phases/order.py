@@ -1,0 +1,73 @@
+"""Which phase an object belongs to, and the order inside a phase (v1.md §21.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+
+DEPLOY: Final = "deploy"
+"""The phase of every kind that none of the others names."""
+PHASES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "namespaces": (("", "Namespace"),),
+    "policies": (
+        ("networking.k8s.io", "NetworkPolicy"), ("policy", "PodDisruptionBudget"),
+        ("scheduling.k8s.io", "PriorityClass"),
+    ),
+    "identity": (("", "ServiceAccount"),),
+    "configuration": (("", "Secret"), ("", "ConfigMap")),
+    "storage": (("", "PersistentVolume"), ("", "PersistentVolumeClaim"), ("storage.k8s.io", "StorageClass")),
+    "crds": (("apiextensions.k8s.io", "CustomResourceDefinition"),),
+    "roles": (("rbac.authorization.k8s.io", "ClusterRole"), ("rbac.authorization.k8s.io", "Role")),
+    "bindings": (
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding"), ("rbac.authorization.k8s.io", "RoleBinding"),
+    ),
+    "infrastructure": (("", "Service"), ("cert-manager.io", "Issuer"), ("cert-manager.io", "Certificate")),
+    DEPLOY: (("apps", "Deployment"),),
+    "scaling": (("autoscaling.k8s.io", "VerticalPodAutoscaler"),),
+    "publish": (
+        ("monitoring.coreos.com", "PrometheusRule"), ("monitoring.coreos.com", "ServiceMonitor"),
+        ("monitoring.coreos.com", "PodMonitor"), ("networking.k8s.io", "Ingress"), ("route.openshift.io", "Route"),
+        ("console.openshift.io", "ConsoleYAMLSample"), ("console.openshift.io", "ConsoleQuickStart"),
+        ("console.openshift.io", "ConsoleCLIDownload"), ("console.openshift.io", "ConsoleLink"),
+        ("console.openshift.io", "ConsolePlugin"),
+    ),
+    "admission": (
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+    ),
+}  # fmt: skip
+"""Phase to the groups and kinds in it, in the order of the rollout."""
+_PHASE_OF: Final = {kind: phase for phase, listed in PHASES.items() for kind in listed}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Objects that are applied together."""
+
+    name: str
+    objects: tuple[Manifest, ...]
+
+
+def group_version(manifest: ReadOnly) -> tuple[str, str]:
+    """Group, empty for the core group, and version of an object."""
+    group, _, version = str(manifest.get("apiVersion") or "").rpartition("/")
+    return group, version
+
+
+def phase_of(manifest: ReadOnly) -> str:
+    """The name of the phase that an object goes to."""
+    return _PHASE_OF.get((group_version(manifest)[0], str(manifest.get("kind") or "")), DEPLOY)
+
+
+def phase_sort(objects: Iterable[Manifest]) -> tuple[Phase, ...]:
+    """The phases that are not empty, in order; inside by group, version, kind, namespace, name."""
+    listed = sorted(objects, key=_place)
+    found = {name: tuple(one for one in listed if phase_of(one) == name) for name in PHASES}
+    return tuple(Phase(name, inside) for name, inside in found.items() if inside)
+
+
+def _place(manifest: ReadOnly) -> tuple[str, str, str, str, str]:
+    return *group_version(manifest), str(manifest.get("kind") or ""), namespace_of(manifest), name_of(manifest)

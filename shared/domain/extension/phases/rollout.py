@@ -1,0 +1,150 @@
+"""What a ClusterObjectSet says about its rollout, and when to look again (v1.md §21.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared import names
+from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of, namespace_of
+from shared.domain.extension.conditions import Condition
+from shared.domain.extension.phases.actions import Action
+from shared.domain.extension.phases.probes import Result
+from shared.domain.extension.phases.revision import is_active
+
+PROGRESSING: Final = "Progressing"
+AVAILABLE: Final = "Available"
+SUCCEEDED: Final = "Succeeded"
+_SOON: Final = timedelta(seconds=10)
+"""When a revision that was refused is tried again."""
+_TEARDOWN: Final = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectResult:
+    """What was done with one object, and how it stands."""
+
+    manifest: ReadOnly
+    action: Action
+    probe: Result
+    report: str = ""
+    """A collision in detail."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it was applied and is ready."""
+        return self.action is not Action.COLLISION and self.probe.status == "True"
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseResult:
+    """What became of one phase; a phase that was not reached has no objects."""
+
+    objects: tuple[ObjectResult, ...] = ()
+    problem: str = ""
+    """Why it was refused before anything of it was applied."""
+    is_reached: bool = True
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every object of it is."""
+        return self.is_reached and not self.problem and all(one.is_complete for one in self.objects)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The conditions to be set, and when to look again although nothing happened."""
+
+    conditions: tuple[Condition, ...]
+    again: timedelta | None = None
+
+
+def until_deadline(revision: ReadOnly, now: datetime) -> timedelta | None:
+    """What is left of the time for the rollout; None when there is no limit, or none any more."""
+    spec = revision.get("spec") or {}
+    minutes = spec.get("progressDeadlineMinutes") or 0
+    has_succeeded = any(one.get("type") == SUCCEEDED and one.get("status") == "True" for one in _stated(revision))
+    if not minutes or has_succeeded or not is_active(revision) or metadata(revision).get("deletionTimestamp"):
+        return None
+    created = datetime.fromisoformat(str(metadata(revision)["creationTimestamp"]))
+    return created + timedelta(minutes=minutes) - now
+
+
+def blocked(why: str) -> Verdict:
+    """Only an edit can help: not tried again."""
+    return Verdict((Condition(PROGRESSING, "False", "Blocked", why),))
+
+
+def retrying(revision: ReadOnly, why: str, now: datetime, *, again: timedelta | None = None) -> Verdict:
+    """Something failed that may work later."""
+    found = [_progressing(revision, "Retrying", why, now)]
+    if any(one.get("type") == AVAILABLE for one in _stated(revision)):
+        found.append(Condition(AVAILABLE, "Unknown", "Reconciling", why))
+    return Verdict(tuple(found), again)
+
+
+def archived(revision: ReadOnly, now: datetime, *, is_done: bool) -> Verdict:
+    """The objects of the revision are gone, or still on their way."""
+    if not is_done:
+        what = "removing revision resources that are not owned by another revision"
+        return retrying(revision, what, now, again=_TEARDOWN)
+    said = "revision is archived"
+    return Verdict(
+        (Condition(PROGRESSING, "False", "Archived", said), Condition(AVAILABLE, "Unknown", "Archived", said))
+    )
+
+
+def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime, *, problem: str = "") -> Verdict:
+    """What became of one attempt to apply all phases; `problem` is why the whole revision was refused."""
+    if why := f"revision validation error: {problem}" if problem else _refusal(phases):
+        return retrying(revision, why, now, again=_SOON)
+    version = annotations_of(revision).get(names.V1_BUNDLE_VERSION, "")
+    if all(phase.is_complete for phase in phases):
+        return Verdict((
+            Condition(PROGRESSING, "True", "Succeeded", f"Revision {version} has rolled out."),
+            Condition(AVAILABLE, "True", "ProbesSucceeded", "Objects are available and pass all probes."),
+            Condition(SUCCEEDED, "True", "Succeeded", "Revision succeeded rolling out."),
+        ))  # fmt: skip
+    rolling = f"Revision {version} is rolling out."
+    failing = "\n".join(filter(None, map(_first_failure, phases)))
+    reason, why = ("ProbeFailure", failing) if failing else ("RollingOut", rolling)
+    left = until_deadline(revision, now)
+    found = (_progressing(revision, "RollingOut", rolling, now), Condition(AVAILABLE, "False", reason, why))
+    return Verdict(found, left if left and left > timedelta() else None)
+
+
+def _refusal(phases: Sequence[PhaseResult]) -> str:
+    """The first phase that was refused, or that holds what belongs to others."""
+    for number, phase in enumerate(phases):
+        if phase.problem:
+            return f"phase {number} validation error: {phase.problem}"
+        reports = [one.report for one in phase.objects if one.action is Action.COLLISION]
+        if reports:
+            together = "\n\n".join(reports)
+            return f"revision object collisions in phase {number}\n{together}"
+    return ""
+
+
+def _first_failure(phase: PhaseResult) -> str:
+    for one in phase.objects:
+        if one.probe.status != "True":
+            manifest = one.manifest
+            kind = f"{manifest.get('kind')}.{manifest.get('apiVersion')}"
+            place = f"{namespace_of(manifest)}/{name_of(manifest)}"
+            return f"Object {kind} {place}: {' and '.join(one.probe.messages)}"
+    return ""
+
+
+def _progressing(revision: ReadOnly, reason: str, message: str, now: datetime) -> Condition:
+    left = until_deadline(revision, now)
+    if left is None or left > timedelta():
+        return Condition(PROGRESSING, "True", reason, message)
+    minutes = (revision.get("spec") or {}).get("progressDeadlineMinutes")
+    late = f"Revision has not rolled out for {minutes} minute(s). Last status: {message}"
+    return Condition(PROGRESSING, "False", "ProgressDeadlineExceeded", late)
+
+
+def _stated(revision: ReadOnly) -> Sequence[ReadOnly]:
+    return (revision.get("status") or {}).get("conditions") or ()
