@@ -145,7 +145,7 @@ def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]
 
 
 def _mirrors() -> Mirrors:
-    """What `registries.conf` of this machine says, as it is now."""
+    """What `registries.conf` of this machine says; read when an image is first asked for."""
     from shared.adapters.oci.logins import mirrors_of_machine
 
     return mirrors_of_machine(os.environ, Path.home())

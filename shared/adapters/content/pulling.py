@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from shared.adapters.oci import Credentials, Limits, OciError, Reference, Registry, Transport
@@ -27,6 +28,10 @@ class Puller:
         self._transport = transport or Transport()
         self._mirrors = mirrors
 
+    @cached_property
+    def _known_mirrors(self) -> Mirrors:
+        return self._mirrors()
+
     def run(
         self, source: ImageSource, image: str, use: Callable[[Registry, Reference], _T], *, limits: Limits | None = None
     ) -> _T | Unavailable:
@@ -34,7 +39,7 @@ class Puller:
         found = {name: self._secrets(source.namespace, name) for name in source.secrets}
         credentials = Credentials.of_secrets(filter(None, found.values()))
         try:
-            registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors())
+            registry = Registry(self._transport, credentials, limits, mirrors=self._known_mirrors)
             return use(registry, Reference.parse(image))
         except OciError as error:
             missing = ", ".join(f"{source.namespace}/{name}" for name, secret in found.items() if secret is None)
