@@ -17,11 +17,11 @@ END: Final = "unexpected EOF"
 _DEEPEST: Final = 10_000
 """How deep Go lets values be nested."""
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
-_OPEN_TEXT: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_OPEN_TEXT: Final = re.compile(rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
 _NUMBER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORDS: Final = {b"t": ("true", True), b"f": ("false", False), b"n": ("null", None)}
 _HEX: Final = re.compile(rb"[0-9a-fA-F]*")
-_BRACES: Final = re.compile(rb'[{}]|"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_BRACES: Final = re.compile(rb'[{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 

@@ -50,6 +50,7 @@ FOLDED = "error unmarshaling JSON: while decoding JSON: "
         pytest.param('{"schema":"a"}\n\n  {"schema":"b"}', [A, B], id="objects on lines of their own"),
         pytest.param('{\n"schema":"a"\n}\n{\n"schema":"b"\n}\n', [A, B], id="objects as tools write them"),
         pytest.param('{\n"schema":"a"\n}\n{\n"schema":"b"} {"schema":"a"}', [A, B, A], id="objects in both ways"),
+        pytest.param('{"schema":"a"}\n\n{"schema":"b"} {"schema":"a"}\n{"schema":"b"}', [A, B, A, B], id="any mixture"),
         pytest.param("{schema: a}", [A], id="YAML that begins like JSON"),
         pytest.param('{"schema":"a"}\n---\n', [A, None], id="a separator behind an object"),
         pytest.param('{"schema":"a"}\n{schema: b}', [A, B], id="YAML that looks like JSON, behind JSON"),
