@@ -12,10 +12,13 @@ import pytest
 
 from eventing.cli.bundle.source import read
 from shared.domain.bundle.install import Installation, Target, install_steps
-from shared.domain.bundle.model import Files, ParsedBundle
+from shared.domain.bundle.model import Files, ParsedBundle, UnpackedBundle
 from shared.domain.bundle.parse import judge
 from shared.domain.bundle.render import blob, csv_metadata
 from shared.domain.bundle.validation import Subject, validate
+from shared.domain.plan.references import Reference
+from shared.domain.plan.steps import steps
+from shared.domain.resolver.model import CatalogKey
 
 ARCHIVE = Path(__file__).parents[5] / "shared" / "data" / "bundles.tar.zst"
 RANK = {"ClusterServiceVersion": 0, "CustomResourceDefinition": 1}
@@ -49,4 +52,8 @@ def test_all_published_bundles_are_read_rendered_planned_and_valid(published: li
         ranks = [RANK.get(step.kind, 2) for step in found.steps]
         assert ranks == sorted(ranks), name
         assert all(step.name and step.version and json.loads(step.manifest) for step in found.steps), name
+        unpacked = UnpackedBundle(bundle.csv, bundle.objects)
+        in_cluster = steps(unpacked, "ns", Reference("h", "olm", CatalogKey("olm", "local")))
+        wanted = sorted((step["resource"]["kind"], step["resource"]["name"]) for step in in_cluster)
+        assert sorted((step.kind, step.name) for step in found.steps) == wanted, "as an InstallPlan has them"
         assert [one for one in validate(subject) if one.is_error] == [], name
