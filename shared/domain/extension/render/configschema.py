@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from shared.domain.extension.render.gotypes import Field, structs
 from shared.domain.extension.render.model import ALL, OWN, SINGLE
 from shared.domain.extension.render.schema import Schema
+from shared.domain.extension.render.typetables import Field, structs
 
 WATCH_NAMESPACE: Final = "watchNamespace"
 DEPLOYMENT_CONFIG: Final = "deploymentConfig"

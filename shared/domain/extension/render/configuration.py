@@ -14,7 +14,8 @@ from shared.domain.extension.render.configschema import (
     definition,
     schema_of,
 )  # fmt: skip
-from shared.domain.extension.render.configtypes import ConfigMisfitError, deployment_config
+from shared.domain.extension.render.configtypes import deployment_config
+from shared.domain.extension.render.goscalars import MisfitError
 from shared.domain.extension.render.model import (
     DEPLOYMENT_CONFIG_GATE,
     OWN,
@@ -52,7 +53,7 @@ def configured(bundle: Bundle, wishes: Wishes) -> Settings:
         raise _terminal(f"invalid ClusterExtension configuration: invalid configuration: {what}")
     try:
         overrides = deployment_config(config[DEPLOYMENT_CONFIG]) if DEPLOYMENT_CONFIG in config else None
-    except ConfigMisfitError as error:
+    except MisfitError as error:
         raise _terminal(f"invalid deploymentConfig: failed to unmarshal deploymentConfig: {error}") from error
     return Settings(config.get(WATCH_NAMESPACE), overrides)
 

@@ -40,11 +40,10 @@ def kind_of(value: object) -> str:
     return "map"
 
 
-def _named(value: object) -> str:
+def name_of_json(value: object) -> str:
     """What encoding/json calls it."""
-    return {"int64": "number", "float64": "number", "slice": "array", "map": "object"}.get(kind_of(value)) or kind_of(
-        value
-    )
+    kind = kind_of(value)
+    return {"int64": "number", "float64": "number", "slice": "array", "map": "object"}.get(kind, kind)
 
 
 def text(value: Any) -> str:
@@ -118,7 +117,8 @@ def int_or_text(value: Any) -> int | str:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
         return value
-    what = _named(value) if _named(value) != "number" else f"number {_json_of(value)}"
+    what = name_of_json(value)
+    what = f"number {_json_of(value)}" if what == "number" else what
     raise MisfitError(f"json: cannot unmarshal {what} into Go value of type int32")
 
 
@@ -153,7 +153,7 @@ def release(value: Any) -> str:
 def _json_text(value: object) -> str:
     if isinstance(value, str):
         return value
-    raise MisfitError(f"json: cannot unmarshal {_named(value)} into Go value of type string")
+    raise MisfitError(f"json: cannot unmarshal {name_of_json(value)} into Go value of type string")
 
 
 def as_is(value: Any) -> Any:

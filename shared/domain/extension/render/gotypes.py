@@ -3,52 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from shared.api.manifest import Manifest
-from shared.domain.bundle.csvtypes import CSV_TYPES
-from shared.domain.bundle.podtypes import POD_TYPES
-from shared.domain.extension.render.definitiontypes import DEFINITION_TYPES
+from shared.domain.extension.render.decoding import check_object
 from shared.domain.extension.render.goscalars import READERS, ZEROES, MisfitError, Reader, kind_of
+from shared.domain.extension.render.typetables import Field, structs
 
-_SINCE_1_36: Final = ("workloadRef:*WorkloadReference", "schedulingGroup:*PodSchedulingGroup")
-"""A field of a pod that this release of OLM v1 knows instead of another."""
 _ALWAYS: Final = frozenset("qx")
 """Types that are never empty to Go."""
 _SCHEMA: Final = "JSONSchemaProps"
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of a type."""
-
-    name: str
-    type: str
-    is_required: bool
-    """It is written even when it is empty."""
-
-    @property
-    def is_pointer(self) -> bool:
-        """Whether absent differs from empty."""
-        return self.type.startswith("*")
-
-
-@cache
-def structs() -> Mapping[str, tuple[Field, ...]]:
-    """All types, by name."""
-    found: dict[str, tuple[Field, ...]] = {}
-    text = (POD_TYPES + CSV_TYPES).replace(*_SINCE_1_36) + DEFINITION_TYPES
-    for paragraph in filter(None, text.replace("\n  ", " ").splitlines()):
-        name, *words = paragraph.split()
-        found[name] = tuple(map(_field, words))
-    return found
-
-
-def _field(word: str) -> Field:
-    named, _, kind = word.partition(":")
-    return Field(named.removesuffix("!"), kind, named.endswith("!"))
+_NUMBER_AS_TEXT: Final = "cannot convert int64 to string"
+_NAMED: Final = {
+    place: name
+    for name, *places in (
+        ("v1.Capability", "Capabilities.add", "Capabilities.drop"),
+        ("v1.DNSPolicy", "PodSpec.dnsPolicy"),
+        ("v1.DeploymentStrategyType", "DeploymentStrategy.type"),
+        ("v1.FailurePolicyType", "WebhookDescription.failurePolicy"),
+        ("v1.LabelSelectorOperator", "LabelSelectorRequirement.operator"),
+        ("v1.MatchPolicyType", "WebhookDescription.matchPolicy"),
+        ("v1.NodeSelectorOperator", "NodeSelectorRequirement.operator"),
+        ("v1.OperationType", "RuleWithOperations.operations"),
+        ("v1.Protocol", "ContainerPort.protocol"),
+        ("v1.PullPolicy", "Container.imagePullPolicy"),
+        ("v1.ReinvocationPolicyType", "WebhookDescription.reinvocationPolicy"),
+        ("v1.ResourceScope", "CustomResourceDefinitionSpec.scope"),
+        ("v1.RestartPolicy", "PodSpec.restartPolicy"),
+        ("v1.ScopeType", "RuleWithOperations.scope"),
+        ("v1.SideEffectClass", "WebhookDescription.sideEffects"),
+        ("v1.TaintEffect", "Toleration.effect"),
+        ("v1.TerminationMessagePolicy", "Container.terminationMessagePolicy"),
+        ("v1.TolerationOperator", "Toleration.operator"),
+        ("v1.URIScheme", "HTTPGetAction.scheme"),
+        ("v1alpha1.InstallModeType", "InstallMode.type"),
+        ("v1alpha1.WebhookAdmissionType", "WebhookDescription.type"),
+    )
+    for place in places
+}
+"""Texts that Go knows by names of their own."""
 
 
 def converted(value: object, name: str) -> Manifest:
@@ -104,12 +98,21 @@ def _struct_reader(name: str) -> Reader:
                 if key in kept:
                     written[key] = zero(field.type)
                 continue
-            found = _reader(field.type)(stated)
+            found = _read(stated, field.type, f"{name}.{key}")
             if key in kept or field.is_pointer or found not in ("", False, [], {}):
                 written[key] = found
         return written
 
     return read
+
+
+def _read(value: Any, kind: str, place: str) -> Any:
+    try:
+        return _reader(kind)(value)
+    except MisfitError as error:
+        if place in _NAMED and str(error) == _NUMBER_AS_TEXT:
+            raise MisfitError(_NUMBER_AS_TEXT.replace("string", _NAMED[place])) from error
+        raise
 
 
 def _is_kept(field: Field) -> bool:
@@ -125,20 +128,29 @@ def _schema_or_boolean(value: Any) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, Mapping):
-        return converted(value, _SCHEMA)
+        return _schema(value)
     raise MisfitError("boolean or JSON schema expected")
 
 
 def _schema_or_schemas(value: Any) -> Any:
     if isinstance(value, list):
         return _reader(f"[{_SCHEMA}]")(value) or None
-    return converted(value, _SCHEMA) if isinstance(value, Mapping) else None
+    return _schema(value) if isinstance(value, Mapping) else None
 
 
 def _schema_or_texts(value: Any) -> Any:
     if isinstance(value, list):
         return _reader("[]")(value) or None
-    return converted(value, _SCHEMA) if isinstance(value, Mapping) else None
+    return _schema(value) if isinstance(value, Mapping) else None
+
+
+def _schema(value: Any) -> Manifest:
+    """A schema that is read by itself: its refusals are told in other words."""
+    try:
+        return converted(value, _SCHEMA)
+    except MisfitError:
+        check_object(value, _SCHEMA)
+        raise
 
 
 _UNIONS: Final[Mapping[str, Reader]] = {"s": _schema_or_boolean, "a": _schema_or_schemas, "d": _schema_or_texts}

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly
-from shared.domain import gojson, gostream, goyaml
-from shared.domain.bundle.annotations import PACKAGE, text_of
+from shared.api.manifest import Manifest
+from shared.domain import gojson, gostream
 from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.model import Files
-from shared.domain.extension.render.goscalars import MisfitError
+from shared.domain.extension.render.bundle_metadata import package_of, with_properties
+from shared.domain.extension.render.decoding import check_object
+from shared.domain.extension.render.goscalars import MisfitError, name_of_json
 from shared.domain.extension.render.gotypes import converted
 from shared.domain.extension.render.model import Bundle, NotRenderedError
+from shared.domain.extension.render.yaml_places import told_with_line
 from shared.domain.gotext import quoted
 
 MANIFESTS: Final = "manifests"
-_ANNOTATIONS: Final = "metadata/annotations.yaml"
-_PROPERTIES_FILE: Final = "metadata/properties.yaml"
-_PROPERTIES: Final = "olm.properties"
 _CSV: Final = kinds.CLUSTER_SERVICE_VERSION.kind
+_DETECTOR: Final = "unstructured.detector"
+_OBJECT: Final = "map[string]interface {}"
 _CRD: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 
 
 def load(files: Files) -> Bundle:
     """The bundle in these files. NotRenderedError when OLM v1 cannot read it."""
-    package = _package(files)
+    package = package_of(files)
     csv: Manifest | None = None
     definitions: list[Manifest] = []
     others: list[Manifest] = []
@@ -44,38 +44,11 @@ def load(files: Files) -> Bundle:
                 raise _unreadable(path, str(error)) from error
     if csv is None:
         raise NotRenderedError(f"no {_CSV} found in {quoted(MANIFESTS)}")
-    return Bundle(package, _with_properties(csv, files), tuple(definitions), tuple(others))
+    return Bundle(package, with_properties(csv, files), tuple(definitions), tuple(others))
 
 
 def _unreadable(path: str, why: str) -> NotRenderedError:
     return NotRenderedError(f"error parsing objects in {quoted(path)}: {why}")
-
-
-def _package(files: Files) -> str:
-    if _ANNOTATIONS not in files:
-        raise NotRenderedError(f"open {_ANNOTATIONS}: no such file or directory")
-    document = _document(files[_ANNOTATIONS])
-    stated = document.get("annotations")
-    if stated is not None and not isinstance(stated, Mapping):
-        raise NotRenderedError(_mistyped(stated, "AnnotationsFile.annotations", "registry.Annotations"))
-    return text_of((stated or {}).get(PACKAGE))
-
-
-def _document(content: bytes) -> ReadOnly:
-    """A metadata file, which is an object."""
-    try:
-        document = goyaml.document(content)
-    except goyaml.YamlError as error:
-        raise NotRenderedError(f"error converting YAML to JSON: {error.told}") from error
-    if document is not None and not isinstance(document, Mapping):
-        raise NotRenderedError(_mistyped(document, "", "registry.AnnotationsFile"))
-    return document or {}
-
-
-def _mistyped(value: object, field: str, kind: str) -> str:
-    where = f"Go struct field {field}" if field else "Go value"
-    got = {str: "string", bool: "bool", list: "array", dict: "object"}.get(type(value), "number")
-    return f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {got} into {where} of type {kind}"
 
 
 def _manifest_paths(files: Files) -> Iterator[str]:
@@ -95,64 +68,62 @@ def _objects(path: str, content: bytes) -> Iterator[Manifest]:
     """The objects of a file, those inside lists one by one."""
     for part in gostream.parts(content):
         if part.error:
-            raise _unreadable(path, f"error parsing {path}: {part.error}")
-        if part.value is None:
-            continue
-        yield from _flat(path, part.value)
+            raise _unreadable(path, f"error parsing {path}: {told_with_line(content, part)}")
+        if part.value is not None:
+            try:
+                yield from _flat(part.value, _text_of(content, part))
+            except MisfitError as error:
+                raise _unreadable(path, f"unable to decode {quoted(path)}: {error}") from error
+            except _NoKindError as error:
+                raise _unreadable(path, str(error)) from error
 
 
-def _flat(path: str, value: object) -> Iterator[Manifest]:
+class _NoKindError(ValueError):
+    """An object of a list does not say what it is."""
+
+
+def _text_of(content: bytes, part: gostream.Part) -> str:
+    """The JSON of an object, as it stands in its file or as it is made of YAML."""
+    if not part.is_json:
+        return json_text(part.value)
+    return content[part.offset : gojson.first(content, part.offset)[1]].decode("utf-8", "replace")
+
+
+def _flat(value: object, text: str) -> Iterator[Manifest]:
     if not isinstance(value, dict):
-        raise _unreadable(path, f"unable to decode {quoted(path)}: {_no_object(value)}")
+        raise MisfitError(f"json: cannot unmarshal {name_of_json(value)} into Go value of type {_DETECTOR}")
     kind = value.get("kind")
     if not isinstance(kind, str) or not kind:
-        why = f"Object 'Kind' is missing in '{json_text(value)}'"
-        raise _unreadable(path, f"unable to decode {quoted(path)}: {why}")
-    if not isinstance(value.get("items"), list):
+        raise MisfitError(f"Object 'Kind' is missing in '{text}'")
+    if "items" in value:
+        yield from _items(value, kind)
+    else:
+        _check_metadata(value)
         yield value
-        return
-    for item in value["items"]:
-        yield from _flat(path, _item_of(value, kind, item))
 
 
-def _item_of(listed: Manifest, kind: str, item: object) -> object:
-    """An object of a typed list need not say what it is."""
-    if not isinstance(item, dict) or item.get("kind") or item.get("apiVersion"):
-        return item
-    return {**item, "kind": kind.removesuffix("List"), "apiVersion": listed.get("apiVersion") or ""}
+def _check_metadata(manifest: Manifest) -> None:
+    meta = manifest.get("metadata")
+    if isinstance(meta, dict):
+        check_object(meta, "ObjectMeta", ("metadata",))
+    elif meta is not None:
+        where = "Go struct field metadataOnlyObject.metadata of type v1.ObjectMeta"
+        raise MisfitError(f"json: cannot unmarshal {name_of_json(meta)} into {where}")
 
 
-def _no_object(value: object) -> str:
-    what = {str: "string", bool: "bool", list: "array"}.get(type(value), "number")
-    return f"json: cannot unmarshal {what} into Go value of type unstructured.detector"
-
-
-def _with_properties(csv: Manifest, files: Files) -> Manifest:
-    """The version with the properties of the metadata in its annotation, behind those that are there."""
-    annotations = csv["metadata"].get("annotations") or {}
-    stated: list[Any] = []
-    if _PROPERTIES in annotations:
-        stated = _annotated(annotations[_PROPERTIES])
-    content = files.get(_PROPERTIES_FILE)
-    if not content:
-        return csv
-    try:
-        document = _document(content)
-    except NotRenderedError as error:
-        raise NotRenderedError(f"failed to unmarshal {_PROPERTIES_FILE}: {error}") from error
-    merged = [*stated, *map(_property, document.get("properties") or [])]
-    text = json_text(merged, is_sorted=False) if merged else "null"
-    return {**csv, "metadata": {**csv["metadata"], "annotations": {**annotations, _PROPERTIES: text}}}
-
-
-def _annotated(text: str) -> list[Any]:
-    try:
-        stated = gojson.loads(text.encode())
-        return list(map(_property, stated or []))
-    except (gojson.JsonError, TypeError, AttributeError) as error:
-        what = f"failed to unmarshal csv.metadata.annotations['{_PROPERTIES}']"
-        raise NotRenderedError(f"{what}: {error}") from error
-
-
-def _property(stated: ReadOnly) -> Manifest:
-    return {"type": stated.get("type") or "", "value": json.loads(json_text(stated.get("value")))}
+def _items(listed: Manifest, kind: str) -> Iterator[Manifest]:
+    """The objects of a list; those of a typed one need not say what they are."""
+    items = listed["items"]
+    if items is not None and not isinstance(items, list):
+        where = "Go struct field decodeList.items of type []json.RawMessage"
+        raise MisfitError(f"json: cannot unmarshal {name_of_json(items)} into {where}")
+    for item in items or ():
+        if not isinstance(item, dict):
+            raise MisfitError(f"json: cannot unmarshal {name_of_json(item)} into Go value of type {_OBJECT}")
+        manifest = item
+        if not item.get("kind") and not item.get("apiVersion"):
+            manifest = {**item, "kind": kind.removesuffix("List"), "apiVersion": listed.get("apiVersion") or ""}
+        if not manifest.get("kind"):
+            what = 'unable to get type info from the object "*unstructured.Unstructured"'
+            raise _NoKindError(f"{what}: Object 'Kind' is missing in 'object has no kind field '")
+        yield manifest
