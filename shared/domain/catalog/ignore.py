@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 NAME: Final = ".indexignore"
@@ -28,17 +29,36 @@ class _Pattern:
     def of(cls, domain: _Parts, line: str) -> _Pattern:
         text = line.removeprefix("!")
         body = text.removesuffix("/")
-        return cls(domain, tuple(body.removeprefix("/").split("/")), line != text, "/" in body, body != text)
+        return cls(domain, tuple(body.split("/")), line != text, "/" in body, body != text)
 
     def matches(self, path: _Parts) -> bool:
         if path[: len(self.domain)] != self.domain:
             return False
         below = path[len(self.domain) :]
-        # A directory is never the last element, for only files are asked about.
-        elements = below[:-1] if self.is_directory else below
-        if self.is_anchored:
-            return _leads(self.segments, elements)
-        return any(_is_like(self.segments[0], element) for element in elements)
+        return self._leads(below) if self.is_anchored else self._names(below)
+
+    def _names(self, elements: _Parts) -> bool:
+        """Whether an element is like the pattern; the last one is no directory, for only files are asked about."""
+        found = next((at for at, element in enumerate(elements) if _is_like(self.segments[0], element)), None)
+        return found is not None and not (self.is_directory and found == len(elements) - 1)
+
+    def _leads(self, elements: _Parts) -> bool:
+        """Whether a beginning of the path matches all segments, each at the first place where it can."""
+        at, is_matched, may_skip = 0, False, False
+        for index, segment in enumerate(self.segments):
+            if segment == _ANY_DEPTH:
+                may_skip = index < len(self.segments) - 1
+            elif not segment:
+                may_skip = False
+            elif _ANY_DEPTH in segment or at >= len(elements):
+                return False
+            else:
+                ahead = range(at, len(elements) if may_skip else at + 1)
+                place = next((number for number in ahead if _is_like(segment, elements[number])), None)
+                if place is None:
+                    return False
+                at, is_matched, may_skip = place + 1, True, False
+        return is_matched and not (self.is_directory and at == len(elements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,31 +86,29 @@ class IgnoreRules:
         return deciding is not None and not deciding.takes_back
 
 
-def _leads(segments: tuple[str, ...], elements: _Parts) -> bool:
-    """Whether a beginning of the path matches all segments; what lies below a match is matched, too."""
-    if not segments:
-        return True
-    head, *rest = segments
-    if head == _ANY_DEPTH:
-        if not rest:
-            return bool(elements)
-        return any(_leads(tuple(rest), elements[skipped:]) for skipped in range(len(elements) + 1))
-    if not elements or _ANY_DEPTH in head:
-        return False
-    return _is_like(head, elements[0]) and _leads(tuple(rest), elements[1:])
-
-
-_TOKEN: Final = re.compile(r"(?P<any>\*+)|(?P<one>\?)|\[(?P<not>\^?)(?P<set>[^\]]+)\]|(?P<text>.)", re.DOTALL)
-
-
-_RANGE: Final = re.compile(r"(.)-(.)|(.)", re.DOTALL)
+_TOKEN: Final = re.compile(
+    r"(?P<any>\*+)|(?P<one>\?)|\[(?P<not>\^?)(?P<set>(?:(?:\\.|[^]\\-])(?:-(?:\\.|[^]\\-]))?)+)\]"
+    r"|\\(?P<escaped>.)|(?P<text>[^[\\])",
+    re.DOTALL,
+)
+_RANGE: Final = re.compile(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
 
 
 def _is_like(pattern: str, element: str) -> bool:
-    try:
-        return re.fullmatch("".join(map(_translated, _TOKEN.finditer(pattern))), element, re.DOTALL) is not None
-    except re.error:
-        return False  # a range from back to front: such a pattern matches nothing
+    expression = _expression(pattern)
+    return expression is not None and expression.fullmatch(element) is not None
+
+
+@lru_cache(maxsize=1024)
+def _expression(pattern: str) -> re.Pattern[str] | None:
+    """The pattern as a regular expression; None for one that is broken, which matches nothing."""
+    parts, at = [], 0
+    while at < len(pattern):
+        if (token := _TOKEN.match(pattern, at)) is None:
+            return None
+        parts.append(_translated(token))
+        at = token.end()
+    return re.compile("".join(parts), re.DOTALL)
 
 
 def _translated(token: re.Match[str]) -> str:
@@ -99,11 +117,7 @@ def _translated(token: re.Match[str]) -> str:
     if token["one"]:
         return "."
     if token["set"]:
-        return f"[{token['not']}{_RANGE.sub(_escaped, token['set'])}]"
-    return re.escape(token["text"])
-
-
-def _escaped(part: re.Match[str]) -> str:
-    if part[3]:
-        return re.escape(part[3])
-    return f"{re.escape(part[1])}-{re.escape(part[2])}"
+        ranges = [(low, high or low) for low, high in _RANGE.findall(token["set"])]
+        members = "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in ranges if low <= high)
+        return f"[{token['not']}{members}]" if members else "." if token["not"] else "(?!)"
+    return re.escape(token["escaped"] or token["text"])
