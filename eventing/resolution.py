@@ -9,6 +9,7 @@ from shared.adapters import files
 from shared.adapters.oci import OciError
 from shared.domain.catalog.documents import NotACatalog, light, read
 from shared.domain.resolver import resolve
+from shared.domain.resolver.explain import explain
 from shared.domain.resolver.question import InvalidQuestion, answer_of, inputs_of, shelf_of
 from shared.domain.resolver.shelves import LoadedShelf
 
@@ -26,7 +27,9 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
         return loaded[path]
 
     def answer(question: Mapping[str, Any]) -> dict[str, Any]:
-        return answer_of(resolve(inputs_of(question, load, is_whole=is_whole)))
+        inputs = inputs_of(question, load, is_whole=is_whole)
+        resolution = resolve(inputs)
+        return answer_of(resolution, explain(inputs, resolution))
 
     return answer
 

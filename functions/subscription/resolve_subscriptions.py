@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolver import Resolution, resolve
+from shared.domain.resolver.explain import explain, explained
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed, since
@@ -60,19 +61,19 @@ def _wait(scene: Scene, resolution: Resolution, now: datetime) -> Wait | None:
 
 def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -> Iterator[Write]:
     """Each Subscription says the refusal of its own component, or no longer says one."""
-    told = set()
+    told: set[str] = set()
+    findings = {name: one for one in explain(scene.inputs, resolution) for name in one.subscribers}
     for subscription in scene.subscriptions:
         component = resolution.component_of(name_of(subscription))
         if component is None:
             continue
-        refusal = component.refusal
-        put = [Condition(RESOLUTION_FAILED, "True", refusal.reason, refusal.message)] if refusal else []
+        refusal, finding = component.refusal, findings.get(name_of(subscription))
+        message = explained(refusal, finding) if refusal else ""
+        put = [Condition(RESOLUTION_FAILED, "True", refusal.reason, message)] if refusal else []
         drop = [] if refusal else [RESOLUTION_FAILED]
         status = changed(subscription.get("status") or {}, now, put=put, drop=drop)
         if status is not None:
-            yield SetStatus(
-                kinds.SUBSCRIPTION.ref(name_of(subscription), namespace.name), status, version_of(subscription)
-            )
-            told |= {refusal.message} if refusal else set()
+            yield SetStatus(Ref.of(subscription), status, version_of(subscription))
+            told |= {message} if refusal else set()
     for message in sorted(told):
         yield Record(namespace, "Warning", "ResolutionFailed", message)

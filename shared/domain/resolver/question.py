@@ -9,6 +9,7 @@ from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver.existing import existing
+from shared.domain.resolver.explain import Finding, conflict_of, fixes_of
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Resolution, Shelf, Subscriber
 from shared.domain.resolver.shelves import LoadedShelf
 
@@ -54,8 +55,9 @@ def _inputs(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Input
     return Inputs(namespace, subscribers, installed, catalogs, shelves, problem, is_whole)
 
 
-def answer_of(resolution: Resolution) -> dict[str, Any]:
-    """The answer: what is newly chosen, or why nothing is."""
+def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[str, Any]:
+    """The answer: what is newly chosen, or why nothing is, and what would help."""
+    found = tuple(findings)
     refusals = list({one.refusal.message: one.refusal for one in resolution.components if one.refusal}.values())
     return {
         "operators": [
@@ -71,8 +73,8 @@ def answer_of(resolution: Resolution) -> dict[str, Any]:
         ],
         "unsatisfiable": any(one.reason == "ConstraintsNotSatisfiable" for one in refusals),
         "error": "; ".join(one.message for one in refusals) or None,
-        "conflict": [{"fact": fact} for one in refusals for fact in one.facts],
-        "fixes": [],
+        "conflict": [fact for one in found for fact in conflict_of(one)],
+        "fixes": [fix for one in found for fix in fixes_of(one)],
     }
 
 

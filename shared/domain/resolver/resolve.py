@@ -28,10 +28,13 @@ def resolve(inputs: Inputs) -> Resolution:
         return _of(_stopped(one, inputs.problem) for one in subscribers)
     if inputs.is_whole:
         return _whole(subscribers, inputs)
-    stopped = {one.name: why for one in subscribers if (why := _unreadable(one, inputs)) is not None}
+    stopped = {one.name: why for one in subscribers if (why := unreadable(one, inputs)) is not None}
     inputs, adoptions = adopted(inputs)
     market = market_of(inputs)
-    problem = pose(market, [one for one in inputs.subscribers if one.name not in stopped])
+    try:
+        problem = pose(market, [one for one in inputs.subscribers if one.name not in stopped])
+    except AmbiguousInstallation as error:
+        return _of([_prevented(tuple(one.name for one in subscribers), str(error))])
     found = [_component(verdict, inputs, adoptions) for verdict in apart(problem)]
     return _of([*(each for each in found if each.subscribers), *stopped.values()])
 
@@ -76,7 +79,7 @@ def _is_unread(catalog: Catalog) -> bool:
     return not catalog.reference and not catalog.problem
 
 
-def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
+def unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
     """Why nothing can be said about a Subscription: its catalog, or its package there, cannot be read."""
     catalog = inputs.catalogs.get(subscriber.catalog)
     if catalog is None:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shared.domain.resolver import resolve
+from shared.domain.resolver import Inputs, resolve
+from shared.domain.resolver.explain import explain
 from shared.domain.resolver.question import answer_of, inputs_of
 from shared.domain.resolver.shelves import LoadedShelf
 
@@ -131,11 +132,20 @@ def ask(
     *catalogs: Blob, subs: Iterable[Blob] = (), csvs: Iterable[Blob] = (), whole: bool = True, **more: object
 ) -> Mapping[str, Any]:
     """The answer of a namespace; OLM's verdict unless `whole` is False."""
+    inputs = seen(*catalogs, subs=subs, csvs=csvs, whole=whole, **more)
+    resolution = resolve(inputs)
+    return answer_of(resolution, explain(inputs, resolution))
+
+
+def seen(
+    *catalogs: Blob, subs: Iterable[Blob] = (), csvs: Iterable[Blob] = (), whole: bool = True, **more: object
+) -> Inputs:
+    """What the resolver is asked about a namespace."""
     question = {
         "namespace": NS, "globalNamespace": GLOBAL, "catalogs": list(catalogs), "subscriptions": list(subs),
         "csvs": list(csvs), **more,
     }  # fmt: skip
-    return answer_of(resolve(inputs_of(question, lambda _: LoadedShelf({}), is_whole=whole)))
+    return inputs_of(question, lambda _: LoadedShelf({}), is_whole=whole)
 
 
 def chosen(answer: Mapping[str, Any]) -> list[str]:

@@ -255,7 +255,7 @@ def test_a_package_pinned_below_the_installed_one_is_not_had() -> None:
         "requires an operator with package: b and with version in range: <2.0.0, subscription a exists, subscription a "
         "requires cat/ns/stable/a.v1, subscription b exists, subscription b requires @existing/ns//b.v2"
     )
-    assert answer["conflict"] == [{"fact": fact} for fact in answer["error"].partition(": ")[2].split(", ")]
+    assert [one["fact"] for one in answer["conflict"]] == answer["error"].partition(": ")[2].split(", ")
     assert answer["unsatisfiable"]
 
 

@@ -1,0 +1,6 @@
+"""Why a namespace gets what it gets, and what would help: `explain(Inputs) -> findings`."""
+
+from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, conflict_of, explained, fixes_of
+from shared.domain.resolver.explain.fixes import explain
+
+__all__ = ["Fact", "Finding", "Fix", "as_json", "conflict_of", "explain", "explained", "fixes_of"]

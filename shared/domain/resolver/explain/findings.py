@@ -1,0 +1,102 @@
+"""What an explanation is made of: facts that contradict each other, and fixes that were tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from shared.domain.resolver.model import Refusal
+
+_LONGEST_LINE = 240
+_FACTS_FIRST = 3
+"""With a heading and a fix that makes five lines."""
+_TOO_PLAIN = ("SubscriptionExists", "Candidates")
+"""What everybody who reads it knows: told last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One statement that is needed for the contradiction."""
+
+    code: str
+    """A stable reason code."""
+    text: str
+    """OLM's words."""
+    sentence: str
+    """The same, with what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change after which there is an answer; it was tried."""
+
+    code: str
+    what: str
+    do: str
+    """The command, or the edit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Why some Subscriptions get nothing, and what can be done about it, cheapest first."""
+
+    subscribers: tuple[str, ...]
+    reason: str
+    facts: tuple[Fact, ...]
+    fixes: tuple[Fix, ...] = ()
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """At most five lines."""
+        return tuple(_shortened(line) for line in self._lines())
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """Every fact and every fix, a line each."""
+        facts = (f"{one.code}: {one.sentence}" for one in self.facts)
+        return (*facts, *(f"fix {one.code}: {one.what}: {one.do}" for one in self.fixes))
+
+    def _lines(self) -> Iterator[str]:
+        noun = "Subscription" if len(self.subscribers) == 1 else "Subscriptions"
+        yield f"{noun} {', '.join(self.subscribers)} cannot be satisfied, because all of this is so:"
+        telling = sorted(self.facts, key=lambda one: one.code in _TOO_PLAIN)
+        more = len(telling) - _FACTS_FIRST
+        for index, fact in enumerate(telling[:_FACTS_FIRST]):
+            is_last = index == _FACTS_FIRST - 1 and more > 0
+            yield f"- {fact.sentence}" + (f" (and {more} more)" if is_last else "")
+        yield f"fix: {self.fixes[0].what}: {self.fixes[0].do}" if self.fixes else "fix: none was found that works"
+
+
+def explained(refusal: Refusal, finding: Finding | None) -> str:
+    """OLM's line, and the summary below it: of bounded length, and the same each time."""
+    says_all = not refusal.facts or refusal.message.endswith(".")  # a sentence of ours, with its way out
+    lines = finding.summary if finding and not says_all else ()
+    return "\n".join((refusal.message, *lines))
+
+
+def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
+    """The same for programs."""
+    return [
+        {
+            "subscriptions": list(one.subscribers),
+            "reason": one.reason,
+            "summary": list(one.summary),
+            "conflict": conflict_of(one),
+            "fixes": fixes_of(one),
+        }
+        for one in findings
+    ]
+
+
+def conflict_of(finding: Finding) -> list[dict[str, str]]:
+    """The facts for programs."""
+    return [{"fact": one.text, "code": one.code, "says": one.sentence} for one in finding.facts]
+
+
+def fixes_of(finding: Finding) -> list[dict[str, str]]:
+    """The fixes for programs."""
+    return [{"code": one.code, "what": one.what, "do": one.do} for one in finding.fixes]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"

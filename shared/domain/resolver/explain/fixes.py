@@ -1,0 +1,104 @@
+"""The explanation of a resolution: facts, and those fixes that lead to an answer when they are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from shared.domain.resolver.adoption import adopted
+from shared.domain.resolver.candidates import AmbiguousInstallation
+from shared.domain.resolver.constraints import AtMostOne, Constraint, Dependency, mentioned
+from shared.domain.resolver.explain.facts import Reader
+from shared.domain.resolver.explain.findings import Finding, Fix
+from shared.domain.resolver.explain.proposals import (
+    Proposal,
+    to_installed,
+    to_namespace,
+    to_subscriptions,
+    without_subscriptions,
+)
+from shared.domain.resolver.explain.remembering import Remembering
+from shared.domain.resolver.explain.supply import added_catalogs, installed_first, loosened_pins, needs_in
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Inputs, Installed, Refusal, Resolution
+from shared.domain.resolver.problem import Problem, pose
+from shared.domain.resolver.resolve import market_of, resolve, unreadable
+
+MAX_TRIALS: Final = 40
+"""Proposals that are tried for one refusal."""
+MAX_FIXES: Final = 5
+
+
+def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Finding, ...]:
+    """Why Subscriptions get nothing, a finding for each refusal; nothing when there is none."""
+    inputs = remembered(inputs)
+    found = resolve(inputs) if resolution is None else resolution
+    refused = {name for one in found.components if one.refusal for name in one.subscribers}
+    told: dict[str, Finding] = {}
+    for one in found.components:
+        if one.refusal is not None and one.refusal.message not in told:
+            alike = [each for each in found.components if each.refusal == one.refusal]
+            names = tuple(sorted({name for each in alike for name in each.subscribers}))
+            told[one.refusal.message] = _finding(names, one.refusal, inputs, refused)
+    return tuple(told.values())
+
+
+def remembered(inputs: Inputs) -> Inputs:
+    """The same, for being resolved again and again."""
+    return replace(inputs, shelves={key: Remembering(shelf) for key, shelf in inputs.shelves.items()})
+
+
+def posed(inputs: Inputs) -> tuple[Market, Problem | None]:
+    """The problem of a namespace as `resolve` sees it; None when none comes about."""
+    seen = inputs if inputs.is_whole else adopted(inputs)[0]
+    market = market_of(seen)
+    try:
+        return market, pose(market, [one for one in seen.subscribers if seen.is_whole or not unreadable(one, seen)])
+    except AmbiguousInstallation:
+        return market, None
+
+
+def _finding(names: tuple[str, ...], refusal: Refusal, inputs: Inputs, refused: set[str]) -> Finding:
+    market, problem = posed(inputs)
+    reader = Reader(inputs, problem)
+    proposals = _proposals(reader, reader.constraints(refusal), market, names)
+    fixes = islice(_working(proposals, names, refused), MAX_FIXES)
+    return Finding(names, refusal.reason, reader.facts(refusal), tuple(fixes))
+
+
+def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, names: Sequence[str]) -> Iterator[Proposal]:
+    """In the order of cost."""
+    inputs = reader.inputs
+    involved = [one for each in facts if (one := reader.subscriber(each.subject))]
+    asking = list({one.name: one for one in involved}.values())
+    asking = asking or [one for one in inputs.subscribers if one.name in names]
+    needs = list(needs_in([one for one in facts if isinstance(one, Dependency)], reader))
+    yield from to_subscriptions(asking, inputs)
+    yield from to_installed(_unclaimed(facts, reader), inputs)
+    yield from installed_first(needs, market, inputs)
+    yield from without_subscriptions(asking, inputs)
+    yield from added_catalogs(needs, inputs)
+    yield from loosened_pins(needs, inputs)
+    yield from to_namespace(inputs)
+
+
+def _unclaimed(facts: Sequence[Constraint], reader: Reader) -> list[Installed]:
+    named = {one: None for each in facts if not isinstance(each, Dependency | AtMostOne) for one in mentioned(each)}
+    names = {found.name for one in named if (found := reader.operator(one)) and found.is_installed and not found.owner}
+    return [one for one in reader.inputs.installed if one.name in names]
+
+
+def _working(proposals: Iterator[Proposal], names: tuple[str, ...], refused: set[str]) -> Iterator[Fix]:
+    seen = set()
+    for fix, changed in islice(proposals, MAX_TRIALS):
+        if fix.do not in seen and _is_answered(resolve(changed), names, refused, changed):
+            seen.add(fix.do)
+            yield fix
+
+
+def _is_answered(after: Resolution, names: Sequence[str], refused: set[str], changed: Inputs) -> bool:
+    """Those who were refused are not any more, and nobody else is instead."""
+    still = {name for one in after.components if one.refusal for name in one.subscribers}
+    return bool(changed.subscribers) and still.isdisjoint(names) and still <= refused

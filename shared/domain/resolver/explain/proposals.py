@@ -1,0 +1,146 @@
+"""What could be changed about Subscriptions and what is installed, each change with the inputs as they would be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from shared.domain.resolver.explain.findings import Fix
+from shared.domain.resolver.model import CatalogKey, Inputs, Installed, Subscriber
+
+_SHORTEST_WORD = 3
+"""Shorter names are all alike."""
+
+Proposal = tuple[Fix, Inputs]
+
+
+def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
+    """Other channels, no first version, other catalogs and names for the Subscriptions."""
+    for wanted in involved:
+        yield from _channels(wanted, inputs)
+    for wanted in involved:
+        if wanted.starting_csv and not wanted.installed_csv:
+            do = _patch(wanted, inputs, [{"op": "remove", "path": "/spec/startingCSV"}])
+            fix = Fix("RemoveStartingCSV", f"let Subscription {wanted.name} begin anywhere", do)
+            yield fix, _with(inputs, replace(wanted, starting_csv=""))
+    for wanted in involved:
+        yield from _catalogs(wanted, inputs)
+        yield from _names(wanted, inputs)
+
+
+def to_installed(involved: Sequence[Installed], inputs: Inputs) -> Iterator[Proposal]:
+    """Unclaimed versions are claimed, or deleted."""
+    for csv in involved:
+        for key in sorted(inputs.shelves):
+            yield from _claims(csv, key, inputs)
+    for csv in involved:
+        what = f"delete {csv.name}, which nobody claims"
+        kept = tuple(one for one in inputs.installed if one.name != csv.name)
+        do = f"kubectl -n {inputs.namespace} delete csv {csv.name}"
+        yield Fix("DeleteCSV", what, do), replace(inputs, installed=kept)
+
+
+def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
+    """One Subscription less, with or without what it installed."""
+    for wanted in involved if len(inputs.subscribers) > 1 else ():
+        kept = tuple(one for one in inputs.subscribers if one.name != wanted.name)
+        free = tuple(replace(one, owner="") if one.owner == wanted.name else one for one in inputs.installed)
+        command = f"kubectl -n {inputs.namespace} delete subscription/{wanted.name}"
+        what = f"drop Subscription {wanted.name}"
+        yield Fix("DropSubscription", what, command), replace(inputs, subscribers=kept, installed=free)
+        if mine := [one.name for one in inputs.installed if one.owner == wanted.name]:
+            rest = tuple(one for one in inputs.installed if one.owner != wanted.name)
+            fix = Fix("DropSubscription", f"{what} and {mine[0]}", f"{command} csv/{mine[0]}")
+            yield fix, replace(inputs, subscribers=kept, installed=rest)
+
+
+def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
+    """What is wrong around the Subscriptions: OperatorGroups, catalogs that cannot be read, the reach of a conflict."""
+    if "OperatorGroup" in inputs.problem:
+        do = f"kubectl -n {inputs.namespace} get operatorgroups, then create one or delete all but one"
+        yield Fix("OneOperatorGroup", "have exactly one OperatorGroup", do), replace(inputs, problem="")
+    sick = sorted(key for key, one in inputs.catalogs.items() if one.problem and not one.reference)
+    for key in sick:
+        catalogs = {at: one for at, one in inputs.catalogs.items() if at != key}
+        do = f"kubectl -n {key.namespace} delete catalogsource {key.name}"
+        yield Fix("RemoveCatalog", f"repair or remove catalog {key}", do), replace(inputs, catalogs=catalogs)
+    if inputs.is_whole:
+        do = "set OLMF_PLAN_SCOPE=component, or give --isolation component"
+        fix = Fix("IsolateConflicts", "let a conflict stop only what it concerns", do)
+        yield fix, replace(inputs, is_whole=False)
+
+
+def _channels(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
+    shelf = inputs.shelves.get(wanted.catalog)
+    package = shelf.package(wanted.package) if shelf else None
+    if package is None:
+        return
+    default = package.default_channel
+    for name in sorted({one.name for one in package.channels}, key=lambda name: (name != default, name)):
+        if name != wanted.channel:
+            do = _merge(wanted, inputs, {"channel": name})
+            fix = Fix("ChangeChannel", f"let Subscription {wanted.name} follow channel {name}", do)
+            yield fix, _with(inputs, replace(wanted, channel=name))
+
+
+def _names(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
+    shelf = inputs.shelves.get(wanted.catalog)
+    if shelf is None or shelf.package(wanted.package):
+        return
+    is_word = len(wanted.package) >= _SHORTEST_WORD
+    for name in sorted(name for name in shelf.names() if is_word and _is_close(name, wanted.package)):
+        fix = Fix("ChangePackage", f"ask for package {name}", _merge(wanted, inputs, {"name": name}))
+        yield fix, _with(inputs, replace(wanted, package=name))
+
+
+def _catalogs(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
+    for key in sorted(inputs.shelves):
+        if key != wanted.catalog and inputs.shelves[key].package(wanted.package):
+            do = _merge(wanted, inputs, {"source": key.name, "sourceNamespace": key.namespace})
+            fix = Fix("ChangeCatalog", f"let Subscription {wanted.name} use catalog {key}", do)
+            yield fix, _with(inputs, replace(wanted, catalog=key))
+
+
+def _claims(csv: Installed, key: CatalogKey, inputs: Inputs) -> Iterator[Proposal]:
+    shelf = inputs.shelves[key]
+    for name in sorted(shelf.homes(csv.name)):
+        package = shelf.package(name)
+        channels = (
+            [one.name for one in package.channels if csv.name in {entry.name for entry in one.entries}]
+            if package
+            else []
+        )
+        for channel in channels[:1]:
+            where = f"--channel {channel} --source {key} --starting-csv {csv.name}"
+            do = f"olmf install {name} -n {inputs.namespace} {where}"
+            claimed = tuple(replace(one, owner=name) if one.name == csv.name else one for one in inputs.installed)
+            subscriber = Subscriber(name, name, channel, key, installed_csv=csv.name)
+            fix = Fix("AdoptCSV", f"claim {csv.name} by a Subscription", do)
+            yield fix, replace(inputs, installed=claimed, subscribers=(*inputs.subscribers, subscriber))
+
+
+def _with(inputs: Inputs, changed: Subscriber) -> Inputs:
+    others = tuple(changed if one.name == changed.name else one for one in inputs.subscribers)
+    return replace(inputs, subscribers=others)
+
+
+def _merge(wanted: Subscriber, inputs: Inputs, spec: Mapping[str, str]) -> str:
+    text = json.dumps({"spec": spec}, separators=(",", ":"))
+    return f"kubectl -n {inputs.namespace} patch subscription {wanted.name} --type merge -p '{text}'"
+
+
+def _patch(wanted: Subscriber, inputs: Inputs, steps: Sequence[Mapping[str, str]]) -> str:
+    text = json.dumps(steps, separators=(",", ":"))
+    return f"kubectl -n {inputs.namespace} patch subscription {wanted.name} --type json -p '{text}'"
+
+
+def _is_close(one: str, other: str) -> bool:
+    """One letter too few, too many, wrong or swapped; or nothing but capitals and dashes."""
+    if one.lower().replace("-", "") == other.lower().replace("-", ""):
+        return True
+    if len(one) == len(other):
+        differing = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+        return len(differing) == 1 or (len(differing) == 2 and differing[0] == differing[1][::-1])
+    short, long = sorted((one, other), key=len)
+    return any(long[:index] + long[index + 1 :] == short for index in range(len(long)))

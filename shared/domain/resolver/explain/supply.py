@@ -1,0 +1,108 @@
+"""What could be done about requirements that nothing meets: install a provider, add a catalog, loosen a pin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.resolver.constraints import Dependency
+from shared.domain.resolver.explain.facts import Reader, plain
+from shared.domain.resolver.explain.findings import Fix
+from shared.domain.resolver.explain.proposals import Proposal
+from shared.domain.resolver.explain.remembering import Remembering
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
+from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.predicates import Predicate, requirements
+from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.semver import parse, parse_range
+
+_IMAGINED = CatalogKey("", "imagined")
+_TRIED = 3
+_NUMBER = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+
+Need = tuple[Operator, Predicate, Property]
+"""Who needs what, and where it says so."""
+
+
+def needs_in(wishes: Sequence[Dependency], reader: Reader) -> Iterator[Need]:
+    """The requirements among the facts; what Subscriptions wish for is none."""
+    for wish in wishes:
+        operator = reader.operator(wish.subject)
+        if operator is None:
+            continue
+        for stated in operator.facts.properties:
+            for predicate in requirements([stated]):
+                if wish.text == f"bundle {operator.name} requires an operator {predicate.text}":
+                    yield operator, predicate, stated
+
+
+def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
+    """A provider that no channel offers any more can be installed by name, and then it counts."""
+    taken = {one.package for one in inputs.subscribers}
+    for _, predicate, _ in needs:
+        found = [one for one in market.find(predicate) if one.bundle and one.package not in taken]
+        for one in found[:_TRIED]:
+            where = f"--channel {one.channel} --source {one.catalog} --starting-csv {one.name}"
+            fix = Fix(
+                "InstallDependency",
+                f"install {one.name} first",
+                f"olmf install {one.package} -n {inputs.namespace} {where}",
+            )
+            subscriber = Subscriber(one.package, one.package, one.channel, one.catalog, installed_csv=one.name)
+            csv = Installed(one.name, str(one.version or ""), one.facts.properties, one.package)
+            yield (
+                fix,
+                replace(inputs, subscribers=(*inputs.subscribers, subscriber), installed=(*inputs.installed, csv)),
+            )
+
+
+def added_catalogs(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
+    """A catalog that has what is needed, tried with one that has nothing else."""
+    for _, predicate, stated in needs:
+        if (offered := _answering(stated)) is not None:
+            name = str(stated.value.get("packageName") or _IMAGINED.name)
+            bundle = Bundle(f"{name}.imagined", "", "", (offered,))
+            package = Package(name, "any", (Channel("any", (Entry(bundle.name),)),), {bundle.name: bundle})
+            do = f"create a CatalogSource in namespace {inputs.namespace}, or its image again with this package"
+            fix = Fix("AddCatalog", f"add a catalog that offers {plain(predicate.text)}", do)
+            catalogs = {**inputs.catalogs, _IMAGINED: Catalog(_IMAGINED, reference="imagined")}
+            shelves = {**inputs.shelves, _IMAGINED: LoadedShelf({name: package})}
+            yield fix, replace(inputs, catalogs=catalogs, shelves=shelves)
+
+
+def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
+    """The author of a bundle could accept any version."""
+    for operator, predicate, stated in needs:
+        shelf = inputs.shelves.get(operator.catalog)
+        package = shelf.package(operator.package) if shelf else None
+        if shelf and package and stated.type == "olm.package.required" and operator.bundle:
+            bundle = operator.bundle
+            name = stated.value["packageName"]
+            loose = Property(stated.type, {"packageName": name, "versionRange": ">=0.0.0-0"})
+            properties = tuple(loose if one == stated else one for one in bundle.properties)
+            changed = replace(package, bundles={**package.bundles, bundle.name: replace(bundle, properties=properties)})
+            what = f"loosen the pin of {operator.name} on {plain(predicate.text)}"
+            fix = Fix("LoosenPin", what, f"edit olm.package.required of {operator.name} in catalog {operator.catalog}")
+            shelves = {**inputs.shelves, operator.catalog: Remembering(shelf, changed)}
+            yield fix, replace(inputs, shelves=shelves)
+
+
+def _answering(requirement: Property) -> Property | None:
+    """What a bundle would have to state; None for a requirement that is more than that."""
+    if requirement.type == "olm.gvk.required":
+        return Property("olm.gvk", requirement.value)
+    if requirement.type != "olm.package.required":
+        return None
+    value = {"packageName": requirement.value["packageName"], "version": _version_in(requirement.value["versionRange"])}
+    return Property("olm.package", value)
+
+
+def _version_in(text: str) -> str:
+    """Some version of a range: a bound of it, or what follows a bound; the empty text when these are outside."""
+    versions = parse_range(text)
+    bounds = [tuple(map(int, found)) for found in _NUMBER.findall(text)]
+    tried = ("0.0.0", *(f"{major}.{minor}.{patch + more}" for major, minor, patch in bounds for more in (0, 1)))
+    return next((one for one in tried if parse(one) in versions), "")

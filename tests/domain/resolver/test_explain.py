@@ -1,0 +1,95 @@
+"""Every refusal is explained: facts without which there would be an answer, and fixes that lead to one."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from shared.domain.resolver import Refusal, resolve
+from shared.domain.resolver.constraints import Constraint
+from shared.domain.resolver.explain import Fact, Finding, Fix, as_json, explain, explained
+from shared.domain.resolver.explain.facts import Reader
+from shared.domain.resolver.explain.fixes import posed
+from shared.domain.resolver.sat import Sat
+from tests.domain.resolver.corpus import SITUATIONS, Situation
+
+EXPECTED = Path(__file__).with_name("corpus.txt")
+CASES = [pytest.param(name, one, id=f"resolver.md 12 row {one.row}: {name}") for name, one in SITUATIONS.items()]
+
+
+def written() -> str:
+    """All explanations, as the file beside this one has them: `python -m tests.domain.resolver.test_explain`."""
+    return "".join(_page(name, one) for name, one in SITUATIONS.items())
+
+
+def _page(name: str, situation: Situation) -> str:
+    lines = [line for one in explain(situation.inputs) for line in (*one.summary, *(f"  {x}" for x in one.details))]
+    return "\n".join([f"## {name}", *lines, "", ""])
+
+
+@pytest.mark.parametrize(("name", "situation"), CASES)
+def test_the_explanation_reads_as_it_should(name: str, situation: Situation) -> None:
+    pages = dict(page.split("\n", 1) for page in EXPECTED.read_text().split("## ")[1:])
+    assert _page(name, situation) == f"## {name}\n{pages[name]}"
+
+
+@pytest.mark.parametrize(("name", "situation"), CASES)
+def test_a_summary_has_five_short_lines_at_most(name: str, situation: Situation) -> None:
+    found = explain(situation.inputs)
+    assert found, name
+    assert all(1 < len(one.summary) <= 5 and max(map(len, one.summary)) <= 240 for one in found)
+
+
+@pytest.mark.parametrize(("name", "situation"), CASES)
+def test_without_any_one_fact_there_would_be_an_answer(name: str, situation: Situation) -> None:
+    _, problem = posed(situation.inputs)
+    for component in resolve(situation.inputs).components:
+        if component.refusal is None or not component.refusal.facts or situation.inputs.copies:
+            continue  # no contradiction of constraints
+        facts = Reader(situation.inputs, problem).constraints(component.refusal)
+        assert not _is_possible(facts), name
+        assert all(_is_possible(facts[:index] + facts[index + 1 :]) for index in range(len(facts))), name
+
+
+def _is_possible(facts: tuple[Constraint, ...]) -> bool:
+    with Sat(facts, selectable=True) as sat:
+        return sat.is_possible(texts=sat.texts)
+
+
+def test_the_corpus_is_as_large_as_it_has_to_be() -> None:
+    assert len(SITUATIONS) >= 40
+    codes = {fact.code for one in SITUATIONS.values() for finding in explain(one.inputs) for fact in finding.facts}
+    assert {"OnePerPackage", "OneProvider", "NoProvider", "UnclaimedCSV", "ChannelMissing", "Deprecated"} <= codes
+
+
+def test_a_finding_is_told_to_programs_too() -> None:
+    [told] = as_json(explain(SITUATIONS["the channel is missing"].inputs))
+    assert told["subscriptions"] == ["a"]
+    assert told["fixes"] == [
+        {
+            "code": "ChangeChannel",
+            "what": "let Subscription a follow channel stable",
+            "do": """kubectl -n ns patch subscription a --type merge -p '{"spec":{"channel":"stable"}}'""",
+        }
+    ]
+
+
+def test_olms_line_stands_first_and_a_sentence_of_ours_is_enough() -> None:
+    finding = Finding(("a",), "", (Fact("X", "x", "x is so"),), (Fix("Y", "do y", "y"),))
+    told = explained(Refusal("ConstraintsNotSatisfiable", "constraints not satisfiable: x", ("x",)), finding)
+    assert told.splitlines()[0] == "constraints not satisfiable: x"
+    assert told.splitlines()[-1] == "fix: do y: y"
+    assert explained(Refusal("ErrorPreventedResolution", "x"), finding) == "x"
+    assert explained(Refusal("ConstraintsNotSatisfiable", "x. Do y.", ("x",)), finding) == "x. Do y."
+    assert explained(Refusal("ConstraintsNotSatisfiable", "x", ("x",)), None) == "x"
+
+
+def test_a_long_line_is_cut() -> None:
+    finding = Finding(("a",), "", (Fact("X", "x", "x" * 500),))
+    assert max(map(len, chain(finding.summary))) == 240
+
+
+if __name__ == "__main__":
+    EXPECTED.write_text(written())
