@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from eventing.cli.bundle import build, images, plan, render, unpack, validate
+from eventing.cli.bundle import build, images, plan, rbac, render, unpack, validate
 
-MODULES = (validate, render, images, plan, unpack, build)
+MODULES = (validate, render, images, plan, rbac, unpack, build)
 """Every module beside this one that adds a verb, in the order of `olmf bundle --help`."""
 
 

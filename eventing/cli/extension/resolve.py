@@ -2,33 +2,105 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.failure import USAGE, CliError
+from eventing.cli.catalog.pulling import pulling
+from eventing.cli.extension.given import (
+    CatalogOption,
+    FileOption,
+    GatesOption,
+    Given,
+    InstalledOption,
+    catalogs,
+    given,
+    installed_of,
+    source_of,
+)
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.extension.model import Answer
 
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(resolve)
+    group.command()(pulling(resolve))
 
 
 def resolve(
     *,
+    file: FileOption = None,
+    catalog: CatalogOption = None,
+    installed: InstalledOption = "",
+    feature_gates: GatesOption = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
     ] = False,
 ) -> None:
     """Say which bundle a ClusterExtension gets, and which rule removed each of the others.
 
-    With --batch a line is {"id", "gates": {NAME: bool}, "catalogs": [{"name", "priority", "labels",
-    "availabilityMode"?, "state"?, "fbc": […]}…], "extension": {"packageName", …}, "installed": null or {"name",
-    "version", "release"?}}, its answer {"id", "bundle", "version", …, "trace": […]} or {"id", "error", "trace"}.
+    Exit code 0: a bundle; 1: none. With --batch a line is {"id", "gates": {NAME: bool}, "catalogs": [{"name",
+    "priority", "labels", "availabilityMode"?, "state"?, "fbc": […]}…], "extension": {"packageName", …}, "installed":
+    null or {"name", "version", "release"?}}, its answer {"id", "bundle", "version", …, "trace": […]} or {"id", "error",
+    "trace"}.
     """
-    if not batch:
-        raise CliError("extension resolve: give --batch and questions on stdin", USAGE)
-    from eventing.cli.lines import answer_lines
-    from shared.domain.extension.question import answered
+    if batch:
+        from eventing.cli.lines import answer_lines
+        from shared.domain.extension.question import answered
 
-    answer_lines(answered)
+        answer_lines(answered)
+        return
+    if output not in ("text", "json", "yaml"):
+        raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
+    answer, told = resolved(given(file), catalog, installed, feature_gates)
+    if output == "text":
+        sys.stdout.write("".join(f"{line}\n" for line in told))
+    else:
+        from eventing.cli.output import document
+
+        document(_shown(answer, feature_gates), output)
+    if answer.bundle is None:
+        raise typer.Exit(NEGATIVE)
+
+
+def resolved(
+    stated: Given, words: Sequence[str] | None, installed: str, feature_gates: str
+) -> tuple[Answer, tuple[str, ...]]:
+    """The answer for the extension, and its reasons as sentences. CliError when it cannot be found out."""
+    from shared.domain.extension import resolve as rules
+    from shared.domain.extension.question import request_of
+    from shared.domain.extension.trace import sentences
+
+    extension = stated.extension
+    if not words:
+        raise CliError("name the catalogs: --catalog PATH|IMAGE", USAGE)
+    request = request_of(source_of(extension))
+    present = installed_of(extension, installed)
+    views = catalogs(words, stated.catalogs, request.package, has_releases=_has_releases(feature_gates))
+    answer = rules.resolve(request, present, views)
+    return answer, (*_heading(answer), *sentences(answer, request, present))
+
+
+def _heading(answer: Answer) -> list[str]:
+    if answer.bundle is None:
+        return []
+    version = answer.bundle.identity.version if answer.bundle.identity else ""
+    return [f"{answer.bundle.name}, version {version}, image {answer.bundle.image or 'unknown'}", ""]
+
+
+def _has_releases(feature_gates: str) -> bool:
+    from eventing.cli.extension.render import gates_of
+    from shared.domain.extension.question import RELEASES
+
+    return gates_of(feature_gates).get(RELEASES, False)
+
+
+def _shown(answer: Answer, feature_gates: str) -> dict[str, Any]:
+    from shared.domain.extension.question import shown
+
+    return shown(answer, has_releases=_has_releases(feature_gates))

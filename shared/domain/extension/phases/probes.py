@@ -64,7 +64,7 @@ def _all(results: Sequence[Result]) -> Result:
     """Unknown before False before True, with the messages of that status only."""
     statuses: tuple[Status, ...] = ("Unknown", "False")
     seen = {result.status for result in results}
-    status = next((one for one in statuses if one in seen), "True")
+    status: Status = next((one for one in statuses if one in seen), "True")
     return Result(status, tuple(text for result in results if result.status == status for text in result.messages))
 
 

@@ -1,0 +1,53 @@
+"""`olmf bundle rbac`: the least that whoever installs a bundle must be allowed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from eventing.cli.bundle.source import BundleArgument
+from eventing.cli.catalog.pulling import pulling
+from eventing.cli.extension.objects import CertOption
+from eventing.cli.failure import USAGE, CliError
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(pulling(rbac))
+
+
+def rbac(
+    bundle: BundleArgument,
+    *,
+    install_namespace: Annotated[str, typer.Option(help="Where the operator is installed.")] = "",
+    name: Annotated[str, typer.Option(help="Of the roles; else that of the package with -installer.")] = "",
+    service_account: Annotated[
+        str, typer.Option(metavar="[NAMESPACE/]NAME", help="Bind the roles to it, too; it lives beside the operator.")
+    ] = "",
+    extension: Annotated[str, typer.Option(help="The ClusterExtension that will own the objects.")] = "",
+    config: Annotated[str, typer.Option(metavar="FILE", help="spec.config.inline, as YAML or JSON.")] = "",
+    cert_provider: CertOption = "none",
+    feature_gates: Annotated[str, typer.Option(help="A=true,B=false; as given to OLM v1.")] = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
+) -> None:  # fmt: skip
+    """Print the Roles and the ClusterRole that suffice to install, watch, change and remove a bundle.
+
+    Verbs are narrowed to the names of its objects where Kubernetes can do that. Whoever installs roles must have every
+    rule in them, so those are listed, too.
+    """
+    from eventing.cli.extension.given import manifests
+    from eventing.cli.extension.objects import rendered, written
+    from eventing.cli.extension.render import gates_of
+    from shared.domain.extension.permissions import Installer, least
+
+    if not install_namespace:
+        raise CliError("bundle rbac: --install-namespace says where the operator is installed", USAGE)
+    gates = gates_of(feature_gates)
+    stated = next(manifests([config]), {}) if config else None
+    found = rendered(bundle, install_namespace, config=stated, cert_provider=cert_provider, gates=gates)
+    home, _, account = service_account.rpartition("/")
+    bound = (home or install_namespace, account) if account else None
+    installer = Installer(name or f"{found.package}-installer", bound, extension)
+    sys.stdout.write(written(list(least(found.objects, installer)), output))

@@ -1,0 +1,92 @@
+"""`olmf extension blockers`: which extensions keep an OpenShift cluster from its next minor version."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eventing.cli.catalog.pulling import pulling
+from eventing.cli.extension.given import (
+    CatalogOption,
+    FileOption,
+    Given,
+    catalogs,
+    given,
+    installed_of,
+    name_in,
+    source_of,
+)
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.extension.openshift import Published
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(pulling(blockers))
+
+
+def blockers(
+    *,
+    openshift: Annotated[str, typer.Option(metavar="VERSION", help="What the cluster runs, e.g. 4.18 or 4.18.3.")] = "",
+    file: FileOption = None,
+    catalog: CatalogOption = None,
+    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+) -> None:
+    """Say which installed extensions are not for the next minor version of OpenShift.
+
+    The files hold ClusterExtensions and their ClusterObjectSets, as `kubectl get … -o yaml` prints them; of an
+    extension without any, what is installed is looked up in the catalogs. Exit code 0: none; 1: some, or one that
+    cannot be read.
+    """
+    from dataclasses import asdict
+
+    from shared.domain.extension.openshift import blockers as judge
+    from shared.domain.semver import InvalidVersion
+
+    if not openshift:
+        raise CliError("extension blockers: --openshift says what the cluster runs, e.g. --openshift 4.18", USAGE)
+    stated = given(file)
+    try:
+        found = judge(
+            [one for extension in stated.extensions for one in _published(extension, stated, catalog)], openshift
+        )
+    except InvalidVersion as error:
+        raise CliError(f"--openshift {openshift}: {error}", USAGE) from error
+    if output == "text":
+        sys.stdout.write((found.message or f"No extension keeps the cluster at {openshift}.") + "\n")
+    else:
+        from eventing.cli.output import document
+
+        document(asdict(found), output)
+    if found.status != "True":
+        raise typer.Exit(NEGATIVE)
+
+
+def _published(extension: Mapping[str, Any], stated: Given, words: list[str] | None) -> list[Published]:
+    """What the newest active revision says, else what the catalogs say about the installed bundle."""
+    from shared import names
+    from shared.api.manifest import annotations_of, labels_of
+    from shared.domain.extension.openshift import Published
+    from shared.domain.extension.phases.revision import newest_active
+
+    name = name_in(extension)
+    owned = [one for one in stated.revisions if labels_of(one).get(names.V1_OWNER_NAME) == name]
+    if revision := newest_active(owned):
+        said = annotations_of(revision)
+        return [Published(name, said.get(names.V1_BUNDLE_NAME, ""), said.get(names.V1_PROPERTIES))]
+    installed = installed_of(extension, "")
+    if installed is None:
+        return []
+    views = catalogs(words, stated.catalogs, str(source_of(extension)["packageName"]), has_releases=False)
+    for view in views:
+        for bundle in view.offer.bundles:
+            if bundle.name == installed.name:
+                return [Published(name, bundle.name, json.dumps([dict(one) for one in bundle.properties]))]
+    what = f"ClusterExtension {name} runs {installed.name}, and nothing here says what that is for"
+    raise CliError(f"{what}; add its ClusterObjectSets with -f, or its catalog with --catalog", UNKNOWN)

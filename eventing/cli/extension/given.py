@@ -1,0 +1,181 @@
+"""What the verbs about extensions are given: manifests in files, catalogs in folders and images."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.extension.model import CatalogView, Installed
+
+FileOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-f", "--file", metavar="FILE", help="ClusterExtension, and ClusterCatalogs if they matter; - is stdin."
+    ),
+]
+CatalogOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalog", metavar="[NAME=]PATH|IMAGE", help="A catalog: folder, file, image or oci:DIR; repeatable."
+    ),
+]
+InstalledOption = Annotated[
+    str, typer.Option(metavar="NAME@VERSION", help="The installed bundle; else what the status of the extension says.")
+]
+GatesOption = Annotated[str, typer.Option("--feature-gates", help="A=true,B=false; as given to OLM v1.")]
+_NAMED = re.compile(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)=(.+)", re.DOTALL)
+_NAME_LABEL = "olm.operatorframework.io/metadata.name"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The manifests of the files, by kind."""
+
+    extensions: list[Mapping[str, Any]] = field(default_factory=list)
+    catalogs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By name."""
+    revisions: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def extension(self) -> Mapping[str, Any]:
+        """The one extension. CliError when there is none, or more than one."""
+        if len(self.extensions) != 1:
+            names = ", ".join(name_in(one) for one in self.extensions) or "none"
+            raise CliError(f"-f: wanted one ClusterExtension, got {names}", USAGE)
+        return self.extensions[0]
+
+
+def given(paths: Sequence[str] | None) -> Given:
+    """What the files hold. CliError when they cannot be read."""
+    if not paths:
+        raise CliError("name the ClusterExtension: -f EXTENSION.yaml", USAGE)
+    found = Given()
+    for one in manifests(paths):
+        match one.get("kind"):
+            case "ClusterExtension":
+                found.extensions.append(one)
+            case "ClusterCatalog":
+                found.catalogs[name_in(one)] = one
+            case "ClusterObjectSet":
+                found.revisions.append(one)
+    return found
+
+
+def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Every object of files and folders, those in lists one by one. CliError."""
+    from shared.domain.gostream import parts
+
+    for path in paths:
+        for name, content in _contents(path):
+            for part in parts(content):
+                if part.error or not isinstance(part.value, dict | None):
+                    raise CliError(f"{name}, document {part.number}: {part.error or 'it is no object'}", UNKNOWN)
+                yield from _flat(part.value or {})
+
+
+def _contents(path: str) -> Iterator[tuple[str, bytes]]:
+    if path == "-":
+        yield "stdin", sys.stdin.buffer.read()
+        return
+    try:
+        files = [Path(path)]
+        if files[0].is_dir():
+            files = sorted(one for one in files[0].rglob("*") if one.suffix in (".yaml", ".yml", ".json"))
+        yield from ((str(file), file.read_bytes()) for file in files)
+    except OSError as error:
+        raise CliError(f"{path}: {error.strerror}", UNKNOWN) from error
+
+
+def _flat(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    items = value.get("items")
+    if str(value.get("kind") or "").endswith("List") and isinstance(items, list):
+        yield from (one for item in items if isinstance(item, dict) for one in _flat(item))
+    elif value:
+        yield value
+
+
+def name_in(manifest: Mapping[str, Any]) -> str:
+    """The name of an object that may have any shape."""
+    stated = manifest.get("metadata")
+    return str(stated.get("name") or "") if isinstance(stated, dict) else ""
+
+
+def source_of(extension: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`spec.source.catalog`. CliError when there is none with a package."""
+    found: Any = extension
+    for key in ("spec", "source", "catalog"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if not isinstance(found, Mapping) or not found.get("packageName"):
+        what = f"ClusterExtension {name_in(extension)} names no package: spec.source.catalog.packageName"
+        raise CliError(f"{what} is missing", USAGE)
+    return found
+
+
+def installed_of(extension: Mapping[str, Any], stated: str) -> Installed | None:
+    """What is installed, by the option or else by the status. CliError when the option cannot be understood."""
+    from shared.domain.extension.model import Installed
+
+    if stated:
+        name, mark, version = stated.rpartition("@")
+        if not mark or not name or not version:
+            raise CliError(f"--installed {stated}: wanted NAME@VERSION, e.g. etcd.v0.9.4@0.9.4", USAGE)
+        return Installed(name, version)
+    bundle = ((extension.get("status") or {}).get("install") or {}).get("bundle")
+    if not isinstance(bundle, Mapping):
+        return None
+    release = bundle.get("release")
+    return Installed(
+        str(bundle.get("name") or ""), str(bundle.get("version") or ""), None if release is None else str(release)
+    )
+
+
+def catalogs(
+    words: Sequence[str] | None, stated: Mapping[str, Mapping[str, Any]], package: str, *, has_releases: bool
+) -> list[CatalogView]:
+    """The catalogs as the resolution sees them. CliError when one cannot be read."""
+    named = dict(map(_named, words or ()))
+    if len(named) != len(words or ()):
+        raise CliError("--catalog: two catalogs have one name; write NAME=PATH to tell them apart", USAGE)
+    if missing := sorted(stated.keys() - named.keys()):
+        raise CliError(f"catalog {missing[0]} has no content here; add --catalog {missing[0]}=PATH", USAGE)
+    return [_view(name, path, stated.get(name, {}), package, has_releases=has_releases) for name, path in named.items()]
+
+
+def _named(word: str) -> tuple[str, str]:
+    match = _NAMED.fullmatch(word)
+    if match:
+        return match[1], match[2]
+    last = word.removeprefix("oci:").rstrip("/").rpartition("/")[2]
+    return re.split(r"[:@]", last)[0] or word, word
+
+
+def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_releases: bool) -> CatalogView:
+    from eventing.cli.catalog.cache import default_store
+    from shared.adapters.content.anywhere import snapshot_at
+    from shared.adapters.oci.errors import OciError
+    from shared.domain.catalog.documents import NotACatalog
+    from shared.domain.extension.model import CatalogView
+    from shared.domain.extension.question import offer_of
+
+    try:
+        pages = snapshot_at(path, default_store()).documents(package)
+        blobs = [pages.value(row) for row in pages.rows()]
+    except (NotACatalog, OciError, OSError) as error:
+        raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
+    spec, meta = stated.get("spec") or {}, stated.get("metadata") or {}
+    return CatalogView(
+        name,
+        int(spec.get("priority") or 0),
+        {_NAME_LABEL: name, **(meta.get("labels") or {})},
+        spec.get("availabilityMode") != "Unavailable",
+        offer_of(blobs, package, has_releases=has_releases),
+    )

@@ -1,0 +1,67 @@
+"""The objects of a bundle as OLM v1 renders them, for the verbs that look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+
+CertOption = Annotated[
+    str, typer.Option("--cert-provider", help="none, cert-manager or openshift-service-ca: who makes certificates.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A bundle and its objects."""
+
+    package: str
+    name: str
+    """Of its ClusterServiceVersion."""
+    annotations: Mapping[str, str]
+    objects: tuple[dict[str, Any], ...]
+
+
+def rendered(
+    reference: str, namespace: str, *, config: object, cert_provider: str, gates: Mapping[str, bool]
+) -> Rendering:
+    """The bundle in a folder or image, rendered. CliError when it cannot be had (3), or gives no objects (1)."""
+    from eventing.cli.bundle.source import opened
+    from shared.domain.extension.render.load import load
+    from shared.domain.extension.render.model import NotRenderedError
+    from shared.domain.extension.render.question import InvalidQuestionError, wishes_of
+    from shared.domain.extension.render.render import render
+
+    question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
+    with opened(reference) as source:
+        files = source.files()
+    try:
+        wishes = wishes_of(question)
+        bundle = load(files)
+        made = tuple(map(dict, render(bundle, wishes)))
+    except InvalidQuestionError as error:
+        raise CliError(str(error), USAGE) from error
+    except NotRenderedError as error:
+        raise CliError(f"{reference}: {error}", NEGATIVE) from error
+    meta = bundle.csv.get("metadata") or {}
+    return Rendering(bundle.package, str(meta.get("name") or ""), meta.get("annotations") or {}, made)
+
+
+def written(objects: list[Mapping[str, Any]], output: str) -> str:
+    """Objects as a stream of YAML documents, or as one List in JSON. CliError for another format."""
+    import json
+
+    if output == "json":
+        return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
+    if output != "yaml":
+        raise CliError(f"-o {output}: wanted yaml or json", USAGE)
+    import yaml
+
+    # Through JSON, because YAML would write the same value a second time as an alias.
+    return "".join(
+        "---\n" + yaml.safe_dump(json.loads(json.dumps(one)), sort_keys=False, allow_unicode=True) for one in objects
+    )

@@ -1,0 +1,93 @@
+"""What installing a bundle would do to a cluster, and what stands in the way of it, before anything is done."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of, uid_of
+from shared.domain.extension.crd_safety.report import way_out
+from shared.domain.extension.crd_safety.upgrade import message, problems
+from shared.domain.extension.phases import validation
+from shared.domain.extension.phases.order import group_version, phase_sort
+
+
+class Effect(enum.StrEnum):
+    """What happens to an object."""
+
+    CREATE = "create"
+    CHANGE = "change"
+    KEEP = "keep"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One object and what happens to it."""
+
+    effect: Effect
+    manifest: ReadOnly
+
+
+Identity = tuple[str, str, str, str]
+
+
+def present(
+    before: Sequence[Manifest], cluster: Iterable[Manifest], wanted: Sequence[Manifest], extension: str
+) -> tuple[Manifest, ...]:
+    """What an extension has: what its installed bundle gives, and as the cluster has it where that is known."""
+    ours = set(map(identity_of, (*before, *wanted)))
+    known = {identity_of(one): one for one in before} | {
+        identity_of(one): one
+        for one in cluster
+        if identity_of(one) in ours or labels_of(one).get(names.V1_OWNER_NAME) == extension
+    }
+    return tuple(known.values())
+
+
+def changes(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> tuple[Change, ...]:
+    """What happens to each object, in the order of the rollout; what is not wanted any more comes last."""
+    old = {identity_of(one): one for one in present}
+    ordered = [one for phase in phase_sort(wanted) for one in phase.objects]
+    left = {identity_of(one) for one in ordered}
+    found = [Change(_effect(old.get(identity_of(one)), one), one) for one in ordered]
+    return (*found, *(Change(Effect.REMOVE, one) for identity, one in old.items() if identity not in left))
+
+
+def obstacles(present: Iterable[ReadOnly], wanted: Sequence[Manifest], *, is_strict: bool = True) -> Iterator[str]:
+    """Sentences that say why the objects would not be applied; `is_strict` is `enforcement: Strict` of CRD safety."""
+    yield from validation.problems(phase_sort(wanted))
+    old = {identity_of(one): one for one in present if _is_definition(one)} if is_strict else {}
+    for one in wanted:
+        before = old.get(identity_of(one))
+        if before is not None and (found := problems(before, one)):
+            checks = dict.fromkeys(problem.finding.check for problem in found)
+            yield "\n".join([message(one, found), *(f"  {check}: {way_out(check)}" for check in checks)])
+
+
+def _is_definition(manifest: ReadOnly) -> bool:
+    return manifest.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind
+
+
+def identity_of(manifest: ReadOnly) -> Identity:
+    """Group, kind, namespace and name: what an object stays when its version changes."""
+    return group_version(manifest)[0], str(manifest.get("kind") or ""), namespace_of(manifest), name_of(manifest)
+
+
+def _effect(present: ReadOnly | None, wanted: ReadOnly) -> Effect:
+    if present is None:
+        return Effect.CREATE
+    # The cluster adds defaults and a status; what was rendered has nothing that was not wanted.
+    is_same = _agrees(wanted, present) if uid_of(present) else wanted == present
+    return Effect.KEEP if is_same else Effect.CHANGE
+
+
+def _agrees(wanted: object, present: object) -> bool:
+    """Whether the present has all that is wanted; it may have more fields."""
+    if isinstance(wanted, Mapping) and isinstance(present, Mapping):
+        return all(_agrees(value, present.get(key)) for key, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(present, list):
+        return len(wanted) == len(present) and all(map(_agrees, wanted, present))
+    return wanted == present

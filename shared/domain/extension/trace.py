@@ -1,0 +1,59 @@
+"""Why an extension gets the bundle that it gets, or none, as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from shared.domain.extension.model import Answer, Installed, Request, Step
+
+_NAMED: Final = 5
+"""How many of the bundles that a rule removed are named; JSON has all."""
+
+
+def sentences(answer: Answer, request: Request, installed: Installed | None) -> tuple[str, ...]:
+    """One sentence for each rule, catalog by catalog."""
+    return tuple(_sentence(step, request, installed) for step in answer.trace) + tuple(_verdict(answer))
+
+
+def _verdict(answer: Answer) -> Iterator[str]:
+    if answer.bundle is None:
+        yield f"Nothing can be installed: {answer.error}."
+        return
+    yield f"So {answer.bundle.name} of catalog {answer.catalog} is the one."
+
+
+def _sentence(step: Step, request: Request, installed: Installed | None) -> str:
+    match step.rule:
+        case "package":
+            return f"Catalog {step.catalog} has {_count(step.left).lower()} of package {request.package}."
+        case "channel":
+            left = f"{_left(step)} in {_channels(request.channels)}"
+        case "version":
+            left = f"{_left(step)} of a version in {request.version!r}"
+        case "successor":
+            left = f"{_left(step)} reached from {installed.name if installed else 'nothing'}, or it itself"
+        case "best":
+            left = "The highest version is taken, and a deprecated one only if there is no other"
+        case _:
+            left = f"Of all catalogs that are left, {step.catalog} has the highest priority"
+    return f"{left}{_removed(step)}."
+
+
+def _left(step: Step) -> str:
+    return f"{_count(step.left)} {'is' if step.left == 1 else 'are'}"
+
+
+def _count(number: int) -> str:
+    return f"{number or 'No'} bundle{'' if number == 1 else 's'}"
+
+
+def _channels(channels: Sequence[str]) -> str:
+    return f"the channel{'' if len(channels) == 1 else 's'} {', '.join(channels)}"
+
+
+def _removed(step: Step) -> str:
+    if not step.removed:
+        return ""
+    more = len(step.removed) - _NAMED
+    return f"; not {', '.join(step.removed[:_NAMED])}{f' and {more} more' if more > 0 else ''}"

@@ -1,0 +1,92 @@
+"""What installing a bundle would do to a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared import names
+from shared.domain.extension.outlook import Effect, changes, obstacles, present
+
+Object = dict[str, Any]
+
+
+def an_object(name: str = "a", kind: str = "ConfigMap", **more: Any) -> Object:
+    meta = {"name": name, "namespace": "n"} | more.pop("meta", {})
+    return {"apiVersion": "v1", "kind": kind, "metadata": meta, **more}
+
+
+def a_definition(*required: str) -> Object:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "required": list(required)}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "mice.acme.io"},
+        "spec": {"scope": "Namespaced", "versions": [version]},
+    }
+
+
+LIVE: Object = {"uid": "u", "resourceVersion": "5"}
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "want"),
+    [
+        pytest.param([], an_object(), Effect.CREATE, id="not there"),
+        pytest.param([an_object("b")], an_object(), Effect.CREATE, id="only another one there"),
+        pytest.param([an_object(data={})], an_object(data={}), Effect.KEEP, id="as rendered before"),
+        pytest.param([an_object(data={"a": "1"})], an_object(data={}), Effect.CHANGE, id="a field was rendered before"),
+        pytest.param(
+            [an_object(data={"a": "1", "b": "2"}, meta=LIVE)], an_object(data={"a": "1"}), Effect.KEEP,
+            id="a cluster may add fields",
+        ),
+        pytest.param(
+            [an_object(data={"a": "1"}, meta=LIVE)], an_object(data={"a": "2"}), Effect.CHANGE,
+            id="a cluster has another value",
+        ),
+        pytest.param(
+            [an_object(list=[{"a": 1, "b": 2}], meta=LIVE)], an_object(list=[{"a": 1}]), Effect.KEEP, id="inside lists"
+        ),
+        pytest.param([an_object(list=[1, 2], meta=LIVE)], an_object(list=[1]), Effect.CHANGE, id="a longer list"),
+    ],
+)  # fmt: skip
+def test_what_happens_to_an_object(before: list[Object], wanted: Object, want: Effect) -> None:
+    assert changes(before, [wanted])[0].effect == want
+
+
+def test_objects_come_in_the_order_of_the_rollout_and_removals_last() -> None:
+    found = changes([an_object("old", "Secret")], [an_object("d", "Deployment"), an_object("s", "ServiceAccount")])
+    assert [(one.effect, one.manifest["metadata"]["name"]) for one in found] == [
+        (Effect.CREATE, "s"),
+        (Effect.CREATE, "d"),
+        (Effect.REMOVE, "old"),
+    ]
+
+
+def test_what_an_extension_has() -> None:
+    before, live = an_object("a"), an_object("a", meta=LIVE)
+    owned = an_object("owned", meta={"labels": {names.V1_OWNER_NAME: "e"}})
+    foreign = an_object("foreign", meta={"labels": {names.V1_OWNER_NAME: "f"}})
+    wanted = an_object("w")
+    assert present([before], [live, owned, foreign, wanted], [wanted], "e") == (live, owned, wanted)
+
+
+def test_an_unsafe_definition_stands_in_the_way() -> None:
+    [told] = obstacles([a_definition()], [a_definition("tail"), an_object()])
+    assert told.startswith(
+        'validating upgrade for CRD "mice.acme.io": v1: ^.spec: required: new required fields: [tail]'
+    )
+    assert "\n  required: make the field optional" in told
+
+
+def test_a_safe_definition_and_a_waived_one_do_not() -> None:
+    assert not list(obstacles([a_definition("tail")], [a_definition()]))
+    assert not list(obstacles([a_definition()], [a_definition("tail")], is_strict=False))
+
+
+def test_what_no_phase_can_hold_stands_in_the_way() -> None:
+    assert list(obstacles([], [an_object(), an_object()])) == [
+        'phase "configuration": /v1, Kind=ConfigMap n/a: duplicate object found in phases: configuration'
+    ]

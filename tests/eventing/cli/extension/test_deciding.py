@@ -1,0 +1,274 @@
+"""`olmf extension resolve`, `plan` and `blockers`, and `olmf bundle rbac`: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.main import app
+from shared import names
+from tests.kit.catalogs import a_bundle, a_property, written
+from tests.kit.installation import SAMPLES
+
+TIDE = SAMPLES / "tide"
+MAXIMUM = "olm.maxOpenShiftVersion"
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of catalogs belongs to one test."""
+    monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "kept"))
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    versions = ("0.1.0", "0.2.0", "0.3.0", "1.0.0")
+    entries = [{"name": f"tide.v{version}", "skipRange": f"<{version}"} for version in versions]
+    bundles = [a_bundle(version, package="tide") for version in versions]
+    bundles[-1]["properties"].append(a_property(MAXIMUM, "4.18"))
+    del bundles[0]["image"]
+    documents: list[dict[str, Any]] = [
+        {"schema": "olm.package", "name": "tide", "defaultChannel": "stable"},
+        {"schema": "olm.channel", "package": "tide", "name": "stable", "entries": entries},
+        *bundles,
+    ]
+    return written(tmp_path / "sea", *documents)
+
+
+def extension(folder: Path, *more: Mapping[str, Any], status: object = None, **source: object) -> Path:
+    stated = {
+        "apiVersion": "olm.operatorframework.io/v1",
+        "kind": "ClusterExtension",
+        "metadata": {"name": "tide"},
+        "spec": {"namespace": "sea", "source": {"catalog": {"packageName": "tide", **source}}},
+        "status": status or {},
+    }
+    path = folder / "extension.yaml"
+    path.write_text(yaml.safe_dump_all([stated, *more]))
+    return path
+
+
+def running(name: str, version: str) -> dict[str, Any]:
+    return {"install": {"bundle": {"name": name, "version": version}}}
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+def refused(code: int, sentence: str, *words: object) -> None:
+    failure = run(*words).exception
+    assert isinstance(failure, CliError)
+    assert failure.code == code
+    assert sentence in str(failure)
+
+
+def test_resolve_prints_the_bundle_and_why(tmp_path: Path, catalog: Path) -> None:
+    found = run("extension", "resolve", "-f", extension(tmp_path, version="<1"), "--catalog", catalog)
+    assert found.exit_code == 0
+    assert found.stdout.splitlines()[0] == "tide.v0.3.0, version 0.3.0, image quay.io/acme/tide:v0.3.0"
+    assert "Catalog sea has 4 bundles of package tide." in found.stdout
+    assert "3 bundles are of a version in '<1'; not tide.v1.0.0." in found.stdout
+
+
+def test_resolve_says_why_there_is_none(tmp_path: Path, catalog: Path) -> None:
+    found = run("extension", "resolve", "-f", extension(tmp_path, version=">9"), "--catalog", f"main={catalog}")
+    assert found.exit_code == NEGATIVE
+    assert 'no bundles found for package "tide" matching version ">9"' in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("installed", "status"),
+    [("tide.v0.1.0@0.1.0", None), ("", running("tide.v0.1.0", "0.1.0"))],
+    ids=["by the option", "by the status"],
+)
+def test_resolve_knows_what_is_installed(tmp_path: Path, catalog: Path, installed: str, status: object) -> None:
+    file = extension(tmp_path, status=status, channels=["stable"], version="<1")
+    words = ("extension", "resolve", "-f", file, "--catalog", catalog, "--installed", installed, "-o", "json")
+    answer = json.loads(run(*words).stdout)
+    assert answer["bundle"] == "tide.v0.3.0"
+    assert "successor" in [step["rule"] for step in answer["trace"]]
+
+
+def test_resolve_regards_cluster_catalogs(tmp_path: Path, catalog: Path) -> None:
+    kind = {"kind": "ClusterCatalog", "metadata": {"name": "b"}, "spec": {"priority": 5}}
+    off = {"kind": "ClusterCatalog", "metadata": {"name": "a"}, "spec": {"availabilityMode": "Unavailable"}}
+    file = extension(tmp_path, {"kind": "List", "items": [kind, off]})
+    words = ("extension", "resolve", "-f", file, "-o", "json", "--catalog")
+    answer = json.loads(run(*words, f"a={catalog}", "--catalog", f"b={catalog}", "--catalog", f"c={catalog}").stdout)
+    assert answer["catalog"] == "b"
+    refused(USAGE, "catalog a has no content here; add --catalog a=PATH", *words, f"b={catalog}")
+
+
+def test_what_cannot_be_resolved(tmp_path: Path, catalog: Path) -> None:
+    file = extension(tmp_path)
+    resolve = ("extension", "resolve")
+    refused(USAGE, "-f EXTENSION.yaml", *resolve)
+    refused(USAGE, "name the catalogs", *resolve, "-f", file)
+    refused(USAGE, "wanted text, json or yaml", *resolve, "-f", file, "-o", "xml")
+    refused(USAGE, "wanted NAME@VERSION", *resolve, "-f", file, "--catalog", catalog, "--installed", "tide")
+    refused(USAGE, "two catalogs have one name", *resolve, "-f", file, "--catalog", catalog, "--catalog", catalog)
+    refused(UNKNOWN, "No such file", *resolve, "-f", tmp_path / "none.yaml", "--catalog", catalog)
+    refused(UNKNOWN, "cannot be read", *resolve, "-f", file, "--catalog", f"x={file}")
+    refused(USAGE, "wanted one ClusterExtension, got none", *resolve, "-f", catalog, "--catalog", catalog)
+    file.write_text("[]")
+    refused(UNKNOWN, "document 1: it is no object", *resolve, "-f", file, "--catalog", catalog)
+    file.write_text("kind: ClusterExtension\nmetadata: {name: e}\n")
+    refused(USAGE, "ClusterExtension e names no package", *resolve, "-f", file, "--catalog", catalog)
+
+
+def test_plan_of_an_installation(tmp_path: Path, catalog: Path) -> None:
+    words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "1.0.0")
+    found = run(*words)
+    assert found.exit_code == 0
+    assert "  create Deployment sea/tide-controller" in found.stdout
+    assert "Permissions needed:" in found.stdout
+    value = json.loads(run(*words, "-o", "json").stdout)
+    assert value["wouldDo"]
+    assert {one["effect"] for one in value["objects"]} == {"create"}
+    assert [one["kind"] for one in value["permissions"]] == ["ClusterRole", "Role"]
+
+
+def test_plan_of_an_upgrade(tmp_path: Path, catalog: Path) -> None:
+    words = (
+        "extension",
+        "plan",
+        "-f",
+        extension(tmp_path, status=running("tide.v0.3.0", "0.3.0")),
+        "--catalog",
+        catalog,
+    )
+    more = ("--bundle", TIDE / "1.0.0", "--from", TIDE / "0.3.0")
+    effects = [one["effect"] for one in json.loads(run(*words, *more, "-o", "json").stdout)["objects"]]
+    assert "change" in effects
+    refused(UNKNOWN, "what tide.v0.3.0 has installed is not known here", *words, "--bundle", TIDE / "1.0.0")
+
+
+def test_plan_of_what_is_there(tmp_path: Path, catalog: Path) -> None:
+    file = extension(tmp_path, status=running("tide.v1.0.0", "1.0.0"))
+    found = run("extension", "plan", "-f", file, "--catalog", catalog, "--bundle", TIDE / "1.0.0", "-o", "json")
+    assert {one["effect"] for one in json.loads(found.stdout)["objects"]} == {"keep"}
+
+
+def test_plan_regards_what_the_cluster_has(tmp_path: Path, catalog: Path) -> None:
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "tide-controller", "namespace": "sea"},
+    }
+    other = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "other", "namespace": "sea"}}
+    live = tmp_path / "live"
+    live.mkdir()
+    (live / "all.json").write_text(json.dumps({"kind": "List", "items": [account, other]}))
+    words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "1.0.0")
+    found = json.loads(run(*words, "--existing", live, "-o", "json").stdout)["objects"]
+    assert {one["object"]: one["effect"] for one in found}["ServiceAccount sea/tide-controller"] == "keep"
+    assert "ServiceAccount sea/other" not in [one["object"] for one in found]
+
+
+def test_plan_is_blocked_by_a_resolution_that_fails(tmp_path: Path, catalog: Path) -> None:
+    found = run("extension", "plan", "-f", extension(tmp_path, version=">9"), "--catalog", catalog)
+    assert found.exit_code == NEGATIVE
+    assert 'Blocked:\n  no bundles found for package "tide" matching version ">9"' in found.stdout
+
+
+def test_plan_is_blocked_by_a_bundle_that_gives_no_objects(tmp_path: Path, catalog: Path) -> None:
+    (tmp_path / "empty" / "manifests").mkdir(parents=True)
+    words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog)
+    found = run(*words, "--bundle", tmp_path / "empty")
+    assert found.exit_code == NEGATIVE
+    assert "Blocked:\n  " in found.stdout
+
+
+def test_plan_tells_what_keeps_the_cluster_back(tmp_path: Path, catalog: Path) -> None:
+    words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "1.0.0")
+    assert run(*words, "--openshift", "4.18").exit_code == 0
+    refused(USAGE, "--openshift four", *words, "--openshift", "four")
+
+
+def test_plan_cannot_know_the_content_of_a_bundle_without_image(tmp_path: Path, catalog: Path) -> None:
+    words = ("extension", "plan", "-f", extension(tmp_path, version="0.1.0"), "--catalog", catalog)
+    refused(UNKNOWN, "the catalog names no image of tide.v0.1.0; name its content with --bundle DIR", *words)
+    refused(USAGE, "wanted text, json or yaml", *words, "-o", "xml")
+
+
+def a_revision(number: int, *, properties: str, state: str = "Active") -> dict[str, Any]:
+    said = {names.V1_BUNDLE_NAME: f"tide.v{number}", names.V1_PROPERTIES: properties}
+    return {
+        "kind": "ClusterObjectSet",
+        "metadata": {"name": f"tide-{number}", "labels": {names.V1_OWNER_NAME: "tide"}, "annotations": said},
+        "spec": {"revision": number, "lifecycleState": state},
+    }
+
+
+def test_blockers_by_the_highest_active_revision(tmp_path: Path) -> None:
+    """v1.md 23: several revisions."""
+    limit = json.dumps([{"type": MAXIMUM, "value": "4.18"}])
+    later = json.dumps([{"type": MAXIMUM, "value": "4.19"}])
+    revisions = [
+        a_revision(1, properties=later), a_revision(2, properties=limit),
+        a_revision(3, properties=later, state="Archived"),
+    ]  # fmt: skip
+    words = ("extension", "blockers", "-f", extension(tmp_path, *revisions), "--openshift")
+    found = run(*words, "4.18")
+    assert found.exit_code == NEGATIVE
+    assert found.stdout == (
+        "Found ClusterExtensions that require upgrades prior to upgrading cluster to version 4.19: "
+        'bundle "tide.v2" for ClusterExtension "tide".\n'
+    )
+    free = run(*words, "4.17.9")
+    assert (free.exit_code, free.stdout) == (0, "No extension keeps the cluster at 4.17.9.\n")
+    assert json.loads(run(*words, "4.18", "-o", "json").stdout)["reason"] == "IncompatibleOperatorsInstalled"
+
+
+def test_blockers_by_the_catalog(tmp_path: Path, catalog: Path) -> None:
+    words = ("extension", "blockers", "--openshift", "4.18", "-f")
+    newest = extension(tmp_path, status=running("tide.v1.0.0", "1.0.0"))
+    assert run(*words, newest, "--catalog", catalog).exit_code == NEGATIVE
+    refused(UNKNOWN, "runs tide.v1.0.0, and nothing here says what that is for", *words, newest)
+    assert run(*words, extension(tmp_path)).exit_code == 0
+
+
+def test_blockers_want_a_version(tmp_path: Path) -> None:
+    refused(USAGE, "--openshift says", "extension", "blockers", "-f", extension(tmp_path))
+    refused(USAGE, "--openshift x.y", "extension", "blockers", "-f", extension(tmp_path), "--openshift", "x.y")
+
+
+def test_rbac_prints_what_it_takes_to_install_a_bundle() -> None:
+    found = run("bundle", "rbac", TIDE / "1.0.0", "--install-namespace", "sea")
+    made = list(yaml.safe_load_all(found.stdout))
+    assert [(one["kind"], one["metadata"]["name"]) for one in made] == [
+        ("ClusterRole", "tide-installer"),
+        ("Role", "tide-installer"),
+    ]
+    named = {name for rule in made[1]["rules"] for name in rule.get("resourceNames", ())}
+    assert named == {"tide-controller"}
+
+
+def test_rbac_binds_to_an_account_and_regards_the_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("tide: high\n")
+    words = ("bundle", "rbac", TIDE / "1.0.0", "--install-namespace", "sea", "--service-account")
+    made = json.loads(run(*words, "robots/r2", "--extension", "e", "--name", "n", "-o", "json").stdout)["items"]
+    assert made[1]["subjects"] == [{"kind": "ServiceAccount", "namespace": "robots", "name": "r2"}]
+    assert made[1]["metadata"]["name"] == "n"
+    assert ["e"] in [rule.get("resourceNames") for rule in made[0]["rules"]]
+    beside = json.loads(run(*words, "r2", "-o", "json").stdout)["items"]
+    assert beside[1]["subjects"][0]["namespace"] == "sea"
+    refused(NEGATIVE, "tide", *words[:-1], "--config", config)
+
+
+def test_rbac_wants_to_know_where() -> None:
+    refused(USAGE, "--install-namespace says", "bundle", "rbac", TIDE / "1.0.0")
+    refused(USAGE, "wanted yaml or json", "bundle", "rbac", TIDE / "1.0.0", "--install-namespace", "sea", "-o", "xml")
+    refused(
+        USAGE, "certProvider 'acme' is not known", "bundle", "rbac", TIDE / "1.0.0", "--install-namespace", "sea",
+        "--cert-provider", "acme",
+    )  # fmt: skip
