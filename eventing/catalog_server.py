@@ -36,6 +36,7 @@ class Serving:
     is_enforced: bool = False
     """The index must be there already."""
     is_all_or_nothing: bool = False
+    is_every_call_told: bool = False
 
 
 def index(serving: Serving) -> Snapshot:
@@ -59,7 +60,8 @@ def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) ->
         tell(f"package {name} is not served: {'; '.join(findings)}")
     store = Store(serving.cache_folder) if serving.cache_folder else serving.store
     with ExitStack() as stack:
-        port = stack.enter_context(server.running(answers, serving.address))
+        heard = tell if serving.is_every_call_told else None
+        port = stack.enter_context(server.running(answers, serving.address, heard))
         lines = nullcontext(0)
         if serving.http_address is not None:
             host, wanted = serving.http_address

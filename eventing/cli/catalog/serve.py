@@ -23,6 +23,7 @@ EnforceOption = Annotated[
     ),
 ]
 TerminationOption = Annotated[Path, typer.Option("-t", "--termination-log", help="Where the last words go.")]
+ProfileOption = Annotated[str, typer.Option("--pprof-addr", hidden=True)]
 _TERMINATION_LOG = Path("/dev/termination-log")
 
 
@@ -41,12 +42,16 @@ def serve(
     cache_only: Annotated[bool, typer.Option("--cache-only", help="Make the index and end.")] = False,
     cache_enforce_integrity: EnforceOption = None,
     all_or_nothing: Annotated[bool, typer.Option(help="End when a package is broken, as opm does.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Tell of every call on stderr.")] = False,
     termination_log: TerminationOption = _TERMINATION_LOG,
+    pprof_addr: ProfileOption = "",
 ) -> None:
     """Serve a catalog over gRPC; broken packages are named on stderr, and the others are served."""
     from eventing.catalog_server import Serving
     from eventing.cli.catalog.cache import default_store
 
+    if pprof_addr:
+        _tell("there is no profile to look at: --pprof-addr is taken and does nothing")
     if cache_enforce_integrity and cache_dir is None:
         raise CliError("--cache-dir must be specified with --cache-enforce-integrity", NEGATIVE)
     is_enforced = (
@@ -61,6 +66,7 @@ def serve(
         cache_folder=cache_dir,
         is_enforced=is_enforced,
         is_all_or_nothing=all_or_nothing,
+        is_every_call_told=debug,
     )
     try:
         _run(serving, is_only_index=cache_only)

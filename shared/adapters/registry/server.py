@@ -42,9 +42,26 @@ def _calls(answers: Answers) -> Mapping[str, Call]:
     }
 
 
-def server_of(answers: Answers, address: str) -> tuple[grpc.Server, int]:
-    """A server that is not started yet, and its port. PortTakenError when the address is taken."""
-    server = grpc.server(ThreadPoolExecutor(_THREADS), options=[("grpc.so_reuseport", 0)])
+class _Told(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
+    """Tells of every call before it is answered."""
+
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        self._tell = tell
+
+    def intercept_service(
+        self, proceed: Callable[[grpc.HandlerCallDetails], Any], details: grpc.HandlerCallDetails
+    ) -> grpc.RpcMethodHandler:
+        """Called by the server."""
+        said = " ".join(f"{key}={value!r}" for key, value in details.invocation_metadata)
+        self._tell(f"{details.method} {said}".rstrip())
+        return proceed(details)
+
+
+def server_of(answers: Answers, address: str, tell: Callable[[str], object] | None = None) -> tuple[grpc.Server, int]:
+    """A server that is not started yet, and its port; `tell` hears of every call. PortTakenError."""
+    interceptors = [_Told(tell)] if tell else []
+    options = [("grpc.so_reuseport", 0)]
+    server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=options)
     calls = _calls(answers)
     registry = {method.name: _handler(method, calls[method.name]) for method in SERVICES[REGISTRY]}
     (custom,) = SERVICES[EXPERIMENTAL]
@@ -66,9 +83,11 @@ def server_of(answers: Answers, address: str) -> tuple[grpc.Server, int]:
 
 
 @contextmanager
-def running(answers: Answers, address: str = "127.0.0.1:0") -> Iterator[int]:
+def running(
+    answers: Answers, address: str = "127.0.0.1:0", tell: Callable[[str], object] | None = None
+) -> Iterator[int]:
     """The port of a server that answers until the end of the block, which lets running calls end."""
-    server, port = server_of(answers, address)
+    server, port = server_of(answers, address, tell)
     server.start()
     try:
         yield port

@@ -153,3 +153,16 @@ def test_what_cannot_be_served_is_told(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert olmf(tmp_path, "serve", str(broken), "--http", "x").returncode == 2
+
+
+def test_fbc_md_16_1_every_call_is_told_where_that_is_wanted(tmp_path: Path, catalog: Path) -> None:
+    command = [sys.executable, "-m", "eventing.cli.main", "catalog", "serve", str(catalog), "-p", "0", "--debug"]
+    command += ["--pprof-addr", "localhost:6060"]
+    with subprocess.Popen(command, env=environment(tmp_path), stderr=subprocess.PIPE, text=True) as program:
+        assert program.stderr is not None
+        assert "does nothing" in program.stderr.readline()
+        port = int(program.stderr.readline().split()[-1])
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            list(channel.unary_stream("/api.Registry/ListPackages", bytes, bytes)(b"", timeout=10))
+        program.terminate()
+        assert "/api.Registry/ListPackages user-agent=" in program.stderr.read()
