@@ -18,6 +18,8 @@ from shared.domain.semver.release import InvalidRelease, parse_release
 
 _IDENTITY: Final = "olm.package"
 _OBJECT: Final = "olm.bundle.object"
+_WHOLE: Final = {"type", "value"}
+"""The fields of a property as they nearly always are."""
 
 
 class Unreadable(ValueError):
@@ -135,7 +137,8 @@ def _notice(value: Mapping[str, Any] | None) -> Notice:
 def _add_bundle(blobs: Blobs, meta: Meta, place: Place) -> None:
     fields = _read("bundle", schemas.BUNDLE, meta)
     image = fields.get("image") or ""
-    properties = list(map(schemas.PROPERTY.read, fields.get("properties") or ()))
+    read = schemas.PROPERTY.read
+    properties = [one if one and one.keys() == _WHOLE else read(one) for one in fields.get("properties") or ()]
     has_objects = _check_objects(meta, properties)
     flaws: list[str] = []
     identity = _identity(meta, properties, flaws)
@@ -149,12 +152,13 @@ def _add_bundle(blobs: Blobs, meta: Meta, place: Place) -> None:
 
 def _check_objects(meta: Meta, properties: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the bundle embeds objects. Unreadable when one of them is neither JSON nor YAML."""
-    objects = [(index, one) for index, one in enumerate(properties) if one.get("type") == _OBJECT]
-    for index, one in objects:
-        if why := _wrong_object(index, one):
+    if _OBJECT not in [one.get("type") for one in properties]:
+        return False
+    for index, one in enumerate(properties):
+        if one.get("type") == _OBJECT and (why := _wrong_object(index, one)):
             where = f"package {quoted(meta.package)}, bundle {quoted(meta.name)}"
             raise Unreadable(f"read bundle objects: {where}: {why}")
-    return bool(objects)
+    return True
 
 
 def _wrong_object(index: int, one: Mapping[str, Any]) -> str:
@@ -198,13 +202,17 @@ def _identity(meta: Meta, properties: Sequence[Mapping[str, Any]], flaws: list[s
 
 
 def _wrong_images(meta: Meta, image: str, related: Iterable[Mapping[str, Any] | None]) -> Iterator[str]:
-    where = f"package {quoted(meta.package)} bundle {quoted(meta.name)}"
     if image and (why := image_reference.why_not(image)):
-        yield f"{where} image: invalid image pull spec {quoted(image)}: {why}"
+        yield _wrong_image(meta, "image", image, why)
     for index, one in enumerate(related):
         text = schemas.RELATED_IMAGE.read(one).get("image")
         if text and (why := image_reference.why_not(text)):
-            yield f"{where} relatedImages[{index}].image: invalid image pull spec {quoted(text)}: {why}"
+            yield _wrong_image(meta, f"relatedImages[{index}].image", text, why)
+
+
+def _wrong_image(meta: Meta, field_name: str, text: str, why: str) -> str:
+    where = f"package {quoted(meta.package)} bundle {quoted(meta.name)} {field_name}"
+    return f"{where}: invalid image pull spec {quoted(text)}: {why}"
 
 
 def _wrong_version(name: str, version: str, build: str) -> Iterator[str]:
