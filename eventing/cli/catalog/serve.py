@@ -54,9 +54,7 @@ def serve(
         _tell("there is no profile to look at: --pprof-addr is taken and does nothing")
     if cache_enforce_integrity and cache_dir is None:
         raise CliError("--cache-dir must be specified with --cache-enforce-integrity", NEGATIVE)
-    is_enforced = (
-        cache_dir is not None and not cache_only if cache_enforce_integrity is None else cache_enforce_integrity
-    )
+    is_by_itself = cache_dir is not None and not cache_only
     serving = Serving(
         path,
         default_store(),
@@ -64,7 +62,7 @@ def serve(
         http_address=_address(http) if http else None,
         name=name,
         cache_folder=cache_dir,
-        is_enforced=is_enforced,
+        is_enforced=is_by_itself if cache_enforce_integrity is None else cache_enforce_integrity,
         is_all_or_nothing=all_or_nothing,
         is_every_call_told=debug,
     )
