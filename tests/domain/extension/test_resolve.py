@@ -115,6 +115,11 @@ NONE = 'no bundles found for package "p"'
             NONE + ' matching version "3.0.0" in channels [beta]',
             id="v1.md 13.8 row 11",
         ),
+        pytest.param(
+            ask(G, channels=["stable"], version="1.0.0"),
+            NONE + ' matching version "1.0.0" in channels [stable]',
+            id="v1.md 13.8 row 12",
+        ),
         pytest.param(ask(G, channels=["alpha"], version="0.1.0"), "0.1.0", id="v1.md 13.8 row 13"),
         pytest.param(ask(G, channels=["beta", "alpha"]), "2.0.0", id="v1.md 13.8 row 14"),
         pytest.param(ask(G, version=">=0.1.0 <=1.0.0"), "0.1.0", id="v1.md 13.8 row 15: deprecated last"),
@@ -143,6 +148,16 @@ NONE = 'no bundles found for package "p"'
             ask(G, installed="1.0.2", version="<1.0.2", upgradeConstraintPolicy="SelfCertified"),
             "0.1.0",
             id="v1.md 13.8 row 23",
+        ),
+        pytest.param(
+            ask(G, installed="1.0.2", version=">0.1.0 <1.0.0", upgradeConstraintPolicy="SelfCertified"),
+            'error upgrading from currently installed version "1.0.2": ' + NONE + ' matching version ">0.1.0 <1.0.0"',
+            id="v1.md 13.8 row 24",
+        ),
+        pytest.param(
+            ask(G | {"state": "not-serving"}, installed="1.0.2"),
+            'error walking catalogs: error getting package "p" from catalog "g": catalog "g" is not being served',
+            id="v1.md 13.8 row 2: the walk fails",
         ),
         pytest.param(
             ask(G, selector={"matchExpressions": [{"key": "name", "operator": "bad", "values": ["a"]}]}),
