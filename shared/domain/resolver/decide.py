@@ -47,7 +47,7 @@ def as_one(problem: Problem, market: Market) -> Verdict:
 
 def apart(problem: Problem) -> tuple[Verdict, ...]:
     """A verdict for each component: what shares no package, API or dependency does not share a fate."""
-    return tuple(_verdict(variables, problem) for variables in _components(problem.variables))
+    return tuple(_verdict(variables, problem) for variables in components(problem.variables))
 
 
 def aggregated(errors: Iterable[str]) -> str:
@@ -106,7 +106,7 @@ class _Union:
             self.parents[self.root(other)] = self.root(ids[0])
 
 
-def _components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:
+def components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:
     """The variables that constraints connect, in the given order; groups that nobody asks for are left out."""
     union = _Union()
     for variable in variables:

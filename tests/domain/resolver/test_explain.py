@@ -44,7 +44,7 @@ def test_a_summary_has_five_short_lines_at_most(name: str, situation: Situation)
 
 @pytest.mark.parametrize(("name", "situation"), CASES)
 def test_without_any_one_fact_there_would_be_an_answer(name: str, situation: Situation) -> None:
-    _, problem = posed(situation.inputs)
+    problem = posed(situation.inputs).problem
     for component in resolve(situation.inputs).components:
         if component.refusal is None or not component.refusal.facts or situation.inputs.copies:
             continue  # no contradiction of constraints

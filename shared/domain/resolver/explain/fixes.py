@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -50,20 +50,32 @@ def remembered(inputs: Inputs) -> Inputs:
     return replace(inputs, shelves={key: Remembering(shelf) for key, shelf in inputs.shelves.items()})
 
 
-def posed(inputs: Inputs) -> tuple[Market, Problem | None]:
-    """The problem of a namespace as `resolve` sees it; None when none comes about."""
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """The problem of a namespace as `resolve` sees it."""
+
+    inputs: Inputs
+    """With what is adopted."""
+    market: Market
+    problem: Problem | None
+    """None when none comes about."""
+
+
+def posed(inputs: Inputs) -> Posed:
+    """The problem that `resolve` solves."""
     seen = inputs if inputs.is_whole else adopted(inputs)[0]
     market = market_of(seen)
+    asking = [one for one in seen.subscribers if seen.is_whole or not unreadable(one, seen)]
     try:
-        return market, pose(market, [one for one in seen.subscribers if seen.is_whole or not unreadable(one, seen)])
+        return Posed(seen, market, pose(market, asking))
     except AmbiguousInstallation:
-        return market, None
+        return Posed(seen, market, None)
 
 
 def _finding(names: tuple[str, ...], refusal: Refusal, inputs: Inputs, refused: set[str]) -> Finding:
-    market, problem = posed(inputs)
-    reader = Reader(inputs, problem)
-    proposals = _proposals(reader, reader.constraints(refusal), market, names)
+    found = posed(inputs)
+    reader = Reader(inputs, found.problem)
+    proposals = _proposals(reader, reader.constraints(refusal), found.market, names)
     fixes = islice(_working(proposals, names, refused), MAX_FIXES)
     return Finding(names, refusal.reason, reader.facts(refusal), tuple(fixes))
 

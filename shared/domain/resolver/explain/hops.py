@@ -1,0 +1,90 @@
+"""The way of one package from a version to where its channel leads, hop by hop, as it will be gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from shared.domain.resolver.explain.choices import Choice, choices
+from shared.domain.resolver.explain.findings import Finding
+from shared.domain.resolver.explain.fixes import explain, remembered
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Chosen, Inputs, Installed, Resolution
+from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.resolve import market_of, resolve
+
+MAX_HOPS: Final = 200
+"""A channel whose skip ranges lead back is followed no further."""
+_DEPENDENCY: Final = "~"
+"""Owns what came along, so that it may be updated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One update."""
+
+    origin: str
+    to: str
+    channel: str
+    why: str
+    also: tuple[str, ...]
+    """What is installed along with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """All hops, and why there is no further one."""
+
+    hops: tuple[Hop, ...]
+    end: Choice | None
+    """Which newer versions are not reached, and why."""
+    findings: tuple[Finding, ...] = ()
+    """Why even the first version cannot stay."""
+
+
+def way(inputs: Inputs) -> Way:
+    """The way of the only Subscription of the inputs, which has something installed."""
+    inputs = remembered(inputs)
+    hops: list[Hop] = []
+    resolution = resolve(inputs)
+    while len(hops) < MAX_HOPS and (step := _step(inputs, resolution)) is not None:
+        hop, inputs = step
+        hops.append(hop)
+        resolution = resolve(inputs)
+    end = next(iter(choices(inputs, resolution)), None)
+    return Way(tuple(hops), end, explain(inputs, resolution))
+
+
+def installed_as(operator: Operator, owner: str) -> Installed:
+    """What an operator is once it is installed."""
+    return Installed(operator.name, str(operator.version or ""), operator.facts.properties, owner)
+
+
+def _step(inputs: Inputs, resolution: Resolution) -> tuple[Hop, Inputs] | None:
+    [subscriber] = inputs.subscribers
+    mine = next((one for one in resolution.chosen if one.subscribers), None)
+    if mine is None:
+        return None
+    market, origin = market_of(inputs), subscriber.installed_csv
+    new = {one.bundle.name: _operator_of(one, market) for one in resolution.chosen}
+    gone = {origin, *(one.replaces for one in resolution.chosen)}
+    kept = (one for one in inputs.installed if one.name not in gone)
+    owners = {mine.bundle.name: subscriber.name}
+    installed = (*kept, *(installed_as(one, owners.get(name, _DEPENDENCY)) for name, one in new.items()))
+    also = tuple(name for name in new if name not in owners)
+    hop = Hop(origin, mine.bundle.name, mine.channel, _why(new[mine.bundle.name], origin), also)
+    moved = replace(subscriber, installed_csv=mine.bundle.name)
+    return hop, replace(inputs, subscribers=(moved,), installed=installed)
+
+
+def _operator_of(chosen: Chosen, market: Market) -> Operator:
+    offered = market.package(chosen.catalog.key, chosen.package)
+    return next(one for one in offered if (one.channel, one.name) == (chosen.channel, chosen.bundle.name))
+
+
+def _why(one: Operator, origin: str) -> str:
+    if one.replaces == origin:
+        return f"replaces {origin}"
+    return (
+        f"skips {origin}" if origin in one.skips else f"skips versions {one.skip_range.text if one.skip_range else ''}"
+    )
