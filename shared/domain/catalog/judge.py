@@ -13,6 +13,7 @@ from shared.domain.catalog.conversion import convert
 from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.catalog.soundness import defects
 from shared.domain.catalog.verdict import Finding, Place, Verdict
+from shared.domain.catalog.write_json import compact
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ class Reading:
         except Unreadable as error:
             self.findings.append(Finding(str(error), place))
         if self.advice is not None:
-            self.advice += advise_document(meta, len(_blob(meta)), place)
+            self.advice += advise_document(meta, _size(meta), place)
 
     def extend(self, later: Reading) -> None:
         """Put what was read of later files behind this."""
@@ -68,7 +69,14 @@ class Reading:
 
 def _blob(meta: Meta) -> str:
     """The document as JSON, in the form that is kept of it."""
-    try:
-        return orjson.dumps(meta.fields, option=orjson.OPT_SORT_KEYS).decode() + "\n"
-    except orjson.JSONEncodeError:  # too deep, or a number too long, to be written again
+    if not _size(meta):
         return f"an object with the fields {', '.join(sorted(meta.fields))}"
+    return compact(meta.fields, is_sorted=True).decode() + "\n"
+
+
+def _size(meta: Meta) -> int:
+    """The bytes of a document without blanks; 0 of one that is too deep, or has a number too long, to be written."""
+    try:
+        return len(orjson.dumps(meta.fields))
+    except orjson.JSONEncodeError:
+        return 0

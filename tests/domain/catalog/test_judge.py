@@ -35,6 +35,11 @@ def complaints(text: str | bytes) -> list[str]:
             "[]declcfg.RelatedImage",
             id="fbc.md R008: related images that are no list",
         ),
+        pytest.param(
+            '{"b":1.0,"a":"<\u2028"}',
+            'object \'{"a":"<\\u2028","b":1}\n\' is missing root schema field',
+            id="fbc.md 2.2: the form of a blob",
+        ),
         pytest.param("\n", NO_SCHEMA, id="fbc.md R021: a line break"),
         pytest.param("null\n---\nschema: a", NO_SCHEMA, id="fbc.md R027: null"),
         pytest.param('{"schema":"a"} null', "object 'null\n' is missing root schema field", id="null in JSON"),
