@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain import durations
@@ -32,11 +33,15 @@ class Refused:
     message: str
 
 
+SERVED: Final = "grpc://"
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A catalog image to be read, and how often its reference is looked up again."""
+    """A catalog to be read, and how often it is looked for again."""
 
     image: str
+    """An image, or `SERVED` and the address of a server of the registry API, which may change its catalog any time."""
     secrets: tuple[str, ...] = ()
     interval: timedelta | None = None
     interval_error: str = ""
@@ -54,7 +59,8 @@ def wanted(source: ReadOnly) -> Wanted | Refused:
         case "internal" | "configmap":
             return Refused(REGISTRY_ERROR, f"catalogs of sourcetype {kind} are not served yet: give spec.image instead")
         case "grpc" if spec.get("address"):
-            return Refused(REGISTRY_ERROR, "catalogs at spec.address are not served yet: give spec.image instead")
+            interval, error = _polling((spec.get("updateStrategy") or {}).get("registryPoll"))
+            return Wanted(f"{SERVED}{spec['address']}", (), interval or _DEFAULT_INTERVAL, error)
         case "grpc":
             interval, error = _polling((spec.get("updateStrategy") or {}).get("registryPoll"))
             return Wanted(str(spec["image"]), tuple(filter(None, spec.get("secrets") or ())), interval, error)

@@ -45,11 +45,6 @@ def wanted(**spec: object) -> Wanted | Refused:
             "catalogs of sourcetype configmap are not served yet: give spec.image instead",
             id="ConfigMap catalogs say that they are not served",
         ),
-        pytest.param(
-            {"sourceType": "grpc", "address": "host:1", "image": "i"}, "RegistryServerError",
-            "catalogs at spec.address are not served yet: give spec.image instead",
-            id="address catalogs say that they are not served: the address wins over the image",
-        ),
     ],
 )  # fmt: skip
 def test_a_catalog_that_is_not_served(spec: Manifest, reason: str, message: str) -> None:
@@ -118,3 +113,13 @@ def test_a_bad_interval_does_not_make_a_catalog_unhealthy() -> None:
     status = catalog_source.snapshotted({}, REFERENCE, Wanted("i", (), timedelta(minutes=15), "bad interval"), NOW)
     assert status["reason"] == "InvalidIntervalError"
     assert catalog_source.is_healthy({"status": status})
+
+
+def test_catalog_md_2_5_an_address_wins_over_an_image_and_is_asked_again_and_again() -> None:
+    found = wanted(sourceType="grpc", address="host:1", image="i")
+    assert isinstance(found, Wanted)
+    assert found.image == "grpc://host:1"
+    assert found.interval is not None
+    polled = wanted(sourceType="grpc", address="host:1", updateStrategy={"registryPoll": {"interval": "1h"}})
+    assert isinstance(polled, Wanted)
+    assert polled.interval == timedelta(hours=1)
