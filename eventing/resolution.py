@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from shared.adapters import files
 from shared.adapters.oci import OciError
 from shared.domain.catalog.documents import NotACatalog, light, read
-from shared.domain.resolver import resolve
+from shared.domain.catalog.model import Package
+from shared.domain.catalog.parse import SickPackage
+from shared.domain.resolver import Catalog, Inputs, resolve
 from shared.domain.resolver.explain import explain
+from shared.domain.resolver.explain.remembering import Remembering
+from shared.domain.resolver.facts import Gvk
+from shared.domain.resolver.model import CatalogKey, Shelf
+from shared.domain.resolver.operators import Operator, of_package
 from shared.domain.resolver.question import InvalidQuestion, answer_of, inputs_of, shelf_of
-from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
+
+if TYPE_CHECKING:
+    from shared.adapters.content.snapshot import Snapshot
+    from shared.adapters.kube import KubeClient
 
 
 def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
@@ -42,3 +53,75 @@ def _loaded(path: str) -> LoadedShelf:
         raise InvalidQuestion(f"catalog {path}: {error}") from error
     named = ({"schema": one.schema, "package": one.package, "name": one.name, **one.fields} for one in documents)
     return shelf_of(named)
+
+
+def inputs_of_manifests(
+    manifests: Sequence[Mapping[str, Any]], shelves: Mapping[CatalogKey, Shelf], namespace: str, *, is_whole: bool
+) -> Inputs:
+    """A namespace from its manifests. InvalidQuestion."""
+    kinds = {"Subscription": "subscriptions", "ClusterServiceVersion": "csvs", "OperatorGroup": "operatorGroups"}
+    question: dict[str, Any] = {"namespace": namespace}
+    for one in manifests:
+        if one.get("kind") in kinds and (one.get("metadata") or {}).get("namespace") in (None, "", namespace):
+            question.setdefault(kinds[one["kind"]], []).append(one)
+    inputs = inputs_of(question, _loaded, is_whole=is_whole)
+    catalogs = {key: Catalog(key, reference="as given") for key in shelves}
+    return replace(inputs, catalogs={**inputs.catalogs, **catalogs}, shelves=shelves)
+
+
+def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) -> Inputs:
+    """A namespace of a cluster, with the settings of an installation that nobody changed."""
+    from eventing.wiring import catalogs_for
+    from shared.domain.resolver.scene import look
+    from shared.ports import ImageSource, Policy
+
+    content = catalogs_for(cluster)
+    policy = Policy(plan_scope="namespace" if is_whole else "component")
+    scene = look(cluster, lambda at: IndexedShelf(content, at.reference, ImageSource(*at.origin)), namespace, policy)
+    return scene.inputs
+
+
+def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
+    """An indexed catalog; each of its packages is read when somebody asks for it, and once."""
+    return Remembering(_Indexed(snapshot))
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """The content of a snapshot as a shelf."""
+
+    snapshot: Snapshot
+    sick: dict[str, str] = field(default_factory=dict)
+    homes_of: dict[str, set[str]] = field(default_factory=dict)
+    """Bundle to the packages that have it, as far as these were asked for."""
+
+    def package(self, name: str) -> Package | None:
+        """A package, or None."""
+        found = self.snapshot.package(name)
+        if isinstance(found, SickPackage):
+            self.sick[name] = "; ".join(found.findings)
+            return None
+        for bundle in found.bundles if found else ():
+            self.homes_of.setdefault(bundle, set()).add(name)
+        return found
+
+    def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
+        """What a package offers by channel."""
+        package = self.package(name)
+        return of_package(package, catalog) if package else {}
+
+    def names(self) -> Iterable[str]:
+        """All packages."""
+        return self.snapshot.names
+
+    def providers(self, api: Gvk) -> Iterable[str]:
+        """The packages that provide an API."""
+        return self.snapshot.providers_of(*api)
+
+    def homes(self, bundle: str) -> Iterable[str]:
+        """The packages with a bundle of that name, among those that were asked for."""
+        return sorted(self.homes_of.get(bundle, ()))
+
+    def problem(self, name: str) -> str:
+        """Why a package cannot be offered."""
+        return self.sick.get(name, "")

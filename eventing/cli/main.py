@@ -13,6 +13,7 @@ from eventing.cli import (
     crd,
     debug,
     events,
+    explain,
     extension,
     local,
     manifests,
@@ -21,6 +22,7 @@ from eventing.cli import (
     resolve,
     run,
     semver,
+    upgrades,
 )
 from eventing.cli.failure import CliError, told
 
@@ -47,7 +49,10 @@ def options(
         raise typer.Exit
 
 
-for module in (local, packages, catalog, bundle, crd, debug, events, extension, queue, manifests, resolve, run, semver):
+for module in (
+    local, packages, catalog, bundle, crd, debug, events, explain, extension, queue, manifests, resolve, run, semver,
+    upgrades,
+):  # fmt: skip
     module.register(app)
 
 

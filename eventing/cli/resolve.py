@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import USAGE, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.given import CatalogsOption, FromOption, inputs_of_cluster, inputs_of_files
+from eventing.cli.output import show
+from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption
+
+if TYPE_CHECKING:
+    from shared.domain.resolver import Inputs
+
+COLUMNS = ("subscription", "has", "gets", "why")
+DIFF = ("-", "+", "subscription")
 
 
 class Isolation(enum.StrEnum):
@@ -23,23 +32,67 @@ def register(app: typer.Typer) -> None:
 
 
 def resolve(
+    namespace: NamespaceOption = "",
+    catalog: CatalogsOption = None,
+    folder: FromOption = None,
     *,
     isolation: Annotated[
         Isolation, typer.Option(help="A conflict stops its component, or the namespace as in OLM.")
     ] = Isolation.COMPONENT,
+    diff: Annotated[bool, typer.Option("--diff", help="Only what changes against what is there.")] = False,
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
     ] = False,
+    output: OutputOption = "table",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Say what the Subscriptions of a namespace would get, without a cluster.
+    """Say what the Subscriptions of a namespace would get: of a cluster, or of files.
+
+    Exit code 0: something, or nothing to do; 1: unsatisfiable; 3: it could not be found out.
 
     With --batch a line is {"id", "namespace", "globalNamespace", "catalogs": [{"name", "namespace", "priority",
     "fbc": [blobs…] or "path": DIR}…], "subscriptions": […], "csvs": […]}, its answer {"id", "operators": […],
     "unsatisfiable", "error", "conflict": […], "fixes": […]}.
     """
-    if not batch:
-        raise CliError("resolve: give --batch and questions on stdin", USAGE)
-    from eventing.cli.lines import answer_lines
-    from eventing.resolution import answering
+    is_whole = isolation is Isolation.NAMESPACE
+    if batch:
+        from eventing.cli.lines import answer_lines
+        from eventing.resolution import answering
 
-    answer_lines(answering(is_whole=isolation is Isolation.NAMESPACE))
+        answer_lines(answering(is_whole=is_whole))
+        return
+    if not namespace:
+        raise CliError("resolve: give -n NAMESPACE, or --batch and questions on stdin", USAGE)
+    inputs = (
+        inputs_of_files(catalog, folder, namespace, is_whole=is_whole)
+        if catalog
+        else inputs_of_cluster(state, kubeconfig, namespace, is_whole=is_whole)
+    )
+    rows, code = resolved(inputs, is_brief=diff)
+    show(rows, output, columns=DIFF if diff else COLUMNS)
+    if code:
+        raise typer.Exit(code)
+
+
+def resolved(inputs: Inputs, *, is_brief: bool = False) -> tuple[list[dict[str, object]], int]:
+    """A row for each Subscription and each dependency, and the exit code."""
+    from shared.domain.resolver import resolve as answer
+
+    resolution = answer(inputs)
+    installed = {one.name: one.installed_csv for one in inputs.subscribers}
+    gets = {name: one for one in resolution.chosen for name in one.subscribers}
+    rows: list[dict[str, object]] = []
+    for name, why in sorted(resolution.reasons.items()):
+        new = gets[name].bundle.name if name in gets else ""
+        row: dict[str, object] = {"subscription": name, "has": installed[name], "gets": new, "why": why}
+        rows += [] if is_brief and not new else [row]
+    for one in (one for one in resolution.chosen if not one.subscribers):
+        why = f"needed; from channel {one.channel} of catalog {one.catalog.key}"
+        rows.append({"subscription": "(dependency)", "has": one.replaces, "gets": one.bundle.name, "why": why})
+    if is_brief:
+        rows = [{"-": one["has"], "+": one["gets"], "subscription": one["subscription"]} for one in rows]
+    reasons = {one.refusal.reason for one in resolution.components if one.refusal}
+    if "ErrorPreventedResolution" in reasons:
+        return rows, UNKNOWN
+    return rows, NEGATIVE if reasons else 0

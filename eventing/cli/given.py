@@ -1,0 +1,94 @@
+"""What `resolve`, `explain` and `upgrades` look at: a cluster, or catalogs and manifests in files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+
+if TYPE_CHECKING:
+    from shared.domain.resolver import Inputs
+    from shared.domain.resolver.model import CatalogKey, Shelf
+
+CatalogsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalog", metavar="[[NAMESPACE/]NAME=]PATH|IMAGE", help="A catalog: folder, file or image; repeatable."
+    ),
+]
+FromOption = Annotated[
+    Path | None, typer.Option("--from", metavar="DIR", help="Subscriptions, CSVs and OperatorGroups as YAML.")
+]
+GLOBAL = "olm"
+"""Where a catalog is said to be when nobody says where."""
+
+
+def inputs_of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
+    """What the files say about a namespace. CliError."""
+    from eventing.cli.extension.given import manifests
+    from eventing.resolution import inputs_of_manifests
+    from shared.domain.resolver.question import InvalidQuestion
+
+    if folder is None:
+        raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)
+    objects = list(manifests([str(folder)]))
+    try:
+        return inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
+    except InvalidQuestion as error:
+        raise CliError(f"{folder}: {error}", UNKNOWN) from error
+
+
+def inputs_of_cluster(state: Path | None, kubeconfig: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
+    """What the cluster says about a namespace."""
+    from eventing.cli.target import choose
+    from eventing.resolution import inputs_of_namespace
+
+    return inputs_of_namespace(choose(state, kubeconfig).cluster(), namespace, is_whole=is_whole)
+
+
+def named(words: Sequence[str], objects: Sequence[dict[str, object]] = ()) -> dict[CatalogKey, Shelf]:
+    """The catalogs by key. One without a name is whatever the Subscriptions name. CliError."""
+    from shared.domain.resolver.model import CatalogKey
+
+    found: dict[CatalogKey, Shelf] = {}
+    for word in words:
+        name, mark, path = word.partition("=")
+        if mark and name and not Path(word).exists():
+            place, _, last = name.rpartition("/")
+            found[CatalogKey(place or GLOBAL, last)] = shelf_at(path)
+        elif len(words) == 1:
+            shelf = shelf_at(word)
+            found = dict.fromkeys(_wanted(objects) or [CatalogKey(GLOBAL, "catalog")], shelf)
+        else:
+            raise CliError(f"--catalog {word}: of several catalogs each wants a name, e.g. olm/community={word}", USAGE)
+    return found
+
+
+def _wanted(objects: Sequence[dict[str, object]]) -> list[CatalogKey]:
+    from shared.domain.resolver.model import CatalogKey
+
+    specs = [one.get("spec") for one in objects if one.get("kind") == "Subscription"]
+    keys = {
+        CatalogKey(str(spec.get("sourceNamespace") or GLOBAL), str(spec.get("source") or ""))
+        for spec in specs
+        if isinstance(spec, dict)
+    }
+    return sorted(keys)
+
+
+def shelf_at(path: str) -> Shelf:
+    """A catalog wherever it is, from what is kept of it on this machine. CliError."""
+    from eventing.cli.catalog.cache import default_store
+    from eventing.resolution import shelf_of_snapshot
+    from shared.adapters.content.anywhere import snapshot_at
+    from shared.adapters.oci.errors import OciError
+    from shared.domain.catalog.documents import NotACatalog
+
+    try:
+        return shelf_of_snapshot(snapshot_at(path, default_store()))
+    except (OciError, NotACatalog, OSError) as error:
+        raise CliError(f"--catalog {path}: {error}; name a folder, a file or an image", UNKNOWN) from error

@@ -1,0 +1,120 @@
+"""What a package will become: `upgrades` and `versions`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.output import document, show
+from eventing.cli.target import OutputOption
+
+if TYPE_CHECKING:
+    from shared.domain.catalog.model import Package
+    from shared.domain.resolver.explain.hops import Way
+    from shared.domain.resolver.model import CatalogKey, Shelf
+
+PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
+CatalogOption = Annotated[
+    list[str] | None, typer.Option("--catalog", metavar="[NAME=]PATH|IMAGE", help="Where the package is; repeatable.")
+]
+VERSIONS = ("version", "name", "channels", "note")
+_NEWEST = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (upgrades, versions):
+        app.command()(verb)
+
+
+def upgrades(
+    package: PackageArgument,
+    start: Annotated[str, typer.Option("--from", metavar="VERSION", help="The installed version, or its CSV.")],
+    catalog: CatalogOption = None,
+    channel: Annotated[str, typer.Option(help="The channel that is followed; empty: the default one.")] = "",
+    *,
+    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+) -> None:
+    """Say which way a package goes from a version, hop by hop, and why no further."""
+    from dataclasses import asdict
+
+    if output not in ("text", "json", "yaml"):
+        raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
+    found = way_of(package, start, catalog or (), channel)
+    if output == "text":
+        sys.stdout.write("".join(f"{line}\n" for line in told(found, start)))
+    else:
+        document(asdict(found), output)
+    if found.findings:
+        raise typer.Exit(NEGATIVE)
+
+
+def way_of(package: str, start: str, words: list[str] | tuple[str, ...], channel: str) -> Way:
+    """The way of a package in the first catalog that has it. CliError."""
+    from shared.domain.resolver import Catalog, Inputs, Subscriber
+    from shared.domain.resolver.explain.hops import installed_as, way
+
+    shelves, key, found = _home(package, words)
+    channel = channel or found.default_channel
+    offered = [one for group in shelves[key].operators(package, key).values() for one in group]
+    mine = [one for one in offered if start in (one.name, str(one.version), one.bundle.version if one.bundle else "")]
+    if not mine:
+        raise CliError(f"{package} has no version {start}; `olmf versions {package}` lists them", UNKNOWN)
+    if channel not in {one.name for one in found.channels}:
+        there = ", ".join(sorted(one.name for one in found.channels))
+        raise CliError(f"{package} has no channel {channel}; there are {there}", UNKNOWN)
+    subscriber = Subscriber(package, package, channel, key, installed_csv=mine[0].name)
+    catalogs = {key: Catalog(key, reference="as given") for key in shelves}
+    return way(Inputs("default", (subscriber,), (installed_as(mine[0], package),), catalogs=catalogs, shelves=shelves))
+
+
+def told(found: Way, start: str) -> Iterator[str]:
+    """The way as text."""
+    for finding in found.findings:
+        yield from finding.summary
+    if not found.hops and not found.findings:
+        yield f"{start} stays: nothing in the channel updates it"
+    for hop in found.hops:
+        also = f", with {', '.join(hop.also)}" if hop.also else ""
+        yield f"{hop.origin} -> {hop.to} (channel {hop.channel}): it {hop.why}{also}"
+    for each in found.end.newer[:_NEWEST] if found.end else ():
+        yield f"  not {each.name}: {each.code}: {each.sentence}"
+
+
+def versions(package: PackageArgument, catalog: CatalogOption = None, *, output: OutputOption = "table") -> None:
+    """List the versions of a package, newest first, with the channels that offer them."""
+    from shared.domain.semver import InvalidVersion, Version, parse_tolerant
+
+    def rank(text: str) -> tuple[bool, Version]:
+        try:
+            return True, parse_tolerant(text)
+        except InvalidVersion:
+            return False, parse_tolerant("0")
+
+    _, _, found = _home(package, catalog or ())
+    heads = {channel.name: {one.name for one in channel.entries} for channel in found.channels}
+    rows: list[dict[str, object]] = []
+    for bundle in sorted(found.bundles.values(), key=lambda one: (rank(one.version), one.name), reverse=True):
+        channels = [name for name in sorted(heads) if bundle.name in heads[name]]
+        is_deprecated = any(one.type == "olm.deprecated" for one in bundle.properties)
+        note = "deprecated" if is_deprecated else found.deprecations.get(f"bundle/{bundle.name}", "")
+        rows.append({"version": bundle.version, "name": bundle.name, "channels": ", ".join(channels), "note": note})
+    show(rows, output, columns=VERSIONS)
+
+
+def _home(package: str, words: list[str] | tuple[str, ...]) -> tuple[dict[CatalogKey, Shelf], CatalogKey, Package]:
+    """All catalogs, and the first that has the package. CliError."""
+    from eventing.cli.given import named
+
+    if not words:
+        raise CliError("name the catalog: --catalog PATH|IMAGE", USAGE)
+    shelves = named(words)
+    for key, shelf in shelves.items():
+        if (found := shelf.package(package)) is not None:
+            return shelves, key, found
+    problems = "; ".join(filter(None, (shelf.problem(package) for shelf in shelves.values())))
+    raise CliError(f"no catalog has package {package}{f': {problems}' if problems else ''}", UNKNOWN)

@@ -1,0 +1,140 @@
+"""`resolve`, `explain`, `upgrades` and `versions` over files: tables, sentences, and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.main import app
+from tests.domain.resolver.scenery import DEPRECATED, Blob, csv, entry, line, needs, package, sub
+
+NEWER = package("a", [entry("a.v3", "a.v2"), entry("a.v2", "a.v1"), entry("a.v1")], v3=[DEPRECATED])
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of catalogs goes to a folder of the test."""
+    monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "content"))
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> str:
+    """A folder with the packages a and b."""
+    blobs = [*NEWER, *package("b", line("b", 1), v1=[needs("K")])]
+    (tmp_path / "cat").mkdir()
+    (tmp_path / "cat" / "catalog.yaml").write_text(yaml.safe_dump_all(blobs))
+    return str(tmp_path / "cat")
+
+
+def folder(tmp_path: Path, *objects: Blob) -> str:
+    """A folder with the manifests, kinds filled in."""
+    place = tmp_path / "objects"
+    place.mkdir()
+    kinds = [{"kind": "Subscription" if "source" in one["spec"] else "ClusterServiceVersion", **one} for one in objects]
+    (place / "all.yaml").write_text(yaml.safe_dump_all(kinds))
+    return str(place)
+
+
+def olmf(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def failure(*words: str) -> CliError:
+    """How the verb ends."""
+    error = olmf(*words).exception
+    assert isinstance(error, CliError)
+    return error
+
+
+def test_what_would_be_upgraded_is_a_table(tmp_path: Path, catalog: str) -> None:
+    there = folder(tmp_path, sub("a", installed="a.v1"), csv("a.v1"))
+    words = ("resolve", "-n", "ns", "--catalog", catalog, "--from", there)
+    found = olmf(*words)
+    assert found.exit_code == 0
+    why = "a.v2 from channel stable of catalog ns/cat in place of a.v1"
+    assert " ".join(found.stdout.splitlines()[1].split()) == f"a a.v1 a.v2 {why}"
+    assert olmf(*words, "--diff").stdout.splitlines()[1].split() == ["a.v1", "a.v2", "a"]
+
+
+def test_what_is_unsatisfiable_ends_with_one_and_without_a_verdict_with_three(tmp_path: Path, catalog: str) -> None:
+    there = folder(tmp_path, sub("a"), sub("b"))
+    found = olmf("resolve", "-n", "ns", "--catalog", f"ns/cat={catalog}", "--from", there, "-o", "json")
+    assert found.exit_code == NEGATIVE
+    assert [(one["subscription"], one["gets"]) for one in json.loads(found.stdout)] == [("a", "a.v2"), ("b", "")]
+    group = {"kind": "OperatorGroup", "metadata": {"name": "og"}, "spec": {}}
+    Path(there, "groups.yaml").write_text(yaml.safe_dump_all([group, group]))
+    assert olmf("resolve", "-n", "ns", "--catalog", catalog, "--from", there).exit_code == UNKNOWN
+
+
+def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, catalog: str) -> None:
+    there = folder(tmp_path, sub("a"), sub("b", channel="beta"))
+    words = ("explain", "-n", "ns", "--catalog", catalog, "--from", there)
+    found = olmf(*words, "a")
+    assert found.exit_code == 0
+    assert found.stdout.splitlines() == [
+        "a: a.v2 from channel stable of catalog ns/cat in place of a.v1",
+        "  not a.v3: Deprecated: a.v3 (channel stable of catalog ns/cat) is deprecated, so nobody gets it",
+    ]
+    found = olmf(*words, "-o", "json")
+    assert found.exit_code == NEGATIVE
+    told = json.loads(found.stdout)
+    assert [one["subscriptions"] for one in told["refused"]] == [["b"]]
+    assert [one["code"] for one in told["refused"][0]["fixes"]] == ["DropSubscription"], (
+        "in channel stable K is missing"
+    )
+    assert failure(*words, "c").code == UNKNOWN
+
+
+def test_a_way_is_told_hop_by_hop(catalog: str) -> None:
+    found = olmf("upgrades", "a", "--from", "1.0.0", "--catalog", catalog)
+    assert found.stdout.splitlines() == [
+        "a.v1 -> a.v2 (channel stable): it replaces a.v1",
+        "  not a.v3: Deprecated: a.v3 (channel stable of catalog olm/catalog) is deprecated, so nobody gets it",
+    ]
+    told = json.loads(olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog, "-o", "json").stdout)
+    assert told["hops"] == []
+    assert "stays" in olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog).stdout
+    assert olmf("upgrades", "b", "--from", "b.v1", "--catalog", catalog).exit_code == NEGATIVE, "what it needs is gone"
+
+
+def test_versions_are_listed_newest_first(catalog: str) -> None:
+    rows = json.loads(olmf("versions", "a", "--catalog", catalog, "-o", "json").stdout)
+    assert [(one["version"], one["note"]) for one in rows] == [("3.0.0", "deprecated"), ("2.0.0", ""), ("1.0.0", "")]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        pytest.param(("resolve",), USAGE, "give -n NAMESPACE", id="resolve what?"),
+        pytest.param(("resolve", "-n", "x", "--catalog", "CAT"), USAGE, "name the manifests", id="no manifests"),
+        pytest.param(
+            ("resolve", "-n", "x", "--catalog", "/none", "--from", "/"), UNKNOWN, "--catalog /none",
+            id="no such catalog",
+        ),
+        pytest.param(("versions", "a"), USAGE, "name the catalog", id="no catalog"),
+        pytest.param(("versions", "z", "--catalog", "CAT"), UNKNOWN, "no catalog has package z", id="no such package"),
+        pytest.param(
+            ("upgrades", "a", "--from", "9", "--catalog", "CAT"), UNKNOWN, "has no version 9", id="no such version"
+        ),
+        pytest.param(
+            ("upgrades", "a", "--from", "1.0.0", "--channel", "x", "--catalog", "CAT"), UNKNOWN, "there are stable",
+            id="no such channel",
+        ),
+        pytest.param(
+            ("versions", "a", "--catalog", "CAT", "--catalog", "CAT"), USAGE, "each wants a name", id="which is which?"
+        ),
+        pytest.param(("explain", "-o", "svg"), USAGE, "wanted text, json or yaml", id="no such form"),
+    ],
+)  # fmt: skip
+def test_a_wrong_word_is_answered_by_what_to_do(
+    words: tuple[str, ...], code: int, why: str, catalog: str, tmp_path: Path
+) -> None:
+    given = [str(tmp_path / "empty") if word == "/" else word.replace("CAT", catalog) for word in words]
+    (tmp_path / "empty").mkdir()
+    error = failure(*given)
+    assert (error.code, why in str(error)) == (code, True), str(error)
