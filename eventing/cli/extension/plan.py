@@ -202,10 +202,11 @@ def _text(report: Report) -> str:
 
 
 def _change(change: Change) -> dict[str, Any]:
-    from shared.api.manifest import name_of, namespace_of
+    from shared.api.manifest import name_of
+    from shared.domain.extension.scopes import scope_of
 
     manifest = change.manifest
-    namespace = namespace_of(manifest)
+    namespace = scope_of(manifest)
     where = f"{namespace}/" if namespace else ""
     return {"effect": str(change.effect), "object": f"{manifest.get('kind')} {where}{name_of(manifest)}"}
 

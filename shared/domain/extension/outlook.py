@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of, uid_of
+from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
 from shared.domain.extension.crd_safety.report import way_out
 from shared.domain.extension.crd_safety.upgrade import message, problems
 from shared.domain.extension.phases import validation
-from shared.domain.extension.phases.order import group_version, phase_sort
+from shared.domain.extension.phases.order import phase_sort
+from shared.domain.extension.scopes import group_kind, scope_of
 
 
 class Effect(enum.StrEnum):
@@ -73,15 +74,22 @@ def _is_definition(manifest: ReadOnly) -> bool:
 
 def identity_of(manifest: ReadOnly) -> Identity:
     """Group, kind, namespace and name: what an object stays when its version changes."""
-    return group_version(manifest)[0], str(manifest.get("kind") or ""), namespace_of(manifest), name_of(manifest)
+    return *group_kind(manifest), scope_of(manifest), name_of(manifest)
 
 
 def _effect(present: ReadOnly | None, wanted: ReadOnly) -> Effect:
     if present is None:
         return Effect.CREATE
     # The cluster adds defaults and a status; what was rendered has nothing that was not wanted.
-    is_same = _agrees(wanted, present) if uid_of(present) else wanted == present
+    is_same = _agrees(_placed(wanted), present) if uid_of(present) else wanted == present
     return Effect.KEEP if is_same else Effect.CHANGE
+
+
+def _placed(manifest: ReadOnly) -> ReadOnly:
+    """As the cluster keeps it: without the namespace that its kind does not have."""
+    if scope_of(manifest):
+        return manifest
+    return {**manifest, "metadata": {key: value for key, value in metadata(manifest).items() if key != "namespace"}}
 
 
 def _agrees(wanted: object, present: object) -> bool:

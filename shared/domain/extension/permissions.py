@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.extension.scopes import cluster_kinds, group_kind, scope_of
 from shared.domain.lifecycle.authorizer import is_satisfied
 
 _RBAC: Final = kinds.ROLE.group
@@ -55,7 +56,7 @@ def least(objects: Sequence[ReadOnly], installer: Installer) -> tuple[Manifest, 
 
 def resource_of(manifest: ReadOnly, definitions: Mapping[tuple[str, str], str]) -> tuple[str, str]:
     """Group and plural of an object: known, defined beside it, or by the rules of English that Kubernetes uses."""
-    group, kind = _group(manifest), str(manifest.get("kind") or "")
+    group, kind = group_kind(manifest)
     known = definitions.get((group, kind)) or _PLURALS.get((group, kind))
     return group, known or _plural(kind.lower())
 
@@ -79,10 +80,10 @@ def _plural(kind: str) -> str:
 
 def _requests(objects: Sequence[ReadOnly], installer: Installer) -> Iterator[tuple[str, Manifest]]:
     """What is asked of the API server for each kind, with the names of the objects where RBAC knows them."""
-    definitions = defined(objects)
+    definitions, without = defined(objects), cluster_kinds(objects)
     found: dict[tuple[str, str, str], set[str]] = {}
     for one in objects:
-        found.setdefault((namespace_of(one), *resource_of(one, definitions)), set()).add(name_of(one))
+        found.setdefault((scope_of(one, without), *resource_of(one, definitions)), set()).add(name_of(one))
     for (scope, group, plural), listed in sorted(found.items()):
         where = {"apiGroups": [group], "resources": [plural]}
         yield scope, {**where, "verbs": list(_UNNAMED)}
@@ -106,7 +107,7 @@ def _escalations(objects: Sequence[ReadOnly]) -> Iterator[tuple[str, Manifest]]:
         if role.get("aggregationRule"):
             # Whoever writes one could collect any rule; no name, because a role that is created has none yet.
             yield _EVERYWHERE, {"apiGroups": [_RBAC], "resources": ["clusterroles"], "verbs": ["escalate"]}
-        yield from ((namespace_of(role), dict(rule)) for rule in role.get("rules") or ())
+        yield from ((scope_of(role), dict(rule)) for rule in role.get("rules") or ())
     for binding in objects:
         if _is_rbac(binding, "RoleBinding", "ClusterRoleBinding"):
             yield from _bound(binding, roles)
@@ -114,7 +115,7 @@ def _escalations(objects: Sequence[ReadOnly]) -> Iterator[tuple[str, Manifest]]:
 
 def _bound(binding: ReadOnly, roles: Mapping[tuple[str, str, str], ReadOnly]) -> Iterator[tuple[str, Manifest]]:
     reference = binding.get("roleRef") or {}
-    kind, name, scope = str(reference.get("kind")), str(reference.get("name")), namespace_of(binding)
+    kind, name, scope = str(reference.get("kind")), str(reference.get("name")), scope_of(binding)
     role = roles.get((kind, scope if kind == kinds.ROLE.kind else "", name))
     if role is None or role.get("aggregationRule"):
         plural = kinds.ROLE.plural if kind == kinds.ROLE.kind else kinds.CLUSTER_ROLE.plural
@@ -155,12 +156,9 @@ def _role(scope: str, rules: Sequence[Manifest], installer: Installer) -> Iterat
 
 
 def _is_rbac(manifest: ReadOnly, *wanted: str) -> bool:
-    return _group(manifest) == _RBAC and manifest.get("kind") in wanted
+    group, kind = group_kind(manifest)
+    return group == _RBAC and kind in wanted
 
 
 def _identity(manifest: ReadOnly) -> tuple[str, str, str]:
-    return str(manifest.get("kind")), namespace_of(manifest), name_of(manifest)
-
-
-def _group(manifest: ReadOnly) -> str:
-    return str(manifest.get("apiVersion") or "").rpartition("/")[0]
+    return str(manifest.get("kind")), scope_of(manifest), name_of(manifest)

@@ -56,6 +56,13 @@ def test_what_happens_to_an_object(before: list[Object], wanted: Object, want: E
     assert changes(before, [wanted])[0].effect == want
 
 
+def test_a_namespace_that_the_cluster_forgets_does_not_count() -> None:
+    hook = {**an_object(kind="ValidatingWebhookConfiguration"), "apiVersion": "admissionregistration.k8s.io/v1"}
+    live = {**hook, "metadata": {"name": "a", **LIVE}}
+    [change] = changes([live], [hook])
+    assert change.effect == Effect.KEEP
+
+
 def test_objects_come_in_the_order_of_the_rollout_and_removals_last() -> None:
     found = changes([an_object("old", "Secret")], [an_object("d", "Deployment"), an_object("s", "ServiceAccount")])
     assert [(one.effect, one.manifest["metadata"]["name"]) for one in found] == [

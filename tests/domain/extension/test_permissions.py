@@ -51,6 +51,16 @@ def test_requests_are_narrowed_to_names_where_rbac_can() -> None:
     ]
 
 
+def test_what_has_no_namespace_is_asked_for_everywhere() -> None:
+    """v1.md 18.6: webhook configurations are rendered with a namespace, which the API server forgets."""
+    cluster = {**CRD, "spec": {**CRD["spec"], "scope": "Cluster"}}
+    hook = an_object("ValidatingWebhookConfiguration", "h", "ns", "admissionregistration.k8s.io/v1")
+    mouse = an_object("Mouse", "m", "ns", "acme.io/v1")
+    found = {resource for one in rules(hook, mouse, cluster) for resource in one["resources"]}
+    assert found == {"validatingwebhookconfigurations", "mice", "customresourcedefinitions"}
+    assert {one["resources"][0] for one in rules(mouse, CRD, namespace="ns")} == {"mice"}
+
+
 def test_whoever_installs_a_role_has_its_rules_where_they_hold() -> None:
     pods, nodes, urls = rule("pods", "get"), rule("nodes", "get"), {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}
     objects = [a_role("r", pods, namespace="ns"), a_role("c", nodes, urls)]
