@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.given import CatalogsOption, FromOption, inputs_of_cluster, inputs_of_files
+from eventing.cli.given import CatalogsOption, FromOption, inputs_of
 from eventing.cli.resolve import Isolation
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
@@ -46,11 +46,7 @@ def explain(
     if output not in ("text", "json", "yaml"):
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
     is_whole = isolation is Isolation.NAMESPACE
-    inputs = (
-        inputs_of_files(catalog, folder, namespace, is_whole=is_whole)
-        if catalog
-        else inputs_of_cluster(state, kubeconfig, namespace, is_whole=is_whole)
-    )
+    inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     findings, found = explained(inputs, subscription)
     if subscription and not findings and not found:
         raise CliError(f"{subscription}: no such Subscription in namespace {namespace}", UNKNOWN)

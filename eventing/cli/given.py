@@ -23,12 +23,25 @@ CatalogsOption = Annotated[
 FromOption = Annotated[
     Path | None, typer.Option("--from", metavar="DIR", help="Subscriptions, CSVs and OperatorGroups as YAML.")
 ]
+Where = tuple[Path | None, Path | None]
+"""A state directory, and a kubeconfig."""
 GLOBAL = "olm"
 """Where a catalog is said to be when nobody says where."""
 
 
-def inputs_of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
-    """What the files say about a namespace. CliError."""
+def inputs_of(
+    namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *, is_whole: bool
+) -> Inputs:
+    """What files say about a namespace when catalogs are named, else what the cluster says. CliError."""
+    if catalogs:
+        return _of_files(catalogs, folder, namespace, is_whole=is_whole)
+    from eventing.cli.target import choose
+    from eventing.resolution import inputs_of_namespace
+
+    return inputs_of_namespace(choose(*cluster).cluster(), namespace, is_whole=is_whole)
+
+
+def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
     from eventing.cli.extension.given import manifests
     from eventing.resolution import inputs_of_manifests
     from shared.domain.resolver.question import InvalidQuestion
@@ -40,14 +53,6 @@ def inputs_of_files(catalogs: Sequence[str], folder: Path | None, namespace: str
         return inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
     except InvalidQuestion as error:
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
-
-
-def inputs_of_cluster(state: Path | None, kubeconfig: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
-    """What the cluster says about a namespace."""
-    from eventing.cli.target import choose
-    from eventing.resolution import inputs_of_namespace
-
-    return inputs_of_namespace(choose(state, kubeconfig).cluster(), namespace, is_whole=is_whole)
 
 
 def named(words: Sequence[str], objects: Sequence[dict[str, object]] = ()) -> dict[CatalogKey, Shelf]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.given import CatalogsOption, FromOption, inputs_of_cluster, inputs_of_files
+from eventing.cli.given import CatalogsOption, FromOption, inputs_of
 from eventing.cli.output import show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption
 
@@ -64,11 +64,7 @@ def resolve(
         return
     if not namespace:
         raise CliError("resolve: give -n NAMESPACE, or --batch and questions on stdin", USAGE)
-    inputs = (
-        inputs_of_files(catalog, folder, namespace, is_whole=is_whole)
-        if catalog
-        else inputs_of_cluster(state, kubeconfig, namespace, is_whole=is_whole)
-    )
+    inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     rows, code = resolved(inputs, is_brief=diff)
     show(rows, output, columns=DIFF if diff else COLUMNS)
     if code:
