@@ -23,14 +23,14 @@ PATIENCE_SECONDS = 240.0
 """For all packages together: a bound against hanging, not a measure."""
 
 WEBHOOKS = "webhooks are not supported yet: "
-NEEDS = "needs this first"
+NEEDS = "requires an operator with package: "
 EXPECTED = {
     "ack-rds-controller": SUCCEEDED,
     "ack-s3-controller": SUCCEEDED,
     "argocd-operator": WEBHOOKS,
     "authorino-operator": SUCCEEDED,
     "cert-manager": WEBHOOKS,
-    "dbaas-operator": f"dbaas-operator.v0.5.0 {NEEDS}",
+    "dbaas-operator": f"{NEEDS}ack-rds-controller",
     "dns-operator": SUCCEEDED,
     "etcd": SUCCEEDED,
     "grafana-operator": SUCCEEDED,
@@ -39,13 +39,13 @@ EXPECTED = {
     "jaeger": WEBHOOKS,
     "keda": SUCCEEDED,
     "keycloak-operator": SUCCEEDED,
-    "kuadrant-operator": f"kuadrant-operator.v0.11.1 {NEEDS}",
+    "kuadrant-operator": f"{NEEDS}authorino-operator",
     "limitador-operator": SUCCEEDED,
     "opendatahub-operator": WEBHOOKS,
     "opentelemetry-operator": WEBHOOKS,
     "prometheus": SUCCEEDED,
     "rabbitmq-cluster-operator": WEBHOOKS,
-    "rabbitmq-messaging-topology-operator": f"rabbitmq-messaging-topology-operator.v1.19.3 {NEEDS}",
+    "rabbitmq-messaging-topology-operator": WEBHOOKS,
     "service-binding-operator": WEBHOOKS,
     "strimzi-kafka-operator": SUCCEEDED,
     "tempo-operator": WEBHOOKS,
