@@ -118,10 +118,10 @@ def _answer_all() -> None:
     from eventing.cli.lines import answer_lines
     from shared.domain.extension.render.question import Loading, answered, wishes_of
 
-    loading = Loading()
+    loadings = {True: Loading(is_in_memory=True), False: Loading()}
 
     def answer(question: dict[str, Any]) -> Mapping[str, Any]:
-        return answered(_files(question), wishes_of(question), loading)
+        return answered(_files(question), wishes_of(question), loadings[isinstance(question.get("files"), dict)])
 
     answer_lines(answer)
 

@@ -31,10 +31,10 @@ class _MistypedError(ValueError):
         super().__init__(f"json: cannot unmarshal {name_of_json(value)} into {where} of type {kind}")
 
 
-def package_of(files: Files) -> str:
-    """The name of the package; empty when the annotations have none."""
+def package_of(files: Files, why: str) -> str:
+    """The name of the package; empty when the annotations have none. `why` is said of a missing file."""
     if _ANNOTATIONS not in files:
-        raise NotRenderedError(f"open {_ANNOTATIONS}: no such file or directory")
+        raise NotRenderedError(f"open {_ANNOTATIONS}: {why}")
     try:
         stated = _annotations(_document(files[_ANNOTATIONS]))
     except _MistypedError as error:

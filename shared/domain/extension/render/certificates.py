@@ -19,12 +19,9 @@ _ONE_DAY: Final = "24h0m0s"
 
 def injected(manifest: Manifest, deployment: str, plan: Plan) -> Manifest:
     """An object that holds the authority of a webhook, so that somebody fills it in."""
-    match plan.cert_provider:
-        case "cert-manager":
-            return _annotated(manifest, _INJECT_FROM, f"{plan.install_namespace}/{certificate_name(deployment)}")
-        case "openshift-service-ca":
-            return _annotated(manifest, _INJECT, "true")
-    return manifest
+    if plan.cert_provider == "cert-manager":
+        return _annotated(manifest, _INJECT_FROM, f"{plan.install_namespace}/{certificate_name(deployment)}")
+    return _annotated(manifest, _INJECT, "true")
 
 
 def served(service: Manifest, deployment: str, plan: Plan) -> Manifest:

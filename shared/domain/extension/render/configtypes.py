@@ -12,12 +12,15 @@ from shared.domain.extension.render.typetables import structs
 from shared.domain.gotext import fold
 
 _CONFIG: Final = "SubscriptionConfig"
+_MEANT: Final = ("nodeSelector",)
 
 
 def deployment_config(stated: ReadOnly) -> Manifest:
     """The configuration with the fields that Go knows. MisfitError for what only Go refuses."""
     check_object(stated, _CONFIG)
-    return converted(_renamed(stated, _CONFIG), _CONFIG)
+    config = converted(_renamed(stated, _CONFIG), _CONFIG)
+    # An empty selector takes the place of the one that is there; all other empty fields stand for nothing.
+    return {**config, **{name: {} for name in _MEANT if stated.get(name) == {}}}
 
 
 def _renamed(value: Any, kind: str) -> Any:  # why: any JSON value

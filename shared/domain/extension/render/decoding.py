@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from shared.domain.extension.render.goscalars import MisfitError, name_of_json, quantity
+from shared.domain.extension.render.goscalars import MisfitError, Reader, name_of_json, quantity, time
 from shared.domain.extension.render.typetables import structs
 from shared.domain.gofloat import json_text
 from shared.domain.gotext import fold
@@ -15,7 +15,8 @@ _NAMES: Final = {"": "string", "b": "bool", "i": "int32", "l": "int64", "f": "fl
 _JSON: Final = {"": "string", "b": "bool", "i": "number", "l": "number", "f": "number"}
 _SCHEMAS: Final = {"s": "JSONSchemaProps", "a": "JSONSchemaProps", "d": "JSONSchemaProps"}
 """Types that may be a schema, among other things."""
-_READ_THEMSELVES: Final = frozenset({*"jtxvrn", *_SCHEMAS})
+_READERS: Final[Mapping[str, Reader]] = {"q": quantity, "t": time}
+_READ_THEMSELVES: Final = frozenset({*"jxvrn", *_SCHEMAS})
 
 
 def check_object(value: Mapping[str, Any], name: str, path: tuple[str, ...] = ()) -> None:
@@ -39,8 +40,8 @@ def _check(value: Any, kind: str, path: tuple[str, ...]) -> None:
             _check(value[key], kind[1:-1], path)
     elif (kind in structs() or kind in _SCHEMAS) and isinstance(value, Mapping):
         check_object(value, _SCHEMAS.get(kind, kind), path[1:])
-    elif kind == "q":
-        quantity(value)
+    elif kind in _READERS:
+        _READERS[kind](value)
     else:
         _check_scalar(value, kind, path)
 

@@ -14,9 +14,14 @@ from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerele
 
 Reader: TypeAlias = Callable[[Any], Any]  # why: any JSON value
 
-_SUFFIX: Final = re.compile(r"[+-]?([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*(?:[-+]?[0-9]*))")
+_SUFFIX: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
 _NO_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-_KNOWN_SUFFIX: Final = re.compile(r"(?:[KMGTPE]i|[numkMGTPE]?|[eE][-+]?[0-9]+)")
+_TIME: Final = (
+    ("2006", "[0-9]{4}"), ("-", "-"), ("01", "[0-9]{2}"), ("-", "-"), ("02", "[0-9]{2}"), ("T", "T"),
+    ("15", "[0-9]{1,2}"), (":", ":"), ("04", "[0-9]{2}"), (":", ":"), ("05", r"[0-9]{2}(?:[.,][0-9]+)?"),
+    ("Z07:00", "Z|[-+][0-9]{2}:[0-9]{2}"),
+)  # fmt: skip
+"""How Go writes the parts of a time in its layouts, and what they look like."""
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -103,12 +108,7 @@ def _json_of(value: object) -> str:
 
 
 def _quantity_problem(stated: str) -> str:
-    match = _SUFFIX.fullmatch(stated)
-    if match is None or not stated:
-        return _NO_QUANTITY
-    if not _KNOWN_SUFFIX.fullmatch(match[3]):
-        return "unable to parse quantity's suffix"
-    return "unable to parse numeric part of quantity"
+    return "unable to parse quantity's suffix" if stated and _SUFFIX.fullmatch(stated) else _NO_QUANTITY
 
 
 def int_or_text(value: Any) -> int | str:
@@ -125,11 +125,24 @@ def int_or_text(value: Any) -> int | str:
 def time(value: Any) -> str:
     """A point in time, in UTC, without fractions of a second."""
     stated = _json_text(value)
+    why = _time_problem(stated)
     try:
-        found = datetime.fromisoformat(stated)
-    except ValueError as error:
-        raise MisfitError(f'parsing time {quoted(stated)} as "2006-01-02T15:04:05Z07:00"') from error
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        found = datetime.fromisoformat(stated) if not why else None
+    except ValueError:
+        found, why = None, ": day out of range"
+    if found is None:
+        raise MisfitError(f"parsing time {quoted(stated)}{why}")
+    return found.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _time_problem(stated: str) -> str:
+    rest = stated
+    for layout, pattern in _TIME:
+        match = re.match(pattern, rest)
+        if match is None:
+            return f' as "2006-01-02T15:04:05Z07:00": cannot parse {quoted(rest)} as {quoted(layout)}'
+        rest = rest[match.end() :]
+    return f": extra text: {quoted(rest)}" if rest else ""
 
 
 def version(value: Any) -> str:

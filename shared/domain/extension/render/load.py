@@ -25,13 +25,18 @@ _OBJECT: Final = "map[string]interface {}"
 _CRD: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 
 
-def load(files: Files) -> Bundle:
-    """The bundle in these files. NotRenderedError when OLM v1 cannot read it."""
-    package = package_of(files)
+def load(files: Files, *, is_in_memory: bool = False) -> Bundle:
+    """The bundle in these files. NotRenderedError when OLM v1 cannot read it.
+
+    Files that are not there are missed in other words when none of them ever was on a disk.
+    """
+    why = "file does not exist" if is_in_memory else "no such file or directory"
+    package = package_of(files, why)
+    missing = f"{'open' if is_in_memory else 'stat'} {MANIFESTS}: {why}"
     csv: Manifest | None = None
     definitions: list[Manifest] = []
     others: list[Manifest] = []
-    for path in _manifest_paths(files):
+    for path in _manifest_paths(files, missing):
         for manifest in _objects(path, files[path]):
             try:
                 if manifest["kind"] == _CSV:
@@ -51,11 +56,11 @@ def _unreadable(path: str, why: str) -> NotRenderedError:
     return NotRenderedError(f"error parsing objects in {quoted(path)}: {why}")
 
 
-def _manifest_paths(files: Files) -> Iterator[str]:
+def _manifest_paths(files: Files, missing: str) -> Iterator[str]:
     """The manifests in the order of their names, each looked at when its turn comes."""
     inside = {path.split("/", 2)[1]: path for path in files if path.startswith(f"{MANIFESTS}/")}
     if not inside:
-        raise NotRenderedError(f"stat {MANIFESTS}: no such file or directory")
+        raise NotRenderedError(missing)
     for name in sorted(inside):
         path = f"{MANIFESTS}/{name}"
         if inside[name] != path:

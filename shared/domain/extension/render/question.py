@@ -42,15 +42,16 @@ def answered(files: Files, wishes: Wishes, loading: Loading | None = None) -> Ma
 class Loading:
     """Reads a bundle once for all questions in a row that are about it."""
 
-    def __init__(self) -> None:
-        self._files: Mapping[str, bytes] | None = None
+    def __init__(self, *, is_in_memory: bool = False) -> None:
+        self._is_in_memory = is_in_memory
+        self._files: Mapping[str, bytes] = {}
         self._bundle: Bundle | None = None
 
     def bundle(self, files: Files) -> Bundle:
         """The bundle in these files. NotRenderedError when OLM v1 cannot read it."""
         if self._bundle is None or files != self._files:
-            self._files, self._bundle = None, None
-            self._bundle = load(files)
+            self._bundle = None
+            self._bundle = load(files, is_in_memory=self._is_in_memory)
             self._files = files
         return self._bundle
 
