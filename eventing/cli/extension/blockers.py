@@ -18,6 +18,7 @@ from eventing.cli.extension.given import (
     given,
     installed_of,
     name_in,
+    shaped,
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
@@ -77,7 +78,9 @@ def _published(extension: Mapping[str, Any], stated: Given, words: list[str] | N
 
     name = name_in(extension)
     owned = [one for one in stated.revisions if labels_of(one).get(names.V1_OWNER_NAME) == name]
-    if revision := newest_active(owned):
+    with shaped(f"a ClusterObjectSet of {name}", UNKNOWN):
+        revision = newest_active(owned)
+    if revision:
         said = annotations_of(revision)
         return [Published(name, said.get(names.V1_BUNDLE_NAME, ""), said.get(names.V1_PROPERTIES))]
     installed = installed_of(extension, "")

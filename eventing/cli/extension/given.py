@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,6 +73,7 @@ def given(paths: Sequence[str] | None) -> Given:
 
 def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Every object of files and folders, those in lists one by one. CliError."""
+    from shared.domain.bundle.shape import defect
     from shared.domain.gostream import parts
 
     for path in paths:
@@ -79,7 +81,10 @@ def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
             for part in parts(content):
                 if part.error or not isinstance(part.value, dict | None):
                     raise CliError(f"{name}, document {part.number}: {part.error or 'it is no object'}", UNKNOWN)
-                yield from _flat(part.value or {})
+                for one in _flat(part.value or {}):
+                    if wrong := defect(one):
+                        raise CliError(f"{name}, document {part.number}: {wrong}", UNKNOWN)
+                    yield one
 
 
 def _contents(path: str) -> Iterator[tuple[str, bytes]]:
@@ -105,15 +110,28 @@ def _flat(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def name_in(manifest: Mapping[str, Any]) -> str:
     """The name of an object that may have any shape."""
-    stated = manifest.get("metadata")
-    return str(stated.get("name") or "") if isinstance(stated, dict) else ""
+    return str(at(manifest, "metadata", "name") or "")
+
+
+def at(value: Any, *path: str) -> Any:  # why: any JSON value
+    """What is at a path of a manifest that may have any shape; None when there is nothing."""
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+@contextmanager
+def shaped(what: str, code: int) -> Iterator[None]:
+    """CliError when what is read in this block has another shape than it should."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise CliError(f"{what} has not the expected shape: {type(error).__name__}: {error}", code) from error
 
 
 def source_of(extension: Mapping[str, Any]) -> Mapping[str, Any]:
     """`spec.source.catalog`. CliError when there is none with a package."""
-    found: Any = extension
-    for key in ("spec", "source", "catalog"):
-        found = found.get(key) if isinstance(found, Mapping) else None
+    found = at(extension, "spec", "source", "catalog")
     if not isinstance(found, Mapping) or not found.get("packageName"):
         what = f"ClusterExtension {name_in(extension)} names no package: spec.source.catalog.packageName"
         raise CliError(f"{what} is missing", USAGE)
@@ -129,7 +147,7 @@ def installed_of(extension: Mapping[str, Any], stated: str) -> Installed | None:
         if not mark or not name or not version:
             raise CliError(f"--installed {stated}: wanted NAME@VERSION, e.g. etcd.v0.9.4@0.9.4", USAGE)
         return Installed(name, version)
-    bundle = ((extension.get("status") or {}).get("install") or {}).get("bundle")
+    bundle = at(extension, "status", "install", "bundle")
     if not isinstance(bundle, Mapping):
         return None
     release = bundle.get("release")
@@ -171,11 +189,13 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
         blobs = [pages.value(row) for row in pages.rows()]
     except (NotACatalog, OciError, OSError) as error:
         raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
-    spec, meta = stated.get("spec") or {}, stated.get("metadata") or {}
-    return CatalogView(
-        name,
-        int(spec.get("priority") or 0),
-        {_NAME_LABEL: name, **(meta.get("labels") or {})},
-        spec.get("availabilityMode") != "Unavailable",
-        offer_of(blobs, package, has_releases=has_releases),
-    )
+    with shaped(f"the package {package} of catalog {path}", UNKNOWN):
+        offer = offer_of(blobs, package, has_releases=has_releases)
+    with shaped(f"ClusterCatalog {name}", USAGE):
+        return CatalogView(
+            name,
+            int(at(stated, "spec", "priority") or 0),
+            {_NAME_LABEL: name, **(at(stated, "metadata", "labels") or {})},
+            at(stated, "spec", "availabilityMode") != "Unavailable",
+            offer,
+        )

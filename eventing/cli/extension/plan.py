@@ -17,10 +17,12 @@ from eventing.cli.extension.given import (
     GatesOption,
     Given,
     InstalledOption,
+    at,
     given,
     installed_of,
     manifests,
     name_in,
+    shaped,
 )
 from eventing.cli.extension.objects import CertOption, Rendering
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
@@ -102,27 +104,26 @@ class _Wishes:
     feature_gates: str
 
     @property
-    def spec(self) -> Mapping[str, Any]:
-        found = self.stated.extension.get("spec")
-        return found if isinstance(found, Mapping) else {}
+    def spec(self) -> object:
+        """Of the extension."""
+        return self.stated.extension.get("spec")
 
     def rendered(self, reference: str) -> Rendering:
         """A bundle as the extension would have it. CliError."""
         from eventing.cli.extension.objects import rendered
         from eventing.cli.extension.render import gates_of
 
-        namespace = str(self.spec.get("namespace") or "")
+        namespace = str(at(self.spec, "namespace") or "")
         if not namespace:
             raise CliError("-f: spec.namespace of the ClusterExtension says where to install; it is missing", USAGE)
-        config = (self.spec.get("config") or {}).get("inline")
+        config = at(self.spec, "config", "inline")
         gates = gates_of(self.feature_gates)
         return rendered(reference, namespace, config=config, cert_provider=self.cert_provider, gates=gates)
 
     @property
     def is_strict(self) -> bool:
         """Whether unsafe changes of definitions are refused."""
-        preflight = ((self.spec.get("install") or {}).get("preflight") or {}).get("crdUpgradeSafety") or {}
-        return bool(preflight.get("enforcement") != "None")
+        return bool(at(self.spec, "install", "preflight", "crdUpgradeSafety", "enforcement") != "None")
 
 
 def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
@@ -139,18 +140,18 @@ def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sourc
         if error.code != NEGATIVE:
             raise
         return Report(reasons, blockers=(str(error),))
+    if new.name != answer.bundle.name:
+        raise CliError(f"--bundle {sources.bundle} holds {new.name}; chosen was {answer.bundle.name}", USAGE)
     extension = wishes.stated.extension
     running = installed_of(extension, installed)
     name = name_in(extension)
     before = _before(wishes, sources, running.name if running else "", new)
     old = present(before, manifests(sources.existing), new.objects, name)
-    return Report(
-        reasons,
-        changes(old, new.objects),
-        least(new.objects, Installer(f"{name}-installer", extension=name)),
-        tuple(obstacles(old, new.objects, is_strict=wishes.is_strict)),
-        _remarks(name, new, sources.openshift),
-    )
+    with shaped("an object that is there already", UNKNOWN):
+        changed = changes(old, new.objects)
+        blockers = tuple(obstacles(old, new.objects, is_strict=wishes.is_strict))
+    permissions = least(new.objects, Installer(f"{name}-installer", extension=name))
+    return Report(reasons, changed, permissions, blockers, _remarks(name, new, sources.openshift))
 
 
 def _before(wishes: _Wishes, sources: _Sources, installed: str, new: Rendering) -> tuple[dict[str, Any], ...]:

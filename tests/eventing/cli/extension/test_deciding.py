@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
 from shared import names
-from tests.kit.catalogs import a_bundle, a_property, written
+from tests.kit.catalogs import a_bundle, a_property, one, written
 from tests.kit.installation import SAMPLES
 
 TIDE = SAMPLES / "tide"
@@ -124,6 +124,49 @@ def test_what_cannot_be_resolved(tmp_path: Path, catalog: Path) -> None:
     refused(USAGE, "ClusterExtension e names no package", *resolve, "-f", file, "--catalog", catalog)
 
 
+@pytest.mark.parametrize(
+    ("source", "code", "why"),
+    [
+        ({"channels": "stable"}, USAGE, "channels: wanted a list of names, got 'stable'"),
+        ({"channels": [1]}, USAGE, "channels: wanted a list of names, got [1]"),
+        ({"version": 1.2}, USAGE, "version: wanted a text, got 1.2"),
+        ({"selector": 5}, USAGE, "selector of the ClusterExtension has not the expected shape"),
+    ],
+)
+def test_extensions_of_another_shape(
+    tmp_path: Path, catalog: Path, source: dict[str, Any], code: int, why: str
+) -> None:
+    refused(code, why, "extension", "resolve", "-f", extension(tmp_path, **source), "--catalog", catalog)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "why"),
+    [
+        ("kind: ClusterCatalog\nmetadata: {name: c}\nspec: {priority: high}\n", USAGE, "ClusterCatalog c has not the"),
+        ("kind: ClusterCatalog\nmetadata: c\n", UNKNOWN, "document 2: its metadata is not an object"),
+        ("{", UNKNOWN, "document 2: "),
+    ],
+)
+def test_files_of_another_shape(tmp_path: Path, catalog: Path, text: str, code: int, why: str) -> None:
+    file = extension(tmp_path, status="odd")
+    file.write_text(f"{file.read_text()}---\n{text}")
+    refused(code, why, "extension", "resolve", "-f", file, "--catalog", f"c={catalog}")
+
+
+def test_a_catalog_of_another_shape(tmp_path: Path) -> None:
+    odd = written(tmp_path / "odd", {"schema": "olm.bundle", "package": "tide", "name": "b", "properties": [5]})
+    refused(
+        UNKNOWN,
+        f"the package tide of catalog {odd} has not the expected shape",
+        "extension",
+        "resolve",
+        "-f",
+        extension(tmp_path),
+        "--catalog",
+        odd,
+    )
+
+
 def test_plan_of_an_installation(tmp_path: Path, catalog: Path) -> None:
     words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "1.0.0")
     found = run(*words)
@@ -187,6 +230,11 @@ def test_plan_is_blocked_by_a_bundle_that_gives_no_objects(tmp_path: Path, catal
     assert "Blocked:\n  " in found.stdout
 
 
+def test_plan_wants_the_bundle_that_is_chosen(tmp_path: Path, catalog: Path) -> None:
+    words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "0.3.0")
+    refused(USAGE, "holds tide.v0.3.0; chosen was tide.v1.0.0", *words)
+
+
 def test_plan_tells_what_keeps_the_cluster_back(tmp_path: Path, catalog: Path) -> None:
     words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "1.0.0")
     assert run(*words, "--openshift", "4.18").exit_code == 0
@@ -197,6 +245,24 @@ def test_plan_cannot_know_the_content_of_a_bundle_without_image(tmp_path: Path, 
     words = ("extension", "plan", "-f", extension(tmp_path, version="0.1.0"), "--catalog", catalog)
     refused(UNKNOWN, "the catalog names no image of tide.v0.1.0; name its content with --bundle DIR", *words)
     refused(USAGE, "wanted text, json or yaml", *words, "-o", "xml")
+
+
+def test_plan_is_blocked_by_an_unsafe_definition(tmp_path: Path) -> None:
+    manifest = SAMPLES / "beacon" / "1.1.0"
+    catalog = written(tmp_path / "light", *one("beacon", "1.1.0"))
+    made = json.loads(run("extension", "render", manifest, "--install-namespace", "sea", "-o", "json").stdout)
+    [crd] = [one for one in made if one["kind"] == "CustomResourceDefinition"]
+    crd["spec"]["scope"] = "Cluster" if crd["spec"]["scope"] == "Namespaced" else "Namespaced"
+    live = tmp_path / "crd.json"
+    live.write_text(json.dumps(crd))
+    words = ("extension", "plan", "-f", extension(tmp_path, packageName="beacon"), "--catalog", catalog)
+    more = ("--bundle", manifest, "--existing", live)
+    found = run(*words, *more)
+    assert found.exit_code == NEGATIVE
+    assert "scope: scope changed" in found.stdout
+    crd["spec"]["versions"] = 5
+    live.write_text(json.dumps(crd))
+    refused(UNKNOWN, "an object that is there already has not the expected shape", *words, *more)
 
 
 def a_revision(number: int, *, properties: str, state: str = "Active") -> dict[str, Any]:
@@ -226,6 +292,13 @@ def test_blockers_by_the_highest_active_revision(tmp_path: Path) -> None:
     free = run(*words, "4.17.9")
     assert (free.exit_code, free.stdout) == (0, "No extension keeps the cluster at 4.17.9.\n")
     assert json.loads(run(*words, "4.18", "-o", "json").stdout)["reason"] == "IncompatibleOperatorsInstalled"
+
+
+def test_blockers_cannot_read_a_revision_that_is_none(tmp_path: Path) -> None:
+    odd = a_revision(1, properties="[]")
+    odd["spec"]["revision"] = "first"
+    words = ("extension", "blockers", "--openshift", "4.18", "-f")
+    refused(UNKNOWN, "a ClusterObjectSet of tide has not the", *words, extension(tmp_path, odd))
 
 
 def test_blockers_by_the_catalog(tmp_path: Path, catalog: Path) -> None:
