@@ -75,7 +75,7 @@ def _list_reader(kind: str) -> Reader:
 
 def _map_reader(kind: str) -> Reader:
     def read(value: Any) -> Manifest:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise MisfitError(f"cannot restore map from {kind_of(value)}")
         item = _reader(kind)
         return {key: zero(kind) if value[key] is None else item(value[key]) for key in sorted(value)}
@@ -87,32 +87,43 @@ def _struct_reader(name: str) -> Reader:
     fields = {field.name: field for field in structs()[name]}
     order = {field: number for number, field in enumerate(fields)}
     kept = {field.name for field in fields.values() if _is_kept(field)}
+    never_empty = kept | {field.name for field in fields.values() if field.is_pointer}
+    readers: dict[str, Reader] = {}  # found when first asked for: types contain themselves
 
     def read(value: Any) -> Manifest:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise MisfitError(f"cannot restore struct from: {kind_of(value)}")
         written: Manifest = {}
         for key in sorted((value.keys() & fields.keys()) | kept, key=order.__getitem__):
-            field, stated = fields[key], value.get(key)
+            stated = value.get(key)
             if stated is None:
                 if key in kept:
-                    written[key] = zero(field.type)
+                    written[key] = zero(fields[key].type)
                 continue
-            found = _read(stated, field.type, f"{name}.{key}")
-            if key in kept or field.is_pointer or found not in ("", False, [], {}):
+            if key not in readers:
+                readers[key] = _field_reader(fields[key].type, f"{name}.{key}")
+            found = readers[key](stated)
+            if found or key in never_empty:
                 written[key] = found
         return written
 
     return read
 
 
-def _read(value: Any, kind: str, place: str) -> Any:
-    try:
-        return _reader(kind)(value)
-    except MisfitError as error:
-        if place in _NAMED and str(error) == _NUMBER_AS_TEXT:
-            raise MisfitError(_NUMBER_AS_TEXT.replace("string", _NAMED[place])) from error
-        raise
+def _field_reader(kind: str, place: str) -> Reader:
+    reader = _reader(kind)
+    if place not in _NAMED:
+        return reader
+
+    def read(value: Any) -> Any:
+        try:
+            return reader(value)
+        except MisfitError as error:
+            if str(error) == _NUMBER_AS_TEXT:
+                raise MisfitError(_NUMBER_AS_TEXT.replace("string", _NAMED[place])) from error
+            raise
+
+    return read
 
 
 def _is_kept(field: Field) -> bool:

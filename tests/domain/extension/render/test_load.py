@@ -235,6 +235,7 @@ MISFITS = [
     (limited([]), NO_QUANTITY),
     (nested(items={"additionalProperties": 5}), "boolean or JSON schema expected"),
     (a_csv(installModes=[{"type": 5}]), "cannot convert int64 to v1alpha1.InstallModeType"),
+    (a_csv(installModes=[{"type": []}]), "unrecognized type: string"),
     (a_csv(displayName=5), "cannot convert int64 to string"),
     (a_csv(displayName=[]), "unrecognized type: string"),
     (a_csv(installModes=[{"type": "OwnNamespace", "supported": "yes"}]), "unrecognized type: bool"),
