@@ -16,8 +16,8 @@ from shared.kinds import Kind
 def objects_for(csv: ReadOnly, namespace: str) -> tuple[Manifest, ...]:
     """What must exist before the operator may run, in the order in which OLM makes it.
 
-    Per ServiceAccount: the account (unless it is `default`), then Role and RoleBinding of each permission, then
-    ClusterRole and ClusterRoleBinding of each cluster permission. Owner references are without uid when the
+    Per ServiceAccount: the account (unless it is `default`), then the Roles, RoleBindings, ClusterRoles and
+    ClusterRoleBindings of its permissions (resolver.md §10.6). Owner references are without uid when the
     ClusterServiceVersion has none yet. A strategy that nobody can install needs nothing.
     """
     strategy = strategy_of(csv)
@@ -42,12 +42,12 @@ def _objects(csv: ReadOnly, strategy: Strategy) -> Iterator[Manifest]:
     for account in strategy.service_accounts:
         if account != "default":
             yield _service_account(csv, account)
-        for permission in strategy.permissions:
-            if permission.service_account == account:
-                yield from _role_and_binding(csv, permission)
-        for permission in strategy.cluster_permissions:
-            if permission.service_account == account:
-                yield from _cluster_role_and_binding(csv, permission)
+        pairs = [_role_and_binding(csv, one) for one in strategy.permissions if one.service_account == account]
+        cluster = strategy.cluster_permissions
+        cluster_pairs = [_cluster_role_and_binding(csv, one) for one in cluster if one.service_account == account]
+        for listed in (pairs, cluster_pairs):
+            yield from (role for role, _ in listed)
+            yield from (binding for _, binding in listed)
 
 
 def _role_and_binding(csv: ReadOnly, permission: Permission) -> tuple[Manifest, Manifest]:
