@@ -26,8 +26,13 @@ _SPECIAL: Final[dict[str, Schema]] = {
     "t": {"type": "string", "format": "date-time"},
     "j": {"type": "object"},
 }
-_OPTIONAL: Final = frozenset({("ProjectedVolumeSource", "sources"), ("TypedLocalObjectReference", "apiGroup")})
+_OPTIONAL: Final = frozenset({
+    ("ProjectedVolumeSource", "sources"), ("TypedLocalObjectReference", "apiGroup"),
+    ("TypedObjectReference", "apiGroup"),
+})  # fmt: skip
 """Written in any case, but nobody need state them."""
+_NEEDED: Final = frozenset({("PodCertificateProjection", "signerName"), ("PodCertificateProjection", "keyType")})
+"""Must be stated, but are not written when empty."""
 
 
 def schema_of(modes: frozenset[str], *, has_deployment_config: bool) -> Schema:
@@ -85,7 +90,8 @@ def definition(name: str) -> Schema:
 
 
 def _is_needed(name: str, field: Field) -> bool:
-    return field.is_required and (name, field.name) not in _OPTIONAL
+    place = name, field.name
+    return place in _NEEDED or (field.is_required and place not in _OPTIONAL)
 
 
 def _field_schema(kind: str) -> dict[str, Any]:

@@ -154,6 +154,30 @@ def test_v1_md_17_a_wrong_deployment_config_is_told_by_its_place(config: Json | 
     assert told((ALL,), {"deploymentConfig": config}) == want
 
 
+def volume(**source: Any) -> Json:
+    return {"deploymentConfig": {"volumes": [{"name": "v", **source}]}}
+
+
+def claim(**spec: Any) -> Json:
+    return volume(ephemeral={"volumeClaimTemplate": {"spec": spec}})
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        volume(projected={}),
+        claim(dataSource={"kind": "Snapshot", "name": "s"}),
+        claim(dataSourceRef={"kind": "Snapshot", "name": "s"}),
+    ],
+)
+def test_fields_that_go_always_writes_need_not_be_stated(config: Json) -> None:
+    assert objects(config=config)
+
+
+def test_fields_that_go_leaves_out_when_empty_may_have_to_be_stated() -> None:
+    assert told((ALL,), volume(projected={"sources": [{"podCertificate": {}}]})) == "validation failed"
+
+
 NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
