@@ -88,7 +88,7 @@ def _detach(plan: Plan) -> None:
             start_detached(plan.state, plan.words(), interrupt)
     except StartError as error:
         raise CliError(str(error), error.code or UNKNOWN) from error
-    _say_where(plan.state)
+    _say_where(plan)
     _say_what_is_wrong(plan)
 
 
@@ -104,7 +104,7 @@ def _stay(plan: Plan) -> None:
     from shared.telemetry import configure_logging
 
     def is_ready(_: object) -> None:
-        _say_where(plan.state)
+        _say_where(plan)
         threading.Thread(target=_say_what_is_wrong, args=[plan], daemon=True).start()  # reading bundles takes its time
 
     configure_logging(as_json=False)
@@ -117,8 +117,8 @@ def _stay(plan: Plan) -> None:
         raise CliError(f"could not start: {error}\nlogs are in {plan.state.logs}", UNKNOWN) from error
 
 
-def _say_where(directory: StateDirectory) -> None:
-    addresses = directory.read()
+def _say_where(plan: Plan) -> None:
+    addresses = plan.state.read()
     if addresses is None:
         return
     sys.stdout.write(
@@ -127,6 +127,11 @@ def _say_where(directory: StateDirectory) -> None:
         f"  endpoint    {addresses.endpoint}\n"
         f"  redis       {addresses.redis}\n"
         + (f"  registry    {addresses.registry}\n" if addresses.registry else "")
+        + (
+            f"events: nothing here watches the cluster; post them to {addresses.endpoint}\n"
+            if plan.source == "endpoint"
+            else ""
+        )
         + f"try: kubectl --kubeconfig {addresses.kubeconfig} get catsrc,sub,installplans,csv,og -A\n"
     )
     sys.stdout.flush()

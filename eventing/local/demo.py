@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from eventing.local.detach import start_detached, stop
 from eventing.local.interrupt import Interrupt
-from eventing.local.samples import publish
+from eventing.local.samples import publish, samples
 from eventing.local.screen import Screen, screen
 from eventing.local.state import StateDirectory
 from eventing.local.supervisor import StartError
@@ -144,7 +144,13 @@ def _explain(stage: Stage) -> None:
     write(text_of(why(book, DEPLOYMENT.ref("tide-controller", NAMESPACE), writes=1)) + "\n")
     write(
         "\nGo on by yourself:\n"
-        "  olmf up --detach --bundles k8s/samples/bundles\n"
+        f"  olmf up --detach --bundles {_shown(samples())}\n"
         "  export KUBECONFIG=~/.local/state/olmf/kubeconfig\n"
         "  kubectl get catsrc,sub,installplans,csv,og -A    # then olmf install beacon -n lights; olmf down\n"
     )
+
+
+def _shown(folder: Path) -> str:
+    """The folder as somebody types it here."""
+    here = Path.cwd()
+    return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)

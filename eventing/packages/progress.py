@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of
+from shared.domain.lifecycle.preparation import NOT_YET
 
 TROUBLES = (
     "InstalledCSVMissing",
@@ -58,9 +59,9 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
         current,
         phase,
         says="; ".join(filter(None, (hold and f"held: {hold}", news))),
-        held=f"{installed}: {hold}" if hold and installed else "",
+        held=f"{installed or 'no version yet'}: {hold}" if hold else "",
         is_done=works and installed == current and "ResolutionFailed" not in conditions,
-        is_stuck=not is_waiting_csv and _is_stuck(trouble or {}),
+        is_stuck=NOT_YET in news if is_waiting_csv else _is_stuck(trouble or {}),
     )
 
 

@@ -64,11 +64,20 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
         "source": source,
         "sourceNamespace": source_namespace,
         "installPlanApproval": "Manual" if request.is_manual else "Automatic",
-        **({"channel": request.channel} if request.channel else {}),
         **({"startingCSV": request.starting_csv} if request.starting_csv else {}),
     }
+    if channel := request.channel or _default_channel(cluster, spec):
+        spec["channel"] = channel
     cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
     yield f"made Subscription {request.package} to {source_namespace}/{source}"
+
+
+def _default_channel(cluster: KubeClient, spec: ReadOnly) -> str:
+    """The channel to stay in: without one, an update may lead from the default channel to any other."""
+    from eventing.packages.listing import package_of
+
+    package = package_of(cluster, {"spec": spec})
+    return package.default_channel if package else ""
 
 
 def _ignored(request: Request, spec: ReadOnly) -> Iterator[str]:

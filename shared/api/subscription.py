@@ -55,7 +55,7 @@ class SubscriptionSpec(Model):
     name: str
     """Name of the package."""
     channel: str = ""
-    """Empty: the default channel of the package."""
+    """Empty: first the default channel of the package; an update may lead to any other."""
     starting_csv: str = Field("", alias="startingCSV")
     """The first version to install, where nothing is installed yet."""
     install_plan_approval: str = ""

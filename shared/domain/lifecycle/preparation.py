@@ -172,15 +172,19 @@ def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None)
     return Verdict(status.to("InstallReady", "AllRequirementsMet", message), message)
 
 
+NOT_YET = " not supported yet: "
+"""In every sentence about a part of a version that cannot be served; it stays until the version does without."""
+
+
 def _unsupported(csv: ReadOnly) -> str:
     """What the version defines that cannot be served yet; empty when all of it can."""
     spec = csv.get("spec") or {}
     if webhooks := [str(item.get("generateName")) for item in spec.get("webhookdefinitions") or ()]:
-        return f"webhooks are not supported yet: {', '.join(webhooks)}"
+        return f"webhooks are{NOT_YET}{', '.join(webhooks)}"
     services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
     if services:
         listed = ", ".join(f"{item.get('version')}.{item.get('group')}" for item in services)
-        return f"aggregated APIs are not supported yet: {listed}"
+        return f"aggregated APIs are{NOT_YET}{listed}"
     malformed = malformed_definition(csv)
     return f"error parsing crd name: {malformed}" if malformed else ""
 

@@ -46,7 +46,13 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
         ),
         pytest.param(
             a_subscription(currentCSV="a.v1", hold="audit"), a_csv("Installing", "waiting"),
-            Standing("a.v1", "Installing", "held: audit; waiting"), id="held before anything is installed",
+            Standing("a.v1", "Installing", "held: audit; waiting", held="no version yet: audit"),
+            id="held before anything is installed",
+        ),
+        pytest.param(
+            a_subscription(currentCSV="a.v1"), a_csv("Pending", "webhooks are not supported yet: a"),
+            Standing("a.v1", "Pending", "webhooks are not supported yet: a", is_stuck=True),
+            id="what cannot be served yet is not waited for",
         ),
         pytest.param(
             a_subscription(currentCSV="a.v2", installedCSV="a.v1"), a_csv("Succeeded"),
