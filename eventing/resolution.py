@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from shared.adapters import files
 from shared.adapters.oci import OciError
@@ -25,8 +29,12 @@ if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
 
+REMEMBERED: Final = 1024
+"""Answers that are kept, for questions that come again."""
+
+
 def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """What answers questions; catalogs that are named by the same path are loaded once.
+    """What answers questions, each once; catalogs that are named by the same path are loaded once.
 
     InvalidQuestion says what is wrong with a question, or with a catalog of it.
     """
@@ -37,12 +45,28 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
             loaded[path] = _loaded(path)
         return loaded[path]
 
+    answers: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
+
     def answer(question: Mapping[str, Any]) -> dict[str, Any]:
+        key = _digest(question)
+        if key not in answers:
+            answers[key] = decide(question)
+            if len(answers) > REMEMBERED:
+                answers.popitem(last=False)
+        return answers[key]
+
+    def decide(question: Mapping[str, Any]) -> dict[str, Any]:
         inputs = inputs_of(question, load, is_whole=is_whole)
         resolution = resolve(inputs)
         return answer_of(resolution, explain(inputs, resolution))
 
     return answer
+
+
+def _digest(question: Mapping[str, Any]) -> bytes:
+    """Of all that the answer depends on: whoever asks does not matter."""
+    asked = {name: value for name, value in question.items() if name != "id"}
+    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).digest()
 
 
 def _loaded(path: str) -> LoadedShelf:

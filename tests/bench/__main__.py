@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from shared.telemetry import configure_logging
 
-PAGES = ("queue", "journal", "watch", "content", "catalogs", "snapshots", "installs", "requests")
+PAGES = ("queue", "journal", "watch", "content", "catalogs", "snapshots", "resolver", "installs", "requests")
 """The modules beside this one; each has `rows()`."""
 
 

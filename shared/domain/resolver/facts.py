@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from shared.domain.catalog.model import Property
 from shared.domain.semver import InvalidVersion, Version, parse
 
+_API = {"group", "version", "kind"}
+
 
 class Gvk(NamedTuple):
     """One API."""
@@ -84,6 +86,8 @@ class Facts:
 
 def gvk(value: object) -> Gvk:
     """An API as properties and constraints state it. Undecodable when it is no object of texts."""
+    if isinstance(value, dict) and value.keys() == _API and all(isinstance(one, str) for one in value.values()):
+        return Gvk(value["group"], value["version"], value["kind"])  # as nearly all do
     return Gvk(text(value, "group"), text(value, "version"), text(value, "kind"))
 
 
@@ -95,7 +99,7 @@ def text(value: object, key: str) -> str:
         raise Undecodable(f"json: cannot unmarshal {_kind(value)} into Go value of type struct")
     found = ""
     for stated, content in value.items():
-        if stated == key or stated.casefold() == key.casefold():
+        if stated == key or (len(stated) == len(key) and stated.casefold() == key.casefold()):
             if content is not None and not isinstance(content, str):
                 raise Undecodable(f"json: cannot unmarshal {_kind(content)} into Go struct field .{key} of type string")
             found = found if content is None else content

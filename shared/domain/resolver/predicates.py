@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from shared.domain.catalog.model import Property
@@ -38,7 +39,7 @@ class Predicate:
 def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
     """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
     found: dict[str, Predicate] = {}
-    for stated in properties:
+    for stated in {id(one): one for one in properties}.values():  # catalogs tell the same object twice
         if (reader := _READERS.get(stated.type)) is not None:
             predicate = reader(stated.value)
             found.setdefault(predicate.text, predicate)
@@ -102,9 +103,14 @@ def _api(value: object) -> Predicate:
 def _package(value: object) -> Predicate:
     try:
         name, versions = text(value, "packageName"), text(value, "versionRange")
-        return both(of_package(name), in_range(parse_range(versions)))
+        return _pinned(name, versions)
     except (Undecodable, InvalidRange) as error:
         raise InvalidConstraint(str(error)) from error
+
+
+@lru_cache(maxsize=4096)
+def _pinned(name: str, versions: str) -> Predicate:
+    return both(of_package(name), in_range(parse_range(versions)))
 
 
 def _label(value: object) -> Predicate:

@@ -1,0 +1,105 @@
+"""What an answer of the resolver costs on the community catalog, from an open snapshot."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from eventing.resolution import answering, shelf_of_snapshot
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.snapshot import Snapshot
+from shared.adapters.content.store import Store
+from shared.domain.resolver import Catalog, CatalogKey, Inputs, Subscriber, resolve
+from shared.domain.resolver.explain import explain
+from shared.domain.resolver.model import Shelf
+from tests.bench.catalogs import COMMUNITY
+from tests.bench.row import Row
+from tests.domain.resolver.corpus import SITUATIONS
+from tests.domain.resolver.scenery import Blob, catalog, line, needs_package, package, seen, sub
+
+KEY: Final = CatalogKey("olm", "community")
+NAMESPACES: Final = 1000
+_SINGLES: Final = 40
+_CLIQUE: Final = 500
+
+
+def rows() -> Iterable[Row]:
+    """Every row of this page; those about a real catalog only when it is here."""
+    yield Row("explaining the worst situation of the corpus", max(map(_explained, SITUATIONS.values())), 1000, "ms")
+    yield Row("asking the same question again", _repeated(), 1, "ms")
+    yield Row(f"{_CLIQUE} packages that all need each other", _took(lambda: resolve(_clique())), 10_000, "ms")
+    if not COMMUNITY.is_dir():
+        sys.stdout.write(f"{COMMUNITY} is not here: no rows about resolving from a real catalog\n")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot = snapshot_at(str(COMMUNITY), Store(Path(folder)))
+        names = _solvable(snapshot)
+        singles = [_took(partial(_resolved, snapshot, [name])) for name in names]
+        yield Row(f"one Subscription (median of {_SINGLES})", statistics.median(singles[:_SINGLES]), 5, "ms")
+        hundred = names[:100]
+        yield Row(
+            f"{len(hundred)} Subscriptions",
+            min(_took(partial(_resolved, snapshot, hundred)) for _ in range(3)),
+            150,
+            "ms",
+        )
+        shelf = shelf_of_snapshot(snapshot)
+        fives = [[names[(5 * number + each) % len(names)] for each in range(5)] for number in range(NAMESPACES)]
+        whole = _took(lambda: [resolve(_inputs(shelf, five)) for five in fives])
+        yield Row(f"a namespace of 5, mean of {NAMESPACES}", whole / NAMESPACES, 10, "ms")
+
+
+def _solvable(snapshot: Snapshot) -> list[str]:
+    """Packages whose head can be had by itself."""
+    shelf = shelf_of_snapshot(snapshot)
+    return list(islice((name for name in snapshot.names if resolve(_inputs(shelf, [name])).chosen), 200))
+
+
+def _resolved(snapshot: Snapshot, packages: Iterable[str]) -> None:
+    """With nothing remembered."""
+    resolve(_inputs(shelf_of_snapshot(snapshot), packages))
+
+
+def _inputs(shelf: Shelf, packages: Iterable[str]) -> Inputs:
+    subscribers = tuple(Subscriber(name, name, "", KEY) for name in packages)
+    return Inputs("ns", subscribers, catalogs={KEY: Catalog(KEY, reference="x")}, shelves={KEY: shelf})
+
+
+def _explained(situation: Any) -> float:
+    return _took(lambda: explain(situation.inputs))
+
+
+def _repeated() -> float:
+    question = {"namespace": "ns", "catalogs": [catalog(package("a", line("a", 20)))], "subscriptions": [sub("a")]}
+    answer = answering(is_whole=True)
+    answer(question)
+    return min(_took(lambda: answer(question)) for _ in range(20))
+
+
+def _clique() -> Inputs:
+    """Each package needs all others, in any version."""
+    return seen(catalog(*_members()), subs=[sub("p0")])
+
+
+def _members() -> Iterator[list[Blob]]:
+    all_others = [needs_package(f"p{number}", ">=0.0.0") for number in range(_CLIQUE)]
+    return (package(f"p{number}", line(f"p{number}", 1), v1=all_others) for number in range(_CLIQUE))
+
+
+def _took(work: Callable[[], object]) -> float:
+    """Milliseconds."""
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(row, flush=True)
