@@ -10,6 +10,7 @@ from shared.api.manifest import Manifest
 from shared.domain import gojson, gostream
 from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.model import Files
+from shared.domain.bundle.reading import FILE_BYTES
 from shared.domain.extension.render.bundle_metadata import package_of, with_properties
 from shared.domain.extension.render.decoding import check_object
 from shared.domain.extension.render.goscalars import MisfitError, name_of_json
@@ -71,6 +72,10 @@ def _manifest_paths(files: Files, missing: str) -> Iterator[str]:
 
 def _objects(path: str, content: bytes) -> Iterator[Manifest]:
     """The objects of a file, those inside lists one by one."""
+    if len(content) > FILE_BYTES:
+        raise _unreadable(
+            path, f"the file has more than {FILE_BYTES} bytes, which no API server stores; make it smaller"
+        )
     for part in gostream.parts(content):
         if part.error:
             raise _unreadable(path, f"error parsing {path}: {told_with_line(content, part)}")

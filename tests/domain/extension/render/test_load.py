@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shared.domain.bundle.reading import FILE_BYTES
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError
 from shared.domain.extension.render.question import Loading
@@ -156,6 +157,11 @@ def test_v1_md_16_1_documents_and_lists_are_flattened() -> None:
 def test_what_is_no_object_is_told_by_its_file_and_place(text: str, want: str) -> None:
     path = "manifests/x.yaml"
     assert refusal(with_text(text)) == f'error parsing objects in "{path}": unable to decode "{path}": {want}'
+
+
+def test_a_file_that_no_api_server_stores_is_refused_by_name() -> None:
+    told = refusal(with_text("kind: A" + " " * FILE_BYTES))
+    assert told.startswith(f'error parsing objects in "manifests/x.yaml": the file has more than {FILE_BYTES} bytes')
 
 
 def test_an_object_of_a_list_that_does_not_say_what_it_is() -> None:
