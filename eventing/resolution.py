@@ -115,19 +115,17 @@ class _Indexed:
     """The content of a snapshot as a shelf."""
 
     snapshot: Snapshot
+    asked: dict[str, Package | None] = field(default_factory=dict)
     sick: dict[str, str] = field(default_factory=dict)
-    homes_of: dict[str, set[str]] = field(default_factory=dict)
-    """Bundle to the packages that have it, as far as these were asked for."""
 
     def package(self, name: str) -> Package | None:
         """A package, or None."""
-        found = self.snapshot.package(name)
-        if isinstance(found, SickPackage):
-            self.sick[name] = "; ".join(found.findings)
-            return None
-        for bundle in found.bundles if found else ():
-            self.homes_of.setdefault(bundle, set()).add(name)
-        return found
+        if name not in self.asked:
+            found = self.snapshot.package(name)
+            if isinstance(found, SickPackage):
+                self.sick[name] = "; ".join(found.findings)
+            self.asked[name] = None if isinstance(found, SickPackage) else found
+        return self.asked[name]
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
         """What a package offers by channel."""
@@ -144,7 +142,7 @@ class _Indexed:
 
     def homes(self, bundle: str) -> Iterable[str]:
         """The packages with a bundle of that name, among those that were asked for."""
-        return sorted(self.homes_of.get(bundle, ()))
+        return sorted(name for name, package in self.asked.items() if package and bundle in package.bundles)
 
     def problem(self, name: str) -> str:
         """Why a package cannot be offered."""

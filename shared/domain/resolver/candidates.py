@@ -80,6 +80,9 @@ def _rank(one: Operator) -> tuple[bool, str]:
 
 def _with_siblings(kept: Sequence[Operator], pool: Sequence[Operator]) -> Iterator[Operator]:
     """Each operator, and then those of its name in other channels (resolver.md §14.2)."""
+    namesakes: dict[str, list[Operator]] = {}
+    for one in sorted(pool, key=_rank):
+        namesakes.setdefault(one.name, []).append(one)
     for one in kept:
         yield one
-        yield from sorted((other for other in pool if other.name == one.name and other is not one), key=_rank)
+        yield from namesakes[one.name]

@@ -102,8 +102,9 @@ class _Union:
         return one
 
     def join(self, ids: Sequence[Id]) -> None:
+        first = self.root(ids[0])
         for other in ids[1:]:
-            self.parents[self.root(other)] = self.root(ids[0])
+            self.parents[self.root(other)] = first
 
 
 def components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:

@@ -86,8 +86,10 @@ class Facts:
 
 def gvk(value: object) -> Gvk:
     """An API as properties and constraints state it. Undecodable when it is no object of texts."""
-    if isinstance(value, dict) and value.keys() == _API and all(isinstance(one, str) for one in value.values()):
-        return Gvk(value["group"], value["version"], value["kind"])  # as nearly all do
+    if isinstance(value, dict) and value.keys() == _API:  # as nearly all do
+        group, version, kind = value["group"], value["version"], value["kind"]
+        if type(group) is type(version) is type(kind) is str:
+            return Gvk(group, version, kind)
     return Gvk(text(value, "group"), text(value, "version"), text(value, "kind"))
 
 

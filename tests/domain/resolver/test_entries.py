@@ -157,3 +157,9 @@ def test_the_newest_provider_of_a_chain_is_taken_over_one_that_lost_the_api() ->
         package("root", line("root", 1), v1=[needs("K")]), package("k", line("k", 3), v1=[gives("K")], v3=[gives("K")])
     )
     assert chosen(ask(here, subs=[sub("root")])) == ["k.v3", "root.v1"]
+
+
+@pytest.mark.parametrize("wrong", [{**GVK, "version": 1}, {"Group": 1}, "K"])
+def test_an_api_that_cannot_be_read_is_none(wrong: object) -> None:
+    """resolver.md 7.2: undecodable values are skipped."""
+    assert entries(Property("olm.gvk", wrong), Property("olm.gvk", GVK)).facts.apis == (("g", "v1", "K"),)
