@@ -1,0 +1,43 @@
+"""A namespace of a cluster or of manifests becomes what the resolver is asked, and a question is answered once."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from eventing.resolution import answering, inputs_of_manifests, inputs_of_namespace
+from shared.adapters.kube import KubeClient
+from shared.domain.resolver import resolve
+from tests.domain.resolver.scenery import catalog, line, package, sub
+from tests.kit.cluster import FakeCluster
+
+GROUP: dict[str, Any] = {
+    "apiVersion": "operators.coreos.com/v1",
+    "kind": "OperatorGroup",
+    "metadata": {"name": "og", "namespace": "ns"},
+}
+
+
+def test_a_namespace_of_a_cluster_is_asked_for_its_subscriptions() -> None:
+    kind = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription"}
+    cluster = FakeCluster([{**kind, **sub("a")}, GROUP])
+    inputs = inputs_of_namespace(cast("KubeClient", cluster), "ns", is_whole=True)
+    assert [one.name for one in inputs.subscribers] == ["a"]
+    assert inputs.is_whole
+    assert "no operators found from catalog cat" in resolve(inputs).reasons["a"]
+
+
+def test_manifests_of_other_namespaces_and_kinds_are_passed_over() -> None:
+    other = {"kind": "Subscription", **sub("b")}
+    other["metadata"] = {"name": "b", "namespace": "elsewhere"}
+    inputs = inputs_of_manifests(
+        [{"kind": "Subscription", **sub("a")}, other, {"kind": "Pod"}], {}, "ns", is_whole=False
+    )
+    assert [one.name for one in inputs.subscribers] == ["a"]
+
+
+def test_a_question_that_comes_again_has_the_same_answer_whoever_asks() -> None:
+    question: dict[str, Any] = {"namespace": "ns", "catalogs": [catalog(package("a", line("a", 1)))]}
+    answer = answering(is_whole=True)
+    first = answer({**question, "id": 1, "subscriptions": [sub("a")]})
+    assert answer({**question, "id": 2, "subscriptions": [sub("a")]}) is first
+    assert answer({**question, "id": 2, "subscriptions": [sub("b")]})["unsatisfiable"]
