@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from shared.adapters import files
-from shared.adapters.oci import OciError
 from shared.domain.catalog.documents import NotACatalog, light, read
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
@@ -70,6 +68,9 @@ def _digest(question: Mapping[str, Any]) -> bytes:
 
 
 def _loaded(path: str) -> LoadedShelf:
+    from shared.adapters import files
+    from shared.adapters.oci import OciError
+
     try:
         with files.opened(path) as found:
             documents = [light(one) for file in found for one in read(file.name, file.read())]
