@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-TABLES = sorted([*TESTS.rglob("ROWS_*.md"), *TESTS.rglob("COVERAGE.md")])
+TABLES = sorted([*TESTS.rglob("ROWS_*.md"), *TESTS.rglob("COVERAGE*.md")])
 _TEST = re.compile(r"([\w/.-]+\.py)::(\w+)")
 _HEADING = ("row", "what", "shown by")
 
