@@ -14,7 +14,7 @@ from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import shown
 from shared.domain.catalog.model import Property
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 
 PACKAGE: Final = "olm.package"
 PACKAGE_REQUIRED: Final = "olm.package.required"

@@ -175,6 +175,6 @@ def _asks_for(subscriber: Subscriber, take: Take) -> bool:
 def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
     for one in chosen:
         if subscriber.name in one.subscribers:
-            instead = f" in place of {one.replaces}" if one.replaces else ""
+            instead = f" in place of {subscriber.installed_csv}" if subscriber.installed_csv else ""
             return f"{one.bundle.name} from channel {one.channel} of catalog {one.catalog.key}{instead}"
     return f"{subscriber.installed_csv} is installed, and nothing in its channel replaces it"

@@ -77,7 +77,7 @@ def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, c
     found = olmf(*words, "a")
     assert found.exit_code == 0
     assert found.stdout.splitlines() == [
-        "a: a.v2 from channel stable of catalog ns/cat in place of a.v1",
+        "a: a.v2 from channel stable of catalog ns/cat",
         "  not a.v3: Deprecated: a.v3 (channel stable of catalog ns/cat) is deprecated, so nobody gets it",
     ]
     found = olmf(*words, "-o", "json")

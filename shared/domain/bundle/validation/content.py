@@ -16,7 +16,7 @@ from shared.domain.bundle.validation.finding import Finding, plain, warned
 from shared.domain.bundle.validation.form import HELM, REGISTRY, media_type
 from shared.domain.bundle.validation.subject import CRD, CSV, Subject
 from shared.domain.bundle.validation.words import object_metadata
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 
 SUPPORTED: Final = {
     **dict.fromkeys(

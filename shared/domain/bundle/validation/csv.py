@@ -12,7 +12,7 @@ from shared.domain.bundle.validation.examples import examples
 from shared.domain.bundle.validation.finding import WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.bundle.validation.words import label_value, subdomain
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidVersion, parse
 
 ALL_NAMESPACES: Final = "AllNamespaces"

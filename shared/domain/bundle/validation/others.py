@@ -11,7 +11,7 @@ from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.csv import cased
 from shared.domain.bundle.validation.finding import WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 
 _PERCENT: Final = re.compile(r"0*([0-9]+)%")
 _BUDGET_VERBS: Final = {"create", "update", "patch", "*"}

@@ -14,7 +14,7 @@ from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import WARNING, Finding
 from shared.domain.bundle.validation.subject import CRD, Subject
 from shared.domain.catalog.image_reference import why_not
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 
 _LIMIT: Final = 1024 * 1024
 _NEAR: Final = 0.85

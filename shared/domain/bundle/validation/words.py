@@ -8,7 +8,7 @@ from typing import Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_object
-from shared.domain.quoting import quoted
+from shared.domain.gotext import quoted
 
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LABEL_VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")

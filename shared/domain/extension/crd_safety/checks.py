@@ -17,6 +17,8 @@ class Finding(NamedTuple):
     message: str
     old: Any = None  # why: any JSON value
     new: Any = None  # why: any JSON value
+    known: Hashable = ()
+    """What else tells it from the same message about other schemas; None when nothing ever is the same."""
 
 
 Compare: TypeAlias = Callable[[str, Any, Any], Iterator[str]]
@@ -27,8 +29,10 @@ def compare(old: ReadOnly, new: ReadOnly) -> Iterator[Finding]:
     for key, check in CHECKS.items():
         before, after = old.get(key), new.get(key)
         yield from (Finding(key, message, before, after) for message in check(key, before, after))
-    if changes := list(_unhandled(old, new)):
-        yield Finding("unhandled", f"unhandled changes found ({'; '.join(changes)})")
+    yield from _one_of(old.get("oneOf") or (), new.get("oneOf") or ())
+    if changes := dict(_unhandled(old, new)):
+        told = "; ".join(f"{_field(key)} {_shown(*change)} -> {_shown(*change[::-1])}" for key, change in changes.items())
+        yield Finding("unhandled", f"unhandled changes found ({told})", known=raw(changes))
 
 
 def _required(_: str, old: Any, new: Any) -> Iterator[str]:
@@ -42,34 +46,40 @@ def _type(_: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def _default(_: str, old: Any, new: Any) -> Iterator[str]:
+    before, after = quoted(raw(old)), quoted(raw(new))
     if old is None and new is not None:
-        yield f"default added when there was none previously : {_json(new)}"
+        yield f"default added when there was none previously : {after}"
     elif old is not None and new is None:
-        yield f"default value removed : {_json(old)}"
-    elif _json(old) != _json(new):
-        yield f"default value changed : {_json(old)} -> {_json(new)}"
+        yield f"default value removed : {before}"
+    elif before != after:
+        yield f"default value changed : {before} -> {after}"
 
 
 def _enum(_: str, old: Any, new: Any) -> Iterator[str]:
-    before, after = list(map(_json, old or ())), list(map(_json, new or ()))
+    before, after = set(map(raw, old or ())), set(map(raw, new or ()))
     if after and not before:
-        yield f"enum constraint added when there was none previously : [{' '.join(after)}]"
-    elif removed := sorted(set(before) - set(after)):
+        yield f"enum constraint added when there was none previously : [{' '.join(sorted(after))}]"
+    elif removed := sorted(before - after):
         yield f"allowed enum values removed : [{' '.join(removed)}]"
 
 
 def _ceiling(key: str, old: Any, new: Any) -> Iterator[str]:
     if new is not None and old is None:
-        yield f"{key} constraint added when there was none previously : {_json(new)}"
+        yield f"maximum constraint added when there was none previously : {_number(key, new)}"
     elif new is not None and new < old:
-        yield f"{key} decreased : {_json(old)} -> {_json(new)}"
+        yield f"maximum decreased : {_number(key, old)} -> {_number(key, new)}"
 
 
 def _floor(key: str, old: Any, new: Any) -> Iterator[str]:
     if new is not None and old is None:
-        yield f"{key} constraint added when there was none previously : {_json(new)}"
+        yield f"minimum constraint added when there was none previously : {_number(key, new)}"
     elif new is not None and new > old:
-        yield f"{key} increased : {_json(old)} -> {_json(new)}"
+        yield f"minimum increased : {_number(key, old)} -> {_number(key, new)}"
+
+
+def _number(key: str, value: Any) -> str:
+    """Lengths are whole numbers, values need not be."""
+    return plain_text(value) if key in ("maximum", "minimum") else str(int(value))
 
 
 def _pattern(_: str, old: Any, new: Any) -> Iterator[str]:
@@ -84,14 +94,28 @@ def _nullable(_: str, old: Any, new: Any) -> Iterator[str]:
         yield f"nullable {'added' if new else 'removed'} : {_json(bool(old))} -> {_json(bool(new))}"
 
 
-def _one_of(_: str, old: Any, new: Any) -> Iterator[str]:
-    before, after = list(map(_json, old or ())), list(map(_json, new or ()))
-    if after and not before:
-        yield f"oneOf constraint added when there was none previously : [{' '.join(after)}]"
-    elif removed := [one for one in before if one not in after]:
-        yield f"allowed oneOf schemas removed : [{' '.join(removed)}]"
-    elif added := [one for one in after if one not in before]:
-        yield f"oneOf schemas added : [{' '.join(added)}]"
+def _one_of(old: Sequence[ReadOnly], new: Sequence[ReadOnly]) -> Iterator[Finding]:
+    before, after = _alternatives(old), _alternatives(new)
+    removed, added = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
+    if added and not before:
+        message, told = "oneOf constraint added when there was none previously", [after[key] for key in added]
+    elif removed:
+        message, told = "allowed oneOf schemas removed", [before[key] for key in removed]
+    elif added:
+        message, told = "allowed oneOf schemas added", [after[key] for key in added]
+    else:
+        return
+    known = None if any(map(has_addresses, told)) else ()
+    yield Finding("oneOf", f"{message}: [{' '.join(map(raw, told))}]", old, new, known)
+
+
+def _alternatives(schemas: Sequence[ReadOnly]) -> dict[str, ReadOnly]:
+    """Each by its text, which differs between any two schemas when it holds addresses (as in the reference)."""
+    found = {}
+    for schema in map(canonical, schemas):
+        bare = {key: value for key, value in schema.items() if key not in _REMARKS}
+        found[f"{raw(bare)} {id(bare) if has_addresses(bare) else ''}"] = bare
+    return found
 
 
 CHECKS: Final[Mapping[str, Compare]] = {

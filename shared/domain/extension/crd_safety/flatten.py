@@ -13,7 +13,7 @@ DEEPEST: Final = 400
 
 
 def flatten(version: ReadOnly) -> dict[str, ReadOnly]:
-    """Every property by its path, such as `^.spec.list[*].name`. RecursionError beyond DEEPEST."""
+    """Every property by its path, such as `^.spec.list.items.name`. RecursionError beyond DEEPEST."""
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     return dict(_walk(ROOT, schema, 0)) if isinstance(schema, Mapping) else {}
 
@@ -27,8 +27,29 @@ def _walk(path: str, schema: ReadOnly, depth: int) -> Iterator[tuple[str, ReadOn
 
 
 def _inner(schema: ReadOnly) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Where two have the same path, the reference keeps the one that it meets last."""
+    yield from _alone_or_listed(schema, "items")
+    for key in ("allOf", "anyOf", "oneOf"):
+        yield from _alone_or_listed(schema, key)
+    yield from _alone_or_listed(schema, "not")
     for name, found in (schema.get("properties") or {}).items():
         yield f".{name}", found
-    for key in ("items", "additionalProperties"):
-        if isinstance(found := schema.get(key), Mapping):
-            yield "[*]", found
+    yield from _alone_or_listed(schema, "additionalProperties")
+    yield from _keyed(schema, "patternProperties")
+    yield from _alone_or_listed(schema, "additionalItems")
+    yield from _keyed(schema, "definitions")
+    yield from _keyed(schema, "dependencies")
+
+
+def _alone_or_listed(schema: ReadOnly, key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    found = schema.get(key)
+    if isinstance(found, Mapping):
+        yield f".{key}", found
+    elif isinstance(found, list):
+        yield from ((f".{key}[{index}]", one) for index, one in enumerate(found))
+
+
+def _keyed(schema: ReadOnly, key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, found in (schema.get(key) or {}).items():
+        if isinstance(found, Mapping):
+            yield f".{key}[{name}]", found

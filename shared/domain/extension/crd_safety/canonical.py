@@ -1,0 +1,71 @@
+"""What is left of a schema when Kubernetes has decoded it: known keywords only, and none that says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from shared.api.manifest import ReadOnly
+from shared.domain.catalog.write_json import compact
+
+_SILENT_WHEN_EMPTY: Final = frozenset(
+    {
+        "id", "$schema", "description", "type", "format", "title", "exclusiveMaximum", "exclusiveMinimum", "pattern",
+        "uniqueItems", "required", "nullable", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
+        "x-kubernetes-list-map-keys", "rule", "message", "messageExpression", "fieldPath", "url",
+    }
+)  # fmt: skip
+"""Keywords whose empty text, empty list or `false` means the same as their absence."""
+POINTERS: Final = frozenset(
+    {
+        "$ref", "maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems", "multipleOf", "maxProperties",
+        "minProperties", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-list-type", "x-kubernetes-map-type",
+        "reason", "optionalOldSelf",
+    }
+)  # fmt: skip
+"""Keywords for which zero, `false` and an empty text are something other than their absence."""
+SCHEMA_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "x-kubernetes-validations"})
+SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "definitions"})
+SCHEMAS: Final = frozenset({"items", "not", "additionalProperties", "additionalItems", "externalDocs"})
+
+
+def canonical(schema: ReadOnly) -> dict[str, Any]:
+    """The same for all schemas that Kubernetes takes for equal."""
+    read = ((key, _READERS[key](value)) for key, value in schema.items() if key in _READERS and value is not None)
+    return {key: value for key, value in read if value is not None}
+
+
+def raw(value: Any) -> str:  # why: any JSON value
+    """A value as Kubernetes keeps it: compact JSON, sorted, safe for HTML; nothing of a null."""
+    return "" if value is None else compact(value, is_sorted=True, escapes_html=True).decode()
+
+
+def _one(value: Any) -> Any:
+    """A schema, a list of some, or the truth value that may stand for one."""
+    if isinstance(value, Mapping):
+        return canonical(value)
+    return _many(value) if isinstance(value, list) else value
+
+
+def _many(value: Any) -> Any:
+    return list(map(canonical, value)) or None
+
+
+def _named(value: Any) -> Any:
+    return {name: _one(inner) for name, inner in value.items()} or None
+
+
+def _readers() -> dict[str, Callable[[Any], Any]]:
+    return {
+        **dict.fromkeys(_SILENT_WHEN_EMPTY, lambda value: value or None),
+        **dict.fromkeys(POINTERS, lambda value: value),
+        **dict.fromkeys(SCHEMA_LISTS, _many),
+        **dict.fromkeys((*SCHEMA_MAPS, "dependencies"), _named),
+        **dict.fromkeys(SCHEMAS, _one),
+        "default": raw,
+        "example": raw,
+        "enum": lambda value: list(map(raw, value)) or None,
+    }
+
+
+_READERS: Final = _readers()
