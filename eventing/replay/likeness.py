@@ -79,16 +79,21 @@ def _spelled(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref
 
 
 def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
-    """The name of each InstallPlan, which hashes uids, and one that says what the plan is for."""
+    """The name of each InstallPlan, which hashes uids, and one that says what the plan is for.
+
+    Plans for the same are numbered as long as their owners live: those of a Subscription that was made again begin anew.
+    """
     names: dict[str, str] = {}
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
     plans = (one for one in objects if one["kind"] == kinds.INSTALL_PLAN.kind and _PLAN.fullmatch(name_of(one)))
     for plan in sorted(plans, key=lambda one: int(one["spec"].get("generation") or 0)):
-        owners = sorted(str(owner["name"]) for owner in metadata(plan).get("ownerReferences") or ())
+        references = metadata(plan).get("ownerReferences") or ()
+        owners = sorted(str(owner["name"]) for owner in references)
         versions = plan["spec"].get("clusterServiceVersionNames") or ()
         what = f"{' and '.join(versions)} for {' and '.join(owners)} in {namespace_of(plan)}"
-        seen[what] += 1
-        names[name_of(plan)] = f"<plan {seen[what]} of {what}>"
+        same = (what, *sorted(str(owner["uid"]) for owner in references))
+        seen[same] += 1
+        names[name_of(plan)] = f"<plan {seen[same]} of {what}>"
     return names
 
 

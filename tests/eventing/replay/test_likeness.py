@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from eventing.replay.likeness import differences
-from shared.api.manifest import Manifest
+from eventing.replay.likeness import differences, plan_names
+from shared.api.manifest import Manifest, name_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, SUBSCRIPTION, Kind, Ref
 
 OWNER = SUBSCRIPTION.ref("tide", "demo")
@@ -138,3 +138,20 @@ def test_a_difference_is_told_line_by_line() -> None:
     assert [line.strip() for line in diff.splitlines() if line[0] in "+-"] == [
         "--- recorded", "+++ replayed", '-            "image": "tide:1",', '+            "image": "tide:2",',
     ]  # fmt: skip
+
+
+def a_plan(name: str, owner_uid: str, generation: int) -> Manifest:
+    owner = {"kind": "Subscription", "name": "etcd", "uid": owner_uid}
+    return {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "InstallPlan",
+        "metadata": {"name": name, "namespace": "team", "ownerReferences": [owner]},
+        "spec": {"generation": generation, "clusterServiceVersionNames": ["etcd.v1"]},
+    }
+
+
+def test_the_plans_of_a_subscription_that_was_made_again_are_counted_anew() -> None:
+    plans = [a_plan("install-aaaaaaaa", "1", 1), a_plan("install-bbbbbbbb", "1", 2), a_plan("install-cccccccc", "2", 3)]
+    assert [plan_names(plans)[name_of(plan)] for plan in plans] == [
+        f"<plan {number} of etcd.v1 for etcd in team>" for number in (1, 2, 1)
+    ]
