@@ -81,7 +81,7 @@ def _spelled(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref
 def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
     """The name of each InstallPlan, which hashes uids, and one that says what the plan is for.
 
-    Plans for the same are numbered as long as their owners live: those of a Subscription that was made again begin anew.
+    Plans for the same are numbered while their owner lives: those of a Subscription that was made again begin anew.
     """
     names: dict[str, str] = {}
     seen: Counter[tuple[str, ...]] = Counter()

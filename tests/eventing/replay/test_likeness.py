@@ -140,18 +140,9 @@ def test_a_difference_is_told_line_by_line() -> None:
     ]  # fmt: skip
 
 
-def a_plan(name: str, owner_uid: str, generation: int) -> Manifest:
-    owner = {"kind": "Subscription", "name": "etcd", "uid": owner_uid}
-    return {
-        "apiVersion": "operators.coreos.com/v1alpha1",
-        "kind": "InstallPlan",
-        "metadata": {"name": name, "namespace": "team", "ownerReferences": [owner]},
-        "spec": {"generation": generation, "clusterServiceVersionNames": ["etcd.v1"]},
-    }
-
-
 def test_the_plans_of_a_subscription_that_was_made_again_are_counted_anew() -> None:
-    plans = [a_plan("install-aaaaaaaa", "1", 1), a_plan("install-bbbbbbbb", "1", 2), a_plan("install-cccccccc", "2", 3)]
+    plans = [a_plan("install-aaaaaaaa", "v1", 1), a_plan("install-bbbbbbbb", "v1", 2)]
+    plans.append(a_plan("install-cccccccc", "v1", 3, "uid-of-the-next"))
     assert [plan_names(plans)[name_of(plan)] for plan in plans] == [
-        f"<plan {number} of etcd.v1 for etcd in team>" for number in (1, 2, 1)
+        f"<plan {number} of v1 for tide in demo>" for number in (1, 2, 1)
     ]
