@@ -1,4 +1,4 @@
-"""Floating point numbers as Go writes them into JSON and into YAML."""
+"""Floating point numbers as Go writes them into JSON, into YAML and into sentences."""
 
 from __future__ import annotations
 
@@ -23,11 +23,16 @@ def json_text(number: float) -> str:
 
 def yaml_text(number: float) -> str:
     """The shortest digits; with an exponent from a million on, unless the number is whole and fits into 64 bits."""
-    digits = Decimal(repr(number))
     if number.is_integer() and -(2**63) <= int(number) < 2**64:
         return str(int(number))
-    if _LOWEST_SHORT <= digits.adjusted() < _HIGHEST_SHORT:
-        return f"{digits:f}"
+    return plain_text(number)
+
+
+def plain_text(number: float) -> str:
+    """The shortest digits, as they are printed; with an exponent from a million on."""
+    digits = Decimal(repr(float(number)))
+    if _LOWEST_SHORT <= digits.adjusted() < _HIGHEST_SHORT or not number:
+        return f"{digits:f}".removesuffix(".0")
     return _scientific(digits, 2)
 
 

@@ -53,6 +53,9 @@ MANY = [
     "AnyOf <empty> -> <complex value>", "ExclusiveMaximum <empty> -> true", 'Ref "" -> "x"',
     "XIntOrString true -> <empty>",
 ]  # fmt: skip
+CEL = (
+    "unhandled: unhandled changes found (AdditionalProperties true -> <empty>; XValidations <empty> -> <complex value>)"
+)
 LIMITS = ("maximum", "maxItems", "maxLength", "maxProperties"), ("minimum", "minItems", "minLength", "minProperties")
 
 
@@ -67,14 +70,16 @@ LIMITS = ("maximum", "maxItems", "maxLength", "maxProperties"), ("minimum", "min
         pytest.param(
             {},
             {"default": "x"},
-            ['default: default added when there was none previously : "x"'],
+            ['default: default added when there was none previously : "\\"x\\""'],
             id="v1.md 19: default",
         ),
-        pytest.param({"default": "x"}, {}, ['default: default value removed : "x"'], id="v1.md 19: default removed"),
+        pytest.param(
+            {"default": "x"}, {}, ['default: default value removed : "\\"x\\""'], id="v1.md 19: default removed"
+        ),
         pytest.param(
             {"default": "a"},
             {"default": "b"},
-            ['default: default value changed : "a" -> "b"'],
+            ['default: default value changed : "\\"a\\"" -> "\\"b\\""'],
             id="v1.md 19: default changed",
         ),
         pytest.param(
@@ -113,17 +118,14 @@ LIMITS = ("maximum", "maxItems", "maxLength", "maxProperties"), ("minimum", "min
         pytest.param(
             {},
             {"oneOf": [{"required": ["a"]}]},
-            ['oneOf: oneOf constraint added when there was none previously : [{"required":["a"]}]'],
+            ['oneOf: oneOf constraint added when there was none previously: [{"required":["a"]}]'],
             id="v1.md 19: oneOf added, neither unhandled nor type",
         ),
         pytest.param(
-            {"oneOf": [{"required": ["a"]}]},
-            {},
-            ['oneOf: allowed oneOf schemas removed : [{"required":["a"]}]'],
-            id="v1.md 19: oneOf removed",
-        ),
-        pytest.param(
-            {"oneOf": [{}]}, {"oneOf": [{}, {"x": 1}]}, ['oneOf: oneOf schemas added : [{"x":1}]'], id="one more"
+            {"oneOf": [{}]},
+            {"oneOf": [{}, {"minimum": 0}]},
+            ['oneOf: allowed oneOf schemas added: [{"minimum":0}]'],
+            id="one more",
         ),
         pytest.param({"oneOf": [{}]}, {"oneOf": [{}]}, [], id="the same alternatives"),
         pytest.param(
@@ -133,12 +135,51 @@ LIMITS = ("maximum", "maxItems", "maxLength", "maxProperties"), ("minimum", "min
             id="v1.md 19: unhandled format",
         ),
         pytest.param(
-            {"x-kubernetes-int-or-string": True},
-            {"anyOf": [{}], "$ref": "x", "exclusiveMaximum": True},
+            {"x-kubernetes-int-or-string": True, "title": "t"},
+            {"title": "t", "anyOf": [{}], "$ref": "x", "exclusiveMaximum": True},
             ["unhandled: unhandled changes found (" + "; ".join(MANY) + ")"],
             id="v1.md 30: no validators for these",
         ),
-        pytest.param({"x-kubernetes-preserve-unknown-fields": False}, {}, [], id="false is absent"),
+        pytest.param({"x-kubernetes-embedded-resource": False, "x": 1}, {}, [], id="v1.md 19: what says nothing"),
+        pytest.param(
+            {"x-kubernetes-preserve-unknown-fields": False},
+            {},
+            ["unhandled: unhandled changes found (XPreserveUnknownFields false -> <empty>)"],
+            id="v1.md 19: unhandled, what may be false or absent",
+        ),
+        pytest.param(
+            {"additionalProperties": True},
+            {"x-kubernetes-validations": [{"rule": "self", "message": ""}], "example": None},
+            [CEL],
+            id="v1.md 30: CEL rules",
+        ),
+        pytest.param(
+            {"patternProperties": {"^a": {"title": "x"}}, "items": [TEXT]},
+            {"patternProperties": {"^a": {"title": "x", "required": []}}, "items": [TEXT]},
+            [],
+            id="v1.md 19: an empty list says nothing at any depth",
+        ),
+        pytest.param(
+            {"enum": [1.0, None, "<"]},
+            {"enum": [1]},
+            ['enum: allowed enum values removed : [ "\\u003c"]'],
+            id="v1.md 19: values as Kubernetes keeps them",
+        ),
+        pytest.param(
+            {"oneOf": [{"description": "a"}]}, {"oneOf": [{"description": "b"}]}, [], id="remarks on alternatives"
+        ),
+        pytest.param(
+            {"oneOf": [{"properties": {"a": {"minimum": 1}}}]},
+            {"oneOf": [{"properties": {"a": {"minimum": 1}}}], "description": "x"},
+            ['oneOf: allowed oneOf schemas removed: [{"properties":{"a":{"minimum":1}}}]'],
+            id="v1.md 19: oneOf (orig), limits of an alternative's properties are told by their addresses",
+        ),
+        pytest.param(
+            {"oneOf": [{"items": {"minimum": 1}, "anyOf": [{"minimum": 2}], "not": {}}]},
+            {"oneOf": [{"items": {"minimum": 1}, "anyOf": [{"minimum": 2}], "not": {}}], "description": "x"},
+            [],
+            id="v1.md 19: oneOf, other limits are told by their values",
+        ),
         pytest.param(
             {"additionalProperties": {"type": "string", "description": "a"}},
             {"additionalProperties": {"type": "string", "description": "b"}},
@@ -155,17 +196,52 @@ def test_a_property(old: Schema, new: Schema, want: list[str]) -> None:
 def test_limits(keys: tuple[str, ...], tighter: int, word: str) -> None:
     """v1.md 19: introduced or tightened; loosened and removed ones are safe (30)."""
     for key in keys:
-        added = f"{key}: {key} constraint added when there was none previously : 10"
+        limit = "maximum" if word == "decreased" else "minimum"
+        added = f"{key}: {limit} constraint added when there was none previously : 10"
         assert of_property({}, {key: 10}) == [added]
-        assert of_property({key: 10}, {key: tighter}) == [f"{key}: {key} {word} : 10 -> {tighter}"]
+        assert of_property({key: 10}, {key: tighter}) == [f"{key}: {limit} {word} : 10 -> {tighter}"]
         assert of_property({key: tighter}, {key: 10}) == []
         assert of_property({key: 10}, {}) == []
+
+
+def test_a_removed_alternative_is_a_removed_path() -> None:
+    """v1.md 19: oneOf removed."""
+    old, new = crd(version("v1", {"a": {"oneOf": [{"required": ["a"]}]}})), crd(version("v1", {"a": {}}))
+    assert lines(old, new) == [
+        "existingFieldRemoval: removed field : v1.^.spec.a.oneOf[0]",
+        'v1: ^.spec.a: oneOf: allowed oneOf schemas removed: [{"required":["a"]}]',
+    ]
+
+
+def test_every_schema_inside_has_its_own_path() -> None:
+    """v1.md 19: property paths; a schema of combinations, maps and lists is compared like a property."""
+
+    def combined(kind: str) -> Schema:
+        inner = {"type": kind}
+        alone = dict.fromkeys(("not", "additionalProperties", "additionalItems"), inner)
+        named = {key: {"x": inner} for key in ("patternProperties", "definitions")}
+        listed = {key: [inner] for key in ("items", "allOf", "anyOf", "oneOf")}
+        return {**alone, **named, **listed, "dependencies": {"x": inner, "y": ["z"]}}
+
+    found = problems(crd(version("v1", {"a": combined("string")})), crd(version("v1", {"a": combined("integer")})))
+    paths = {one.path.removeprefix("^.spec.a") for one in found if one.finding.check == "type"}
+    assert paths == {
+        ".items[0]", ".allOf[0]", ".anyOf[0]", ".oneOf[0]", ".not", ".additionalProperties", ".patternProperties[x]",
+        ".additionalItems", ".definitions[x]", ".dependencies[x]",
+    }  # fmt: skip
+
+
+def test_numbers_are_told_as_go_prints_them() -> None:
+    """v1.md 19: maximum and minimum are floating point numbers, lengths are whole."""
+    want = "{0}: {1} constraint added when there was none previously : {2}"
+    for key, number, told in (("maximum", 1000000, "1e+06"), ("minimum", 2.0, "2"), ("minLength", 1000000, "1000000")):
+        assert of_property({}, {key: number}) == [want.format(key, key[:3] + "imum", told)]
 
 
 def test_a_list_has_its_own_path() -> None:
     old, new = ({"type": "array", "items": {"type": kind}} for kind in ("string", "integer"))
     found = lines(crd(version("v1", {"a": old})), crd(version("v1", {"a": new})))
-    assert found == ['v1: ^.spec.a[*]: type: type changed : "string" -> "integer"']
+    assert found == ['v1: ^.spec.a.items: type: type changed : "string" -> "integer"']
 
 
 def test_the_definition_as_a_whole() -> None:
@@ -202,6 +278,22 @@ def test_between_served_versions() -> None:
         version(name, {**spec_of(one), "extraField": {"type": kinds[name]}}) for one in new for name in [one["name"]]
     ]
     assert lines(crd(*new), crd(*extra)) == ['v1 -> v2: ^.spec.extraField: type: type changed : "boolean" -> "string"']
+
+
+def test_known_problems_between_versions_are_known_by_all_that_they_say() -> None:
+    """v1.md 19: subtracted only when the same; 30 (orig): what is told by addresses never is."""
+
+    def between(schema: Schema) -> Schema:
+        return crd(version("v1", {"a": TEXT}), version("v2", {"a": TEXT | schema}))
+
+    either, other = ({"anyOf": [{"pattern": pattern}]} for pattern in "ab")
+    assert lines(between(either), between(either)) == []
+    found = problems(between(either), between(other))
+    assert ("v1 -> v2", "unhandled") in {(one.version, one.finding.check) for one in found}
+    addressed = {"oneOf": [{"properties": {"a": {"minimum": 1}}}]}
+    assert [one.split(": ")[:3] for one in lines(between(addressed), between(addressed))] == [
+        ["v1 -> v2", "^.spec.a", "oneOf"]
+    ]
 
 
 def test_versions_are_ranked_as_kubernetes_does() -> None:

@@ -35,6 +35,23 @@ def canonical(schema: ReadOnly) -> dict[str, Any]:
     return {key: value for key, value in read if value is not None}
 
 
+def has_addresses(schema: ReadOnly, *, by_value: bool = False) -> bool:
+    """Whether the reference's text of a canonical schema holds memory addresses, which no other text has.
+
+    It prints the values of maps field by field, and numbers that may be absent as the place where they are.
+    """
+    if by_value and not POINTERS.isdisjoint(schema):
+        return True
+    lists = (one for key in SCHEMA_LISTS for one in schema.get(key, ()))
+    named = (one for key in SCHEMA_MAPS for one in schema.get(key, {}).values())
+    alone = (schema[key] for key in SCHEMAS if isinstance(schema.get(key), Mapping))
+    return (
+        any(has_addresses(one, by_value=by_value) for one in lists)
+        or any(has_addresses(one, by_value=True) for one in named)
+        or any(map(has_addresses, alone))
+    )
+
+
 def raw(value: Any) -> str:  # why: any JSON value
     """A value as Kubernetes keeps it: compact JSON, sorted, safe for HTML; nothing of a null."""
     return "" if value is None else compact(value, is_sorted=True, escapes_html=True).decode()
@@ -52,7 +69,7 @@ def _many(value: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    return {name: _one(inner) for name, inner in value.items()} or None
+    return {name: canonical(inner) if isinstance(inner, Mapping) else inner for name, inner in value.items()} or None
 
 
 def _readers() -> dict[str, Callable[[Any], Any]]:

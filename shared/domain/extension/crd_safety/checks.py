@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from shared.api.manifest import ReadOnly
+from shared.domain.extension.crd_safety.canonical import canonical, has_addresses, raw
+from shared.domain.gofloat import plain_text
 from shared.domain.gotext import quoted
 
 
@@ -26,12 +27,17 @@ Compare: TypeAlias = Callable[[str, Any, Any], Iterator[str]]
 
 def compare(old: ReadOnly, new: ReadOnly) -> Iterator[Finding]:
     """What is wrong with the step from one schema to the other, their own properties and items aside."""
+    before, after = canonical(_own(old)), canonical(_own(new))
+    if before == after:
+        return
     for key, check in CHECKS.items():
-        before, after = old.get(key), new.get(key)
-        yield from (Finding(key, message, before, after) for message in check(key, before, after))
+        was, will_be = old.get(key), new.get(key)
+        yield from (Finding(key, message, was, will_be) for message in check(key, was, will_be))
     yield from _one_of(old.get("oneOf") or (), new.get("oneOf") or ())
-    if changes := dict(_unhandled(old, new)):
-        told = "; ".join(f"{_field(key)} {_shown(*change)} -> {_shown(*change[::-1])}" for key, change in changes.items())
+    if changes := dict(_unhandled(before, after)):
+        told = "; ".join(
+            f"{_field(key)} {_shown(*change)} -> {_shown(*change[::-1])}" for key, change in changes.items()
+        )
         yield Finding("unhandled", f"unhandled changes found ({told})", known=raw(changes))
 
 
@@ -91,11 +97,11 @@ def _pattern(_: str, old: Any, new: Any) -> Iterator[str]:
 
 def _nullable(_: str, old: Any, new: Any) -> Iterator[str]:
     if bool(old) != bool(new):
-        yield f"nullable {'added' if new else 'removed'} : {_json(bool(old))} -> {_json(bool(new))}"
+        yield f"nullable {'added' if new else 'removed'} : {raw(bool(old))} -> {raw(bool(new))}"
 
 
 def _one_of(old: Sequence[ReadOnly], new: Sequence[ReadOnly]) -> Iterator[Finding]:
-    before, after = _alternatives(old), _alternatives(new)
+    before, after = _alternatives(old, "old"), _alternatives(new, "new")
     removed, added = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
     if added and not before:
         message, told = "oneOf constraint added when there was none previously", [after[key] for key in added]
@@ -109,13 +115,10 @@ def _one_of(old: Sequence[ReadOnly], new: Sequence[ReadOnly]) -> Iterator[Findin
     yield Finding("oneOf", f"{message}: [{' '.join(map(raw, told))}]", old, new, known)
 
 
-def _alternatives(schemas: Sequence[ReadOnly]) -> dict[str, ReadOnly]:
-    """Each by its text, which differs between any two schemas when it holds addresses (as in the reference)."""
-    found = {}
-    for schema in map(canonical, schemas):
-        bare = {key: value for key, value in schema.items() if key not in _REMARKS}
-        found[f"{raw(bare)} {id(bare) if has_addresses(bare) else ''}"] = bare
-    return found
+def _alternatives(schemas: Sequence[ReadOnly], edition: str) -> dict[str, ReadOnly]:
+    """Each by its text; what the reference tells by addresses is never the same in two editions."""
+    bare = [{key: value for key, value in canonical(one).items() if key not in _REMARKS} for one in schemas]
+    return {raw(one) + edition * has_addresses(one): one for one in bare}
 
 
 CHECKS: Final[Mapping[str, Compare]] = {
@@ -127,21 +130,26 @@ CHECKS: Final[Mapping[str, Compare]] = {
     **dict.fromkeys(("minimum", "minItems", "minLength", "minProperties"), _floor),
     "pattern": _pattern,
     "nullable": _nullable,
-    "oneOf": _one_of,
 }
 """By keyword of the schema, which is also the name of the check."""
-_ELSEWHERE: Final = frozenset({"properties", "items", "description"})
-"""Properties and items are compared by their own paths; descriptions bind nobody."""
+_CHILDREN: Final = frozenset({"properties", "items"})
+"""They are compared by their own paths."""
+_HANDLED: Final = frozenset({*CHECKS, "oneOf", "description"})
+"""Descriptions bind nobody."""
+_REMARKS: Final = frozenset({"description", "title", "example", "externalDocs"})
+"""What does not tell one alternative from another."""
 _NAMES: Final = {"id": "ID", "$schema": "Schema", "$ref": "Ref"}
 
 
-def _unhandled(old: ReadOnly, new: ReadOnly) -> Iterator[str]:
+def _own(schema: ReadOnly) -> ReadOnly:
+    return {key: value for key, value in schema.items() if key not in _CHILDREN}
+
+
+def _unhandled(old: ReadOnly, new: ReadOnly) -> Iterator[tuple[str, list[Any]]]:
     """Every other difference; what nobody knows to be safe is refused."""
-    for key in sorted({*old, *new} - CHECKS.keys() - _ELSEWHERE, key=_field):
-        before, after = old.get(key) or None, new.get(key) or None
-        if before != after:
-            empty = "" if isinstance(before or after, str) else None
-            yield f"{_field(key)} {_shown(before or empty)} -> {_shown(after or empty)}"
+    for key in sorted({*old, *new} - _HANDLED, key=_field):
+        if old.get(key) != new.get(key):
+            yield key, [old.get(key), new.get(key)]
 
 
 def _field(key: str) -> str:
@@ -153,16 +161,12 @@ def _field(key: str) -> str:
     return key[:1].upper() + key[1:]
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, other: Any) -> str:
     match value:
         case None:
-            return "<empty>"
+            return '""' if isinstance(other, str) else "<empty>"
         case str():
             return quoted(value)
         case bool() | int() | float():
-            return _json(value)
+            return raw(value)
     return "<complex value>"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -88,7 +88,7 @@ def _between(old: ReadOnly, new: ReadOnly) -> Iterator[Problem]:
     """What a client of one served version would miss in a newer one, unless it was missing before."""
     if ((new.get("spec") or {}).get("conversion") or {}).get("strategy") == "Webhook":
         return
-    known = set(map(_likeness, _pairs(old)))
+    known = {_likeness(problem) for problem in _pairs(old) if problem.finding.known is not None}
     yield from (problem for problem in _pairs(new) if _likeness(problem) not in known)
 
 
@@ -100,8 +100,8 @@ def _pairs(crd: ReadOnly) -> Iterator[Problem]:
         yield from (Problem(label, path, finding) for path, finding in _changes(flatten(older), flatten(newer)))
 
 
-def _likeness(problem: Problem) -> tuple[str, str, str, str]:
-    return problem.version, problem.path, problem.finding.check, problem.finding.message
+def _likeness(problem: Problem) -> tuple[Hashable, ...]:
+    return problem.version, problem.path, problem.finding.check, problem.finding.message, problem.finding.known
 
 
 def _age(version: str) -> tuple[bool, int, int, int, str]:
