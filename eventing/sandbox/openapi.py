@@ -11,6 +11,8 @@ from eventing.sandbox.failures import no_such_path
 from eventing.sandbox.resources import Node, Registry, Resource, types
 from shared.api.manifest import Manifest
 
+V2, V2_MEDIA = "/openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+"""The older document is empty: what is in it, v3 says better."""
 _PREFIX = "#/components/schemas/"
 _METHODS = {"get": "get", "list": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete",
             "deletecollection": "delete"}  # fmt: skip

@@ -107,6 +107,10 @@ class Server:
         if (found := discovery.describe(path, self._world.registry, aggregated=aggregated)) is not None:
             kind = discovery.AGGREGATED if found["kind"] == "APIGroupDiscoveryList" else JSON
             return web.Response(body=orjson.dumps(found), headers={"Content-Type": kind})
+        if (
+            path == openapi.V2
+        ):  # why: kubectl reads it for a List, of which v3 knows nothing, and is content without types
+            return web.Response(body=b"", headers={"Content-Type": openapi.V2_MEDIA})
         if (document := openapi.describe(path, self._world.registry)) is not None:
             return _json(document)
         return None

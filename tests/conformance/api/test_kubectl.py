@@ -153,6 +153,13 @@ def test_apply_of_a_new_kind(kubectl: Kubectl, http: Api, word: str) -> None:
     assert [line.split()[-1] for line in told] == ["created", "configured", "unchanged"]
 
 
+def test_apply_takes_a_list(kubectl: Kubectl) -> None:
+    """What `kubectl get -o yaml` prints for several objects."""
+    listed = _text({"apiVersion": "v1", "kind": "List", "items": [a_config_map(name) for name in ("one", "two")]})
+    assert "configmap/two created" in kubectl("apply", "-f", "-", stdin=listed)
+    assert _get(kubectl, "configmap", "one")["metadata"]["name"] == "one"
+
+
 def test_apply_refuses_unknown_fields(kubectl: Kubectl) -> None:
     told = kubectl("apply", "-f", "-", stdin=_text(a_deployment(alien=1)), fails=True)
     assert 'unknown field "spec.alien"' in told
