@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from shared.api.manifest import ReadOnly
 from shared.domain.extension.crd_safety.canonical import canonical, has_addresses, raw
+from shared.domain.extension.crd_safety.wording import worded
 from shared.domain.gofloat import plain_text
 from shared.domain.gotext import quoted
 
@@ -35,10 +36,7 @@ def compare(old: ReadOnly, new: ReadOnly) -> Iterator[Finding]:
         yield from (Finding(key, message, was, will_be) for message in check(key, was, will_be))
     yield from _one_of(old.get("oneOf") or (), new.get("oneOf") or ())
     if changes := dict(_unhandled(before, after)):
-        told = "; ".join(
-            f"{_field(key)} {_shown(*change)} -> {_shown(*change[::-1])}" for key, change in changes.items()
-        )
-        yield Finding("unhandled", f"unhandled changes found ({told})", known=raw(changes))
+        yield Finding("unhandled", f"unhandled changes found ({worded(changes)})", known=raw(changes))
 
 
 def _required(_: str, old: Any, new: Any) -> Iterator[str]:
@@ -138,7 +136,6 @@ _HANDLED: Final = frozenset({*CHECKS, "oneOf", "description"})
 """Descriptions bind nobody."""
 _REMARKS: Final = frozenset({"description", "title", "example", "externalDocs"})
 """What does not tell one alternative from another."""
-_NAMES: Final = {"id": "ID", "$schema": "Schema", "$ref": "Ref"}
 
 
 def _own(schema: ReadOnly) -> ReadOnly:
@@ -147,26 +144,6 @@ def _own(schema: ReadOnly) -> ReadOnly:
 
 def _unhandled(old: ReadOnly, new: ReadOnly) -> Iterator[tuple[str, list[Any]]]:
     """Every other difference; what nobody knows to be safe is refused."""
-    for key in sorted({*old, *new} - _HANDLED, key=_field):
+    for key in sorted({*old, *new} - _HANDLED):
         if old.get(key) != new.get(key):
             yield key, [old.get(key), new.get(key)]
-
-
-def _field(key: str) -> str:
-    """A keyword as Go's struct of schemas names it."""
-    if key in _NAMES:
-        return _NAMES[key]
-    if key.startswith("x-kubernetes-"):
-        return "X" + "".join(part.capitalize() for part in key.removeprefix("x-kubernetes-").split("-"))
-    return key[:1].upper() + key[1:]
-
-
-def _shown(value: Any, other: Any) -> str:
-    match value:
-        case None:
-            return '""' if isinstance(other, str) else "<empty>"
-        case str():
-            return quoted(value)
-        case bool() | int() | float():
-            return raw(value)
-    return "<complex value>"
