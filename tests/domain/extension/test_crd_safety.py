@@ -159,6 +159,12 @@ LIMITS = ("maximum", "maxItems", "maxLength", "maxProperties"), ("minimum", "min
             id="v1.md 19: an empty list says nothing at any depth",
         ),
         pytest.param(
+            {"properties": None, "anyOf": [None], "patternProperties": {"a": None}},
+            {"anyOf": [{}], "patternProperties": {"a": {}}},
+            [],
+            id="v1.md 19: a null says nothing at any depth",
+        ),
+        pytest.param(
             {"enum": [1.0, None, "<"]},
             {"enum": [1]},
             ['enum: allowed enum values removed : [ "\\u003c"]'],
@@ -237,6 +243,11 @@ def test_numbers_are_told_as_go_prints_them() -> None:
         assert of_property({}, {key: number}) == [want.format(key, key[:3] + "imum", told)]
 
 
+def test_a_property_without_a_schema_is_one_that_says_nothing() -> None:
+    """v1.md 19: what Kubernetes decodes a null into."""
+    assert lines(crd(version("v1", {"a": None})), crd(version("v1", {"a": {}}))) == []
+
+
 def test_a_list_has_its_own_path() -> None:
     old, new = ({"type": "array", "items": {"type": kind}} for kind in ("string", "integer"))
     found = lines(crd(version("v1", {"a": old})), crd(version("v1", {"a": new})))
@@ -261,6 +272,7 @@ def test_what_is_safe() -> None:
     assert lines(old, crd(version("v1", {"a": TEXT}), version("v2", {"a": TEXT}))) == []
     assert lines(old, crd(version("v1", {"a": TEXT}, served=False))) == []
     assert lines(old, crd(version("v1")) | {"apiVersion": "apiextensions.k8s.io/v1beta1"}) == []
+    assert lines(old, crd(version("v1")) | {"kind": "Other"}) == []
     assert lines(crd({"name": "v1"}), old) == []
 
 

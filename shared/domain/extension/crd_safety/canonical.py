@@ -29,9 +29,11 @@ SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "definitions"
 SCHEMAS: Final = frozenset({"items", "not", "additionalProperties", "additionalItems", "externalDocs"})
 
 
-def canonical(schema: ReadOnly) -> dict[str, Any]:
+def canonical(schema: ReadOnly | None) -> dict[str, Any]:
     """The same for all schemas that Kubernetes takes for equal."""
-    read = ((key, _READERS[key](value)) for key, value in schema.items() if key in _READERS and value is not None)
+    read = (
+        (key, _READERS[key](value)) for key, value in (schema or {}).items() if key in _READERS and value is not None
+    )
     return {key: value for key, value in read if value is not None}
 
 
@@ -69,7 +71,7 @@ def _many(value: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    return {name: canonical(inner) if isinstance(inner, Mapping) else inner for name, inner in value.items()} or None
+    return {name: inner if isinstance(inner, list) else canonical(inner) for name, inner in value.items()} or None
 
 
 def _readers() -> dict[str, Callable[[Any], Any]]:

@@ -33,7 +33,7 @@ def _inner(schema: ReadOnly) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield from _alone_or_listed(schema, key)
     yield from _alone_or_listed(schema, "not")
     for name, found in (schema.get("properties") or {}).items():
-        yield f".{name}", found
+        yield f".{name}", found or {}
     yield from _alone_or_listed(schema, "additionalProperties")
     yield from _keyed(schema, "patternProperties")
     yield from _alone_or_listed(schema, "additionalItems")
@@ -46,7 +46,7 @@ def _alone_or_listed(schema: ReadOnly, key: str) -> Iterator[tuple[str, Mapping[
     if isinstance(found, Mapping):
         yield f".{key}", found
     elif isinstance(found, list):
-        yield from ((f".{key}[{index}]", one) for index, one in enumerate(found))
+        yield from ((f".{key}[{index}]", one or {}) for index, one in enumerate(found))
 
 
 def _keyed(schema: ReadOnly, key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -15,7 +15,8 @@ from shared.domain.gotext import quoted
 
 _KUBE: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
-_OLD_API: Final = "apiextensions.k8s.io/v1beta1"
+_API: Final = "apiextensions.k8s.io/v1"
+_KIND: Final = "CustomResourceDefinition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Problem:
 
 def problems(old: ReadOnly, new: ReadOnly) -> tuple[Problem, ...]:
     """Why the upgrade is refused; nothing when it is safe. RecursionError for schemas that are nested too deep."""
-    if new.get("apiVersion") == _OLD_API:
+    if (new.get("apiVersion") or _API, new.get("kind") or _KIND) != (_API, _KIND):
         return ()
     before, after = _schemas(old), _schemas(new)
     same = [
