@@ -34,7 +34,7 @@ def candidates(subscriber: Subscriber, market: Market) -> Candidates:
     if refusal:
         return Candidates(subscriber, current, refusal=refusal)
     if current is None and subscriber.starting_csv:
-        ordered = sorted(pool, key=_rank)  # one name: there is nothing to put in order
+        ordered = [one for each in sorted(pool, key=_rank) for one in market.alone(each)]
     else:
         groups = sorted({(_rank(one), one.package) for one in pool})
         ordered = [

@@ -42,8 +42,8 @@ class Market:
         self._sources = {source.key: source for source in sources}
         self._packages: dict[tuple[CatalogKey, str], Mapping[str, tuple[Operator, ...]]] = {}
         self._ordered: dict[tuple[CatalogKey, _Group], tuple[Operator, ...] | ChannelError] = {}
-        self._found: dict[str, tuple[Operator, ...]] = {}
-        self._preferred: dict[tuple[str, CatalogKey], tuple[Operator, ...]] = {}
+        self._found: dict[object, tuple[Operator, ...]] = {}
+        self._preferred: dict[tuple[object, CatalogKey], tuple[Operator, ...]] = {}
 
     def catalog(self, key: CatalogKey) -> Source | None:
         """A catalog by key; None when the namespace does not see it."""
@@ -62,14 +62,14 @@ class Market:
 
     def find(self, predicate: Predicate) -> tuple[Operator, ...]:
         """Every operator, installed or on offer, that passes."""
-        if predicate.text not in self._found:
+        if predicate.identity not in self._found:
             offered = (one for key in sorted(self._sources) for one in self._offered(self._sources[key], predicate))
-            self._found[predicate.text] = tuple(one for one in (*self.installed, *offered) if predicate.holds(one))
-        return self._found[predicate.text]
+            self._found[predicate.identity] = tuple(one for one in (*self.installed, *offered) if predicate.holds(one))
+        return self._found[predicate.identity]
 
     def preferred(self, predicate: Predicate, home: CatalogKey) -> tuple[Operator, ...]:
         """Who passes, as an operator from catalog `home` prefers them. ChannelError as `in_order`."""
-        question = (predicate.text, home)
+        question = (predicate.identity, home)
         if question not in self._preferred:
             self._preferred[question] = tuple(filter(predicate.holds, self._widened(self.find(predicate), home)))
         return self._preferred[question]
@@ -83,6 +83,10 @@ class Market:
         if isinstance(found, ChannelError):
             raise found
         return found
+
+    def alone(self, one: Operator) -> tuple[Operator, ...]:
+        """An operator that was asked for by name. ChannelError when it replaces or skips itself, if strict."""
+        return in_order([one]) if self.is_strict else (one,)
 
     def _in_order(self, channel: Sequence[Operator]) -> tuple[Operator, ...] | ChannelError:
         try:

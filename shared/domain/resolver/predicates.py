@@ -34,15 +34,22 @@ class Predicate:
     holds: Callable[[Operator], bool]
     seeks: frozenset[Sought] | None = None
     """Only operators found there can pass; None: any might."""
+    parts: tuple[object, ...] = ()
+    """What it is made of: OLM's text has no brackets and lacks a "not", so different tests may read the same."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Equal for predicates that test the same."""
+        return (self.text, *self.parts)
 
 
 def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
     """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
-    found: dict[str, Predicate] = {}
+    found: dict[object, Predicate] = {}
     for stated in {id(one): one for one in properties}.values():  # catalogs tell the same object twice
         if (reader := _READERS.get(stated.type)) is not None:
             predicate = reader(stated.value)
-            found.setdefault(predicate.text, predicate)
+            found.setdefault(predicate.identity, predicate)
     return tuple(found.values())
 
 
@@ -76,7 +83,7 @@ def both(*predicates: Predicate) -> Predicate:
     """One operator that passes all."""
     seeks = next((one.seeks for one in predicates if one.seeks is not None), None)
     words = " and ".join(one.text for one in predicates)
-    return Predicate(words, lambda one: all(each.holds(one) for each in predicates), seeks)
+    return Predicate(words, lambda one: all(each.holds(one) for each in predicates), seeks, _parts("all", predicates))
 
 
 def either(*predicates: Predicate) -> Predicate:
@@ -84,13 +91,18 @@ def either(*predicates: Predicate) -> Predicate:
     places = [one.seeks for one in predicates]
     seeks = None if None in places else frozenset().union(*(place for place in places if place is not None))
     words = " or ".join(one.text for one in predicates)
-    return Predicate(words, lambda one: any(each.holds(one) for each in predicates), seeks)
+    return Predicate(words, lambda one: any(each.holds(one) for each in predicates), seeks, _parts("any", predicates))
 
 
 def none_of(*predicates: Predicate) -> Predicate:
     """One operator that passes none; OLM's text lacks the first "not"."""
     words = " and not ".join(one.text for one in predicates)
-    return Predicate(words, lambda one: not any(each.holds(one) for each in predicates))
+    parts = _parts("not", predicates)
+    return Predicate(words, lambda one: not any(each.holds(one) for each in predicates), parts=parts)
+
+
+def _parts(how: str, predicates: Iterable[Predicate]) -> tuple[object, ...]:
+    return (how, *(one.identity for one in predicates))
 
 
 def _api(value: object) -> Predicate:

@@ -368,3 +368,29 @@ def test_each_asks_its_own_catalog_first() -> None:
     assert [one for one in of(here) if "/z" not in one] == ["other/stable/c.v1"]
     first = ask(catalog(wants(needs("K"))), other, subs=[sub("a"), sub("z", source="other")])
     assert of(first) == ["cat/stable/a.v1", "other/stable/c.v1", "other/stable/z.v1"]
+
+
+RULE = "properties.exists(p, p.type == 'olm.gvk')"
+PROVIDES = constraint(cel={"rule": RULE})
+PROVIDES_NOTHING = constraint(any={"constraints": [{"not": {"constraints": [{"cel": {"rule": RULE}}]}}]})
+HEADLESS = package("c", [entry("c.v1", "c.v1")])
+
+
+@pytest.mark.parametrize(
+    "here",
+    [
+        pytest.param(
+            [wants(PROVIDES), offers("b", gives("K"), PROVIDES_NOTHING)],
+            id="resolver.md 13 B16: two bundles, of which one wants what the other denies",
+        ),
+        pytest.param(
+            [wants(PROVIDES, PROVIDES_NOTHING), offers("b", gives("K"))],
+            id="resolver.md 13 B16: one bundle that wants both",
+        ),
+    ],
+)
+def test_a_denial_that_reads_like_a_wish_is_another_wish(here: list[list[Blob]]) -> None:
+    """Only the denial looks into the channel without a head."""
+    headless = 'no channel heads (entries not replaced by another entry) found in channel "stable" of package "c"'
+    assert of(ask(catalog(*here), subs=[sub("a")])) == ["cat/stable/a.v1", "cat/stable/b.v1"]
+    assert of(ask(catalog(*here, HEADLESS), subs=[sub("a")])) == [headless]

@@ -33,6 +33,8 @@ A3 = catalog(package("a", line("a", 3)))
 SKIPPING = catalog(package("a", [entry("a.v3", "a.v1", skips=["a.v2"]), entry("a.v2", "a.v1"), entry("a.v1")]))
 BOTH = catalog(package("a", line("a", 1)), package("b", line("b", 1)))
 
+HEADLESS = 'no channel heads (entries not replaced by another entry) found in channel "stable" of package "a"'
+
 
 @pytest.mark.parametrize(
     ("answer", "want"),
@@ -271,3 +273,15 @@ def test_apart_one_name_in_two_packages_is_no_trouble() -> None:
     here = catalog(package("a", [entry("x.v1")]), package("b", [entry("x.v1")]))
     [one] = ask(here, subs=[sub("a")], whole=False)["operators"]
     assert (one["name"], one["package"]) == ("x.v1", "a")
+
+
+@pytest.mark.parametrize(
+    ("whole", "want"),
+    [
+        pytest.param(True, [HEADLESS], id="resolver.md 5.4: as OLM, which orders even the one that was asked for"),
+        pytest.param(False, ["a.v1"], id="resolver.md 13 B7: apart it is had"),
+    ],
+)
+def test_a_starting_csv_that_replaces_itself(whole: bool, want: list[str]) -> None:
+    here = catalog(package("a", [entry("a.v1", "a.v1"), entry("a.v2", "a.v1")]))
+    assert chosen(ask(here, subs=[sub("a", starting="a.v1")], whole=whole)) == want
