@@ -165,6 +165,12 @@ LIMITS = ("maximum", "maxItems", "maxLength", "maxProperties"), ("minimum", "min
             id="v1.md 19: a null says nothing at any depth",
         ),
         pytest.param(
+            {"default": 1},
+            {"default": True},
+            ['default: default value changed : "1" -> "true"'],
+            id="v1.md 19: one and true are two defaults",
+        ),
+        pytest.param(
             {"enum": [1.0, None, "<"]},
             {"enum": [1]},
             ['enum: allowed enum values removed : [ "\\u003c"]'],

@@ -28,7 +28,10 @@ Compare: TypeAlias = Callable[[str, Any, Any], Iterator[str]]
 
 def compare(old: ReadOnly, new: ReadOnly) -> Iterator[Finding]:
     """What is wrong with the step from one schema to the other, their own properties and items aside."""
-    before, after = canonical(_own(old)), canonical(_own(new))
+    before, after = _own(old), _own(new)
+    if before == after and _LITERALS.isdisjoint(before):
+        return  # most are as they were, and seen to be so quickly
+    before, after = canonical(before), canonical(after)
     if before == after:
         return
     for key, check in CHECKS.items():
@@ -134,6 +137,8 @@ _CHILDREN: Final = frozenset({"properties", "items"})
 """They are compared by their own paths."""
 _HANDLED: Final = frozenset({*CHECKS, "oneOf", "description"})
 """Descriptions bind nobody."""
+_LITERALS: Final = frozenset({"default", "enum", "example"})
+"""Where `1` and `true` are two things."""
 _REMARKS: Final = frozenset({"description", "title", "example", "externalDocs"})
 """What does not tell one alternative from another."""
 
