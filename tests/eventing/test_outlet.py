@@ -53,11 +53,12 @@ def a_sink(*answers: int) -> Iterator[Sink]:
         def do_POST(self) -> None:
             status = sink.answers.pop(0) if sink.answers else 202
             self.rfile.read(int(self.headers.get("content-length") or 0))
+            # Kept before it answers: whoever has the answer finds it kept.
+            sink.asked.append({**{key.lower(): value for key, value in self.headers.items()}, "answer": str(status)})
             self.send_response(status)
             self.send_header("Content-Length", "4")
             self.end_headers()
             self.wfile.write(b"said")
-            sink.asked.append({**{key.lower(): value for key, value in self.headers.items()}, "answer": str(status)})
 
         def log_message(self, *_: object) -> None:
             pass
@@ -196,6 +197,6 @@ def test_an_installation_tells_that_a_plan_waits(tmp_path: Path) -> None:
             found.olmf("approve", said["ce-name"], "-n", "one")
             wait_for(lambda: len(sink.taken()) == 2)
             assert sink.taken()[1]["ce-type"] == names.PLAN_COMPLETED
-            assert json.loads(found.olmf("queue", "ls", "-o", "json").stdout) == []
+            wait_for(lambda: json.loads(found.olmf("queue", "ls", "-o", "json").stdout) == [])
         finally:
             olmf("down", "--state", str(state))
