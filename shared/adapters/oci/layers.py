@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import posixpath
+import sys
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import BinaryIO, Final, Generic, TypeVar, cast
 
 from shared.adapters.oci.errors import OciError
@@ -229,11 +229,8 @@ class _Zstd:
 
 
 def _zstd(layer: BinaryIO) -> BinaryIO:
-    for name in ("compression.zstd", "backports.zstd"):  # the library of Python 3.14, and the same for older ones
-        try:
-            library = import_module(name)
-        except ImportError:
-            continue
-        return cast("BinaryIO", _Zstd(library.ZstdFile(layer), library.ZstdError))
-    what = "a layer is compressed with zstd, which needs Python 3.14 or the package backports.zstd"
-    raise OciError("Malformed", f"{what}: install it, or push the image with gzip layers")
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd  # the same library for an older Python
+    return cast("BinaryIO", _Zstd(cast("BinaryIO", zstd.ZstdFile(layer)), zstd.ZstdError))

@@ -74,6 +74,21 @@ def test_what_skopeo_pushes_we_pull_by_tag_and_by_digest(served: Running, tmp_pa
         assert (folder / "large").is_file()
 
 
+@pytest.mark.parametrize("compression", ["zstd", "zstd:chunked"])
+def test_what_skopeo_compresses_with_zstd_we_pull(served: Running, tmp_path: Path, compression: str) -> None:
+    files = FILES | {"configs/new": compression.encode()}  # what the registry has already is not compressed again
+    write_image(files, LABELS, f"oci:{tmp_path}/layout:x")
+    tag = compression.replace(":", "-")
+    target = f"docker://{served.reference(f'pot:{tag}')}"
+    words = ["--format=oci", f"--dest-compress-format={compression}", *theirs(served, "dest-")]
+    skopeo("copy", *words, f"oci:{tmp_path}/layout:x", target)
+    layers = json.loads(skopeo("inspect", "--raw", *theirs(served, ""), target))["layers"]
+    assert [layer["mediaType"] for layer in layers] == ["application/vnd.oci.image.layer.v1.tar+zstd"]
+    with folder_of(served.reference(f"pot:{tag}"), client(served)) as folder:
+        assert (folder / "large").read_bytes() == FILES["configs/large"]
+        assert (folder / "tea" / "catalog.json").read_bytes() == FILES["configs/tea/catalog.json"]
+
+
 def test_what_is_not_there_is_not_found(served: Running) -> None:
     with pytest.raises(OciError) as caught:
         folder_of(served.reference("none:1"), client(served)).__enter__()
