@@ -106,6 +106,18 @@ def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) 
     return scene.inputs
 
 
+def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
+    """Every catalog of a cluster that was read once, as it was read last."""
+    from eventing.wiring import catalogs_for
+    from shared.domain.resolver.scene import catalog_of
+    from shared.kinds import CATALOG_SOURCE
+    from shared.ports import ImageSource
+
+    content = catalogs_for(cluster)
+    found = sorted(map(catalog_of, cluster.list(CATALOG_SOURCE)), key=lambda one: one.key)
+    return {one.key: IndexedShelf(content, one.reference, ImageSource(*one.origin)) for one in found if one.reference}
+
+
 def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
     """An indexed catalog; each of its packages is read when somebody asks for it, and once."""
     return Remembering(_Indexed(snapshot))

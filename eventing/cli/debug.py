@@ -1,4 +1,4 @@
-"""What happened, and why: `why`, `capture`, `replay`, `events`, `graph`."""
+"""What happened, and why: `why`, `capture`, `replay`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verbs."""
-    for verb in (why, capture, replay, graph):
+    for verb in (why, capture, replay):
         app.command()(verb)
 
 
@@ -170,15 +170,3 @@ def _replay_world(file: Path, perturb: str, seed: int) -> int:
         sys.stdout.write("the steps kept ringing each other and were stopped\n")
     sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
     return report.exit_code
-
-
-def graph(
-    *,
-    flow: Annotated[bool, typer.Option("--flow", help="Which event wakes which step.")] = False,
-) -> None:
-    """Draw the routes of this version as Mermaid."""
-    from eventing.flow_chart import mermaid
-
-    if not flow:
-        raise CliError("say what to draw: `olmf graph --flow`", USAGE)
-    sys.stdout.write(mermaid())

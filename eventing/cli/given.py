@@ -73,6 +73,18 @@ def named(words: Sequence[str], objects: Sequence[dict[str, object]] = ()) -> di
     return found
 
 
+def of_cluster(where: Where) -> dict[CatalogKey, Shelf]:
+    """Every catalog of a cluster that was read, by key."""
+    from eventing.cli.target import choose
+    from eventing.resolution import shelves_of_cluster
+
+    try:
+        target = choose(*where)
+    except CliError as error:
+        raise CliError(f"{error}; or name the catalog: --catalog PATH|IMAGE", error.code) from error
+    return shelves_of_cluster(target.cluster())
+
+
 def _wanted(objects: Sequence[dict[str, object]]) -> list[CatalogKey]:
     from shared.domain.resolver.model import CatalogKey
 

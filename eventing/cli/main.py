@@ -1,4 +1,4 @@
-"""The command `olmf`: assembles the verbs; each verb module imports what it needs when it runs."""
+"""The command `olmf`: its verbs and where they live; each imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli import (
-    bundle,
-    catalog,
-    crd,
-    debug,
-    events,
-    explain,
-    extension,
-    local,
-    manifests,
-    packages,
-    queue,
-    resolve,
-    run,
-    semver,
-    upgrades,
-)
 from eventing.cli.failure import CliError, told
+from eventing.cli.verbs import Verbs
+
+
+class _Olmf(Verbs):
+    modules = {
+        "eventing.cli.local": ("up", "down", "status", "demo"),
+        "eventing.cli.packages": ("install", "uninstall", "upgrade", "approve", "hold", "list"),
+        "eventing.cli.resolve": ("resolve",),
+        "eventing.cli.explain": ("explain",),
+        "eventing.cli.upgrades": ("upgrades", "versions"),
+        "eventing.cli.debug": ("why", "capture", "replay", "graph"),
+        "eventing.cli.catalog": ("catalog",),
+        "eventing.cli.bundle": ("bundle",),
+        "eventing.cli.extension": ("extension",),
+        "eventing.cli.crd": ("crd",),
+        "eventing.cli.semver": ("semver",),
+        "eventing.cli.events": ("events",),
+        "eventing.cli.queue": ("queue",),
+        "eventing.cli.manifests": ("crds", "manifests"),
+        "eventing.cli.run": ("run", "unpack"),
+    }
+
 
 app = typer.Typer(
     name="olmf",
+    cls=_Olmf,
     help="Operator Lifecycle Manager as small functions: install operators, and explain every decision.",
     no_args_is_help=True,
     add_completion=False,
@@ -47,13 +53,6 @@ def options(
 
         sys.stdout.write(f"olmf {version_of('olm-functions')}\n")
         raise typer.Exit
-
-
-for module in (
-    local, packages, catalog, bundle, crd, debug, events, explain, extension, queue, manifests, resolve, run, semver,
-    upgrades,
-):  # fmt: skip
-    module.register(app)
 
 
 def main() -> None:

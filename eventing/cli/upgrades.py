@@ -10,16 +10,20 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.output import document, show
-from eventing.cli.target import OutputOption
+from eventing.cli.target import KubeconfigOption, OutputOption, StateOption
 
 if TYPE_CHECKING:
+    from eventing.cli.given import Where
     from shared.domain.catalog.model import Package
     from shared.domain.resolver.explain.hops import Way
     from shared.domain.resolver.model import CatalogKey, Shelf
 
+    Home = tuple[dict[CatalogKey, Shelf], CatalogKey, Package]
+
 PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
 CatalogOption = Annotated[
-    list[str] | None, typer.Option("--catalog", metavar="[NAME=]PATH|IMAGE", help="Where the package is; repeatable.")
+    list[str] | None,
+    typer.Option("--catalog", metavar="[NAME=]PATH|IMAGE", help="Repeatable; without it the catalogs of the cluster."),
 ]
 VERSIONS = ("version", "name", "channels", "note")
 _NEWEST = 5
@@ -38,13 +42,15 @@ def upgrades(
     channel: Annotated[str, typer.Option(help="The channel that is followed; empty: the default one.")] = "",
     *,
     output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Say which way a package goes from a version, hop by hop, and why no further."""
     from dataclasses import asdict
 
     if output not in ("text", "json", "yaml"):
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
-    found = way_of(package, start, catalog or (), channel)
+    found = way_of(home(package, catalog, (state, kubeconfig)), package, start, channel)
     if output == "text":
         sys.stdout.write("".join(f"{line}\n" for line in told(found, start)))
     else:
@@ -53,12 +59,12 @@ def upgrades(
         raise typer.Exit(NEGATIVE)
 
 
-def way_of(package: str, start: str, words: list[str] | tuple[str, ...], channel: str) -> Way:
+def way_of(found_at: Home, package: str, start: str, channel: str) -> Way:
     """The way of a package in the first catalog that has it. CliError."""
     from shared.domain.resolver import Catalog, Inputs, Subscriber
     from shared.domain.resolver.explain.hops import installed_as, way
 
-    shelves, key, found = _home(package, words)
+    shelves, key, found = found_at
     channel = channel or found.default_channel
     offered = [one for group in shelves[key].operators(package, key).values() for one in group]
     mine = [one for one in offered if start in (one.name, str(one.version), one.bundle.version if one.bundle else "")]
@@ -85,7 +91,14 @@ def told(found: Way, start: str) -> Iterator[str]:
         yield f"  not {each.name}: {each.code}: {each.sentence}"
 
 
-def versions(package: PackageArgument, catalog: CatalogOption = None, *, output: OutputOption = "table") -> None:
+def versions(
+    package: PackageArgument,
+    catalog: CatalogOption = None,
+    *,
+    output: OutputOption = "table",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
     """List the versions of a package, newest first, with the channels that offer them."""
     from shared.domain.semver import InvalidVersion, Version, parse_tolerant
 
@@ -95,7 +108,7 @@ def versions(package: PackageArgument, catalog: CatalogOption = None, *, output:
         except InvalidVersion:
             return False, parse_tolerant("0")
 
-    _, _, found = _home(package, catalog or ())
+    _, _, found = home(package, catalog, (state, kubeconfig))
     heads = {channel.name: {one.name for one in channel.entries} for channel in found.channels}
     rows: list[dict[str, object]] = []
     for bundle in sorted(found.bundles.values(), key=lambda one: (rank(one.version), one.name), reverse=True):
@@ -106,13 +119,11 @@ def versions(package: PackageArgument, catalog: CatalogOption = None, *, output:
     show(rows, output, columns=VERSIONS)
 
 
-def _home(package: str, words: list[str] | tuple[str, ...]) -> tuple[dict[CatalogKey, Shelf], CatalogKey, Package]:
-    """All catalogs, and the first that has the package. CliError."""
-    from eventing.cli.given import named
+def home(package: str, words: list[str] | None, where: Where) -> Home:
+    """All catalogs, named or of the cluster, and the first that has the package. CliError."""
+    from eventing.cli.given import named, of_cluster
 
-    if not words:
-        raise CliError("name the catalog: --catalog PATH|IMAGE", USAGE)
-    shelves = named(words)
+    shelves = named(words) if words else of_cluster(where)
     for key, shelf in shelves.items():
         if (found := shelf.package(package)) is not None:
             return shelves, key, found

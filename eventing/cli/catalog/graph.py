@@ -44,6 +44,11 @@ def graph(
 
 def drawn(config: Config, wish: Wish, form: str) -> str:
     """The picture; warnings go to stderr. CliError when there is none."""
+    return _language(form)(drawing_of(config, wish))
+
+
+def drawing_of(config: Config, wish: Wish) -> Drawing:
+    """What the picture shows; warnings go to stderr. CliError when there is none."""
     from shared.domain.catalog.drawing import Undrawable, draw
     from shared.domain.catalog.identity import InvalidBundle
 
@@ -53,7 +58,7 @@ def drawn(config: Config, wish: Wish, form: str) -> str:
         raise CliError(str(error), NEGATIVE) from error
     for warning in drawing.warnings:
         sys.stderr.write(f"warning: {warning}\n")
-    return _language(form)(drawing)
+    return drawing
 
 
 def _language(form: str) -> Callable[[Drawing], str]:

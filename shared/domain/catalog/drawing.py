@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from shared.domain.catalog.config import Blob, Config
-from shared.domain.catalog.identity import identity, name_of
-from shared.domain.catalog.model import Entry
+from shared.domain.catalog.identity import PACKAGE, identity, name_of
+from shared.domain.catalog.model import Entry, Package
 from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidRange, Range, Version, parse, parse_range
 
@@ -95,6 +95,27 @@ def draw(config: Config, wish: Wish) -> Drawing:
         if drawn:
             drawing.packages.append(DrawnPackage(package, drawn, (package, "olm.package", "") in deprecated))
     return drawing
+
+
+def documents_of(package: Package) -> Config:
+    """As much of the documents of a package as a picture shows."""
+    properties = {
+        one.name: [{"type": PACKAGE, "value": {"packageName": package.name, "version": one.version}}]
+        for one in package.bundles.values()
+    }
+    return Config(
+        channels=[
+            {"package": package.name, "name": channel.name, "entries": [_fields(entry) for entry in channel.entries]}
+            for channel in package.channels
+        ],
+        bundles=[{"name": name, "properties": stated} for name, stated in properties.items()],
+        deprecations=[{"package": package.name, "entries": list(map(_deprecation, package.deprecations))}],
+    )
+
+
+def _deprecation(what: str) -> Blob:
+    schema, _, name = what.partition("/")
+    return {"reference": {"schema": f"olm.{schema}", "name": name}}
 
 
 def _chosen(config: Config, wish: Wish) -> dict[str, list[Blob]]:
@@ -192,6 +213,10 @@ class _Painter:
 def _entry(fields: Blob) -> Entry:
     skips = tuple(fields.get("skips", ()))
     return Entry(fields["name"], fields.get("replaces", ""), skips, fields.get("skipRange", ""))
+
+
+def _fields(entry: Entry) -> Blob:
+    return {"name": entry.name, "replaces": entry.replaces, "skips": entry.skips, "skipRange": entry.skip_range}
 
 
 def _spans(range_text: str, version: Version) -> bool:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
-from shared.domain.catalog.drawing import Drawing, Undrawable, Wish, draw
+from shared.domain.catalog.drawing import Drawing, Undrawable, Wish, documents_of, draw
 from shared.domain.catalog.graphviz import graphviz
 from shared.domain.catalog.identity import InvalidBundle
 from shared.domain.catalog.mermaid import mermaid
+from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.catalog.svg import svg
 from tests.domain.catalog.catalogs import WRITTEN, a_bundle, a_catalog, a_channel, a_package, written
 
@@ -26,6 +28,24 @@ from tests.domain.catalog.catalogs import WRITTEN, a_bundle, a_catalog, a_channe
 )
 def test_mermaid_is_drawn_line_by_line_as_opm_draws_it(catalog: str, wish: Wish, picture: str) -> None:
     assert mermaid(draw(written(catalog), wish)) == (WRITTEN / picture).read_text()
+
+
+def test_a_package_of_an_index_is_drawn_like_its_documents() -> None:
+    entries = (Entry("tea.v2", "tea.v1", ("tea.v0",), ">=0.1.0 <2.0.0"), Entry("tea.v1"))
+    bundles = {f"tea.v{number}": Bundle(f"tea.v{number}", f"{number}.0.0", "") for number in (1, 2)}
+    package = Package("tea", "main", (Channel("main", entries),), bundles, {"bundle/tea.v1": "old", "package": "gone"})
+    drawn = draw(documents_of(package), Wish("tea"))
+    stated = [{"name": "tea.v2", "replaces": "tea.v1", "skips": ["tea.v0"], "skipRange": ">=0.1.0 <2.0.0"}]
+    config = a_catalog(
+        a_package(),
+        a_channel(*stated, {"name": "tea.v1"}, name="main"),
+        a_bundle("tea.v1", "1.0.0"),
+        a_bundle("tea.v2", "2.0.0"),
+    )
+    assert [one.is_deprecated for one in drawn.packages[0].channels[0].nodes] == [False, True]
+    assert drawn.packages[0].is_deprecated
+    bare = draw(documents_of(replace(package, deprecations={})), Wish("tea"))
+    assert mermaid(bare) == mermaid(draw(config, Wish("tea")))
 
 
 def test_r350_an_unknown_minimum_is_refused() -> None:

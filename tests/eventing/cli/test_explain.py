@@ -116,7 +116,7 @@ def test_versions_are_listed_newest_first(catalog: str) -> None:
             ("resolve", "-n", "x", "--catalog", "/none", "--from", "/"), UNKNOWN, "--catalog /none",
             id="no such catalog",
         ),
-        pytest.param(("versions", "a"), USAGE, "name the catalog", id="no catalog"),
+        pytest.param(("versions", "a", "--state", "/"), UNKNOWN, "name the catalog", id="no catalog"),
         pytest.param(("versions", "z", "--catalog", "CAT"), UNKNOWN, "no catalog has package z", id="no such package"),
         pytest.param(
             ("upgrades", "a", "--from", "9", "--catalog", "CAT"), UNKNOWN, "has no version 9", id="no such version"

@@ -1,0 +1,98 @@
+"""`olmf graph`: the update graph of a package, wherever it is offered; or the flow of this program."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import USAGE, CliError
+from eventing.cli.target import KubeconfigOption, StateOption
+from eventing.cli.upgrades import CatalogOption, home
+
+if TYPE_CHECKING:
+    from shared.domain.catalog.drawing import DrawnChannel
+    from shared.domain.catalog.model import Package
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(graph)
+
+
+def graph(
+    package: Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")] = "",
+    catalog: CatalogOption = None,
+    *,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="In the language of Mermaid; the default.")] = False,
+    svg: Annotated[bool, typer.Option("--svg", help="A picture that a browser shows.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Nodes and edges of each channel, for programs.")] = False,
+    flow: Annotated[bool, typer.Option("--flow", help="In place of a package: which event wakes which step.")] = False,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Draw the update graph of a package: who replaces or skips whom in each channel, and what is never installed."""
+    if mermaid + svg + json > 1:
+        raise CliError("graph: wanted one of --mermaid, --svg and --json", USAGE)
+    if bool(package) == flow:
+        raise CliError("say what to draw: `olmf graph PACKAGE` or `olmf graph --flow`", USAGE)
+    if flow:
+        from eventing.flow_chart import mermaid as flow_chart
+
+        sys.stdout.write(flow_chart())
+        return
+    _, _, found = home(package, catalog, (state, kubeconfig))
+    if json:
+        from eventing.cli.output import document
+
+        document(as_json(found), "json")
+    else:
+        sys.stdout.write(picture(found, "svg" if svg else "mermaid"))
+
+
+def picture(package: Package, form: str) -> str:
+    """The graph in a language of `olmf catalog graph`. CliError."""
+    from eventing.cli.catalog.graph import drawn
+    from shared.domain.catalog.drawing import Wish, documents_of
+
+    return drawn(documents_of(package), Wish(package.name), form)
+
+
+def as_json(package: Package) -> dict[str, object]:
+    """The graph for programs: what the picture shows, with versions and heads. CliError."""
+    from eventing.cli.catalog.graph import drawing_of
+    from shared.domain.catalog.drawing import Wish, documents_of
+
+    found = drawing_of(documents_of(package), Wish(package.name)).packages
+    return {
+        "package": package.name,
+        "defaultChannel": package.default_channel,
+        "deprecated": any(one.is_deprecated for one in found),
+        "channels": [_channel(channel, package) for one in found for channel in one.channels],
+    }
+
+
+def _channel(drawn: DrawnChannel, package: Package) -> dict[str, object]:
+    from shared.domain.catalog.graph import heads
+
+    channel = next(one for one in package.channels if one.name == drawn.name)
+    return {
+        "name": drawn.name,
+        "heads": [entry.name for entry in heads(channel)],
+        "deprecated": drawn.is_deprecated,
+        "nodes": [
+            {
+                "name": node.name,
+                "version": package.bundles[node.name].version if node.name in package.bundles else "",
+                "deprecated": node.is_deprecated,
+                "skipped": node.is_skipped,
+            }
+            for node in drawn.nodes
+        ],
+        "edges": [
+            {"from": link.source, "to": node.name, "kind": link.kind, "label": link.label}
+            for node in drawn.nodes
+            for link in node.links
+        ],
+    }
