@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from eventing.cli.failure import CliError, told
-from eventing.cli.verbs import Verbs
+from eventing.cli.group import Verbs
 
 
 class _Olmf(Verbs):
-    modules = {
+    modules: ClassVar = {
         "eventing.cli.local": ("up", "down", "status", "demo"),
         "eventing.cli.packages": ("install", "uninstall", "upgrade", "approve", "hold", "list"),
         "eventing.cli.resolve": ("resolve",),
         "eventing.cli.explain": ("explain",),
         "eventing.cli.upgrades": ("upgrades", "versions"),
-        "eventing.cli.debug": ("why", "capture", "replay", "graph"),
+        "eventing.cli.debug": ("why", "capture", "replay"),
+        "eventing.cli.graph": ("graph",),
         "eventing.cli.catalog": ("catalog",),
         "eventing.cli.bundle": ("bundle",),
         "eventing.cli.extension": ("extension",),

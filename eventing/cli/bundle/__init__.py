@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import typer
 
-from eventing.cli.bundle import build, images, plan, rbac, render, unpack, validate
+from eventing.cli.group import Verbs
 
-MODULES = (validate, render, images, plan, rbac, unpack, build)
-"""Every module beside this one that adds a verb, in the order of `olmf bundle --help`."""
+
+class _Bundle(Verbs):
+    modules: ClassVar = {
+        "eventing.cli.bundle.validate": ("validate",),
+        "eventing.cli.bundle.render": ("render",),
+        "eventing.cli.bundle.images": ("images",),
+        "eventing.cli.bundle.plan": ("plan",),
+        "eventing.cli.bundle.rbac": ("rbac",),
+        "eventing.cli.bundle.unpack": ("unpack",),
+        "eventing.cli.bundle.build": ("build",),
+    }
 
 
 def register(app: typer.Typer) -> None:
     """Add the group of verbs."""
-    group = typer.Typer(name="bundle", help="Bundles: check, render, unpack, build.", no_args_is_help=True)
-    for module in MODULES:
-        module.register(group)
-    app.add_typer(group)
+    words = "Bundles: check, render, unpack, build."
+    app.add_typer(typer.Typer(name="bundle", cls=_Bundle, help=words, no_args_is_help=True))

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import typer
 
-from eventing.cli.catalog import (
-    build,
-    cache,
-    diff,
-    graph,
-    init,
-    lint,
-    listing,
-    migrate,
-    render,
-    serve,
-    template,
-    validate,
-)
+from eventing.cli.group import Verbs
 
-MODULES = (validate, render, listing, graph, init, template, migrate, lint, diff, build, serve, cache)
-"""Every module beside this one that adds verbs, in the order of `olmf catalog --help`."""
+
+class _Catalog(Verbs):
+    modules: ClassVar = {
+        "eventing.cli.catalog.validate": ("validate",),
+        "eventing.cli.catalog.render": ("render",),
+        "eventing.cli.catalog.listing": ("list", "head"),
+        "eventing.cli.catalog.graph": ("graph",),
+        "eventing.cli.catalog.init": ("init",),
+        "eventing.cli.catalog.template": ("template",),
+        "eventing.cli.catalog.migrate": ("migrate",),
+        "eventing.cli.catalog.lint": ("lint",),
+        "eventing.cli.catalog.diff": ("diff",),
+        "eventing.cli.catalog.build": ("build",),
+        "eventing.cli.catalog.serve": ("serve",),
+        "eventing.cli.catalog.cache": ("cache",),
+    }
 
 
 def register(app: typer.Typer) -> None:
     """Add the group of verbs."""
-    group = typer.Typer(name="catalog", help="File-based catalogs: check, compare, list, serve.", no_args_is_help=True)
-    for module in MODULES:
-        module.register(group)
-    app.add_typer(group)
+    words = "File-based catalogs: check, compare, list, serve."
+    app.add_typer(typer.Typer(name="catalog", cls=_Catalog, help=words, no_args_is_help=True))

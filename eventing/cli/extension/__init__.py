@@ -1,15 +1,24 @@
-"""OLM v1's decisions without a cluster: `extension …`."""
+"""OLM v1's decisions without a cluster: `extension …`; one module a verb, with a `register`."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import typer
 
-from eventing.cli.extension import blockers, plan, render, resolve
+from eventing.cli.group import Verbs
+
+
+class _Extension(Verbs):
+    modules: ClassVar = {
+        "eventing.cli.extension.resolve": ("resolve",),
+        "eventing.cli.extension.plan": ("plan",),
+        "eventing.cli.extension.render": ("render",),
+        "eventing.cli.extension.blockers": ("blockers",),
+    }
 
 
 def register(app: typer.Typer) -> None:
     """Add the group of verbs."""
-    group = typer.Typer(name="extension", help="What OLM v1 would do with a ClusterExtension.", no_args_is_help=True)
-    for module in (resolve, plan, render, blockers):
-        module.register(group)
-    app.add_typer(group)
+    words = "What OLM v1 would do with a ClusterExtension."
+    app.add_typer(typer.Typer(name="extension", cls=_Extension, help=words, no_args_is_help=True))

@@ -1,0 +1,35 @@
+"""A group of verbs that are imported when somebody asks for them: the others cost nothing."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+
+
+class Verbs(TyperGroup):
+    """Verbs and the modules that register them."""
+
+    modules: ClassVar[Mapping[str, tuple[str, ...]]]
+    """The verbs of each module, in the order of `--help`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # why: of the base class
+        """The names of all verbs; imports nothing."""
+        return [verb for verbs in self.modules.values() for verb in verbs]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """One verb, after its module; all modules for an unknown one, because the error names those that are alike."""
+        homes = [module for module, verbs in self.modules.items() if cmd_name in verbs]
+        if cmd_name not in self.commands:
+            self._load(homes or self.modules)
+        return super().get_command(ctx, cmd_name)
+
+    def _load(self, modules: Iterable[str]) -> None:
+        app = typer.Typer(rich_markup_mode=None)
+        for module in modules:
+            importlib.import_module(module).register(app)
+        self.commands.update(get_group(app).commands)
