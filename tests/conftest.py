@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from eventing import redis_server
 from eventing.redis_server import RedisServer
@@ -14,6 +15,13 @@ from eventing.workqueue import connect
 
 for _name in [name for name in os.environ if name.startswith("OLMF_") and name != "OLMF_CRASHES"]:
     del os.environ[_name]
+
+# A property is not timed, because a loaded machine would fail it, and has the same examples in every run: what passed
+# here passes in CI. `--hypothesis-profile=default` searches further.
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")
