@@ -58,6 +58,10 @@ class Book:
         """What we wrote to one object, oldest first."""
         return tuple(self._writers.get(str(ref), ()))
 
+    def told(self) -> set[str]:
+        """The refs of all events and runs, as text."""
+        return {saw.ref for saw in self.events.values()} | self._by_ref.keys()
+
     def run(self, run_id: str) -> Run | None:
         """The run of that id."""
         return self.runs.get(run_id)

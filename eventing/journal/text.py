@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from eventing.journal.causes import Node, Stuck, Why
+from eventing.journal.facts import Node, Stuck, Why
 
-_MARKS = {"write": "✎", "run": "▶", "event": "●", "unknown": "?"}
+_MARKS = {"write": "✎", "run": "▶", "event": "●", "unknown": "?", "folded": "…"}
 
 
 def text_of(why: Why) -> str:
@@ -38,8 +38,11 @@ def _branches(nodes: Sequence[Node], indent: str) -> Iterator[str]:
 def _verdict(stuck: Stuck) -> Iterator[str]:
     yield f"  {_clock(stuck.at)} {stuck.step}: {stuck.verdict}"
     if stuck.waits_for:
-        yield f"      waits for {stuck.waits_for}, since {stuck.since}"
-    if stuck.waits_for or stuck.next_try:
+        what = "waits" if stuck.waits_for in stuck.verdict else f"waits for {stuck.waits_for},"
+        yield f"      {what} since {stuck.since}"
+    if stuck.attempts:
+        yield f"      given up after {stuck.attempts} failures in a row: `olmf queue retry --step {stuck.step}`"
+    elif stuck.waits_for or stuck.next_try:
         when = stuck.next_try.isoformat(timespec="seconds") if stuck.next_try else "at the next event"
         yield f"      next try: {when}"
 

@@ -146,8 +146,95 @@ def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
     other = SUBSCRIPTION.ref("atlas", "olm")
     run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="done", wait=wait)
     book = Book.of([saw(SUB, "sub", "1"), saw(other, "other", "2"), run])
-    assert [stuck.waits_for for stuck in why(book, SUB).last] == [""]
     assert [stuck.waits_for for stuck in why(book, other).last] == [wait["what"]]
+    assert [stuck.waits_for for stuck in why(book, SUB).last] == [""]
+
+
+def test_what_holds_up_the_namespace_is_told_of_each_object_until_it_is_over() -> None:
+    held = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], failure="retry", message="no OperatorGroup")
+    assert [stuck.verdict for stuck in why(Book.of([held]), SUB).last] == ["no OperatorGroup"]
+    over = ran("run-2", "a/resolve", NAMESPACE.ref("olm"), [], verdict="atlas: chosen", at=9)
+    assert why(Book.of([held, over]), SUB).last == ()
+
+
+def test_a_dead_letter_says_how_it_is_released() -> None:
+    run = ran("run-1", "a/track", SUB, [], failure="bug", message="ValueError: no", again_in=3.0)
+    letter = Listed("a/track", SUB, "direct", "dead", attempts=8)
+    (stuck,) = why(Book.of([run]), SUB, [letter]).last
+    assert (stuck.attempts, stuck.next_try) == (8, None)
+    assert "given up after 8 failures in a row: `olmf queue retry --step a/track`" in text_of(
+        why(Book.of([run]), SUB, [letter])
+    )
+
+
+def test_what_a_step_waited_for_earlier_is_not_waited_for_any_more() -> None:
+    wait = {**WAIT, "what": "etcd: its bundle is being unpacked"}
+    before = ran("run-1", "b/unpack", NAMESPACE.ref("olm"), [], verdict="etcd: at work", wait=wait, at=1)
+    after = ran("run-2", "b/unpack", NAMESPACE.ref("olm"), [], verdict="atlas: at work", at=2)
+    (stuck,) = why(Book.of([before, after]), SUB).last
+    assert (stuck.verdict, stuck.waits_for) == ("etcd: at work", "")
+
+
+ATLAS = SUBSCRIPTION.ref("atlas", "olm")
+CROWD: tuple[Recorded | Saw, ...] = (
+    saw(SUB, "sub", "1"),
+    saw(ATLAS, "atlas", "2"),
+    *(saw(SUBSCRIPTION.ref(f"other{number}", "olm"), f"o{number}", "3") for number in range(30)),
+    ran(
+        "run-1", "a/resolve", NAMESPACE.ref("olm"), ["atlas.2.add", *(f"o{n}.3.add" for n in range(30)), "sub.1.add"],
+        verdict="atlas: atlas.v1 from its catalog; etcd: etcd.v1 from its catalog", at=1,
+    ),
+    ran("run-2", "b/unpack", NAMESPACE.ref("olm"), ["run-1"], verdict="atlas.v1: at work; etcd.v1: at work", at=2),
+    ran("run-3", "b/unpack", NAMESPACE.ref("olm"), ["run-2"], verdict="atlas.v1: unpacked; etcd.v1: unpacked", at=3),
+    ran(
+        "run-4", "c/plan", NAMESPACE.ref("olm"), ["run-3"], wrote("SetStatus", SUB, "sub", "9"),
+        wrote("SetStatus", ATLAS, "atlas", "8"), verdict="planned atlas.v1, etcd.v1", at=4,
+    ),
+)  # fmt: skip
+
+
+def test_what_concerns_other_packages_is_folded() -> None:
+    text = re.sub(r"[0-9:.]{12} ", "", text_of(why(Book.of(CROWD), SUB)))
+    assert text.splitlines() == [
+        str(SUB),
+        "└─ ✎ SetStatus Subscription olm/etcd",
+        "   └─ ▶ c/plan on Namespace olm: planned atlas.v1, etcd.v1",
+        "      └─ ▶ b/unpack on Namespace olm: etcd.v1: unpacked (the last of 2 runs)",
+        "         └─ ▶ a/resolve on Namespace olm: etcd: etcd.v1 from its catalog",
+        "            ├─ ● add of Subscription olm/etcd (from outside)",
+        "            └─ … 31 that concern others",
+        "",
+        "last verdicts",
+        "  a/resolve: etcd: etcd.v1 from its catalog",
+        "  b/unpack: etcd.v1: unpacked",
+        "  c/plan: planned atlas.v1, etcd.v1",
+    ]
+
+
+def test_unfolded_everything_is_told() -> None:
+    text = text_of(why(Book.of(CROWD), SUB, is_folding=False))
+    assert "add of Subscription olm/atlas (from outside)" in text
+    assert "27 more" in text
+    assert "concern others" not in text
+
+
+def test_of_a_namespace_everything_is_told() -> None:
+    verdicts = [stuck.verdict for stuck in why(Book.of(CROWD), NAMESPACE.ref("olm")).last]
+    assert "atlas: atlas.v1 from its catalog; etcd: etcd.v1 from its catalog" in verdicts
+
+
+def test_changes_of_one_run_are_told_together() -> None:
+    make = ran("run-1", "a/make", SUB, [], wrote("Create", CSV, "csv", "5"), wrote("Create", DEPLOY, "dep", "6"))
+    look = ran("run-2", "b/look", CSV, ["csv.5.add", "dep.6.add"], wrote("SetStatus", CSV, "csv", "7"))
+    text = text_of(why(Book.of([make, saw(CSV, "csv", "5"), saw(DEPLOY, "dep", "6"), look]), CSV, writes=1))
+    assert "add of ClusterServiceVersion olm/etcd.v1, and 1 more" in text
+    assert text.count("a/make on") == 1
+
+
+def test_a_run_that_wrote_twice_is_one_and_news_for_people_are_no_write() -> None:
+    news = Write("Record", str(SUB), did="sent")
+    run = ran("run-1", "a/step", SUB, [], wrote("Merge", SUB, "sub", "2"), wrote("SetStatus", SUB, "sub", "3"), news)
+    assert [node.text for node in why(Book.of([run]), SUB).writes] == ["SetStatus Subscription olm/etcd"]
 
 
 def test_a_verdict_on_the_namespace_is_no_knowledge_of_the_object() -> None:

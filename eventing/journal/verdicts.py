@@ -1,0 +1,64 @@
+"""The last verdict of each step on an object: where it stands, what it waits for, and when it is tried next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from eventing.journal.book import Book
+from eventing.journal.facts import Stuck, instant, verdict_of
+from eventing.journal.records import Run
+from eventing.journal.relatives import Relatives
+from shared.kinds import NAMESPACE, Ref
+
+if TYPE_CHECKING:  # why: the queue brings the Redis client
+    from eventing.workqueue import Listed
+
+
+def last_verdicts(book: Book, ref: Ref, jobs: Iterable[Listed], relatives: Relatives) -> Iterator[Stuck]:
+    """Of the runs on the object, then of the runs on its namespace that concern it."""
+    queued = {(job.step, str(job.ref)): job for job in jobs if job.state in ("delayed", "dead")}
+    own = {run.step: run for run in book.runs_for(ref)}
+    everybody = book.runs_for(NAMESPACE.ref(ref.namespace)) if ref.namespace else ()
+    latest = {run.id for run in (*own.values(), *{run.step: run for run in everybody}.values())}
+    for run in (*own.values(), *_last_about(everybody, relatives).values()):
+        if verdict_of(run) or run.failure:
+            stuck = Stuck(run.step, relatives.told(verdict_of(run)), instant(run.at), run=run.id)
+            yield _waiting(stuck, run, queued.get((run.step, run.ref)), relatives) if run.id in latest else stuck
+
+
+def _last_about(runs: Iterable[Run], relatives: Relatives) -> dict[str, Run]:
+    """By step the last run that told of the relatives; or that held up everybody, if nothing came after it."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        before = found.get(run.step)
+        if relatives.are_named(verdict_of(run)) or _holds_up(run, relatives):
+            found[run.step] = run
+        elif before and not relatives.are_named(verdict_of(before)):
+            del found[run.step]
+    return found
+
+
+def _holds_up(run: Run, relatives: Relatives) -> bool:
+    return bool(run.failure or _wait(run)) and not relatives.is_foreign_text(verdict_of(run))
+
+
+def _waiting(stuck: Stuck, run: Run, job: Listed | None, relatives: Relatives) -> Stuck:
+    """With what the run waits for, unless that is something of others."""
+    wait = {} if relatives.is_foreign_text(_wait(run).get("what", "")) else _wait(run)
+    stuck = replace(stuck, waits_for=wait.get("what", ""), since=wait.get("since", ""))
+    if job and job.state == "dead":
+        return replace(stuck, attempts=job.attempts)
+    return replace(stuck, next_try=(job and job.due) or _next_try(run, wait))
+
+
+def _wait(run: Run) -> dict[str, Any]:
+    return (run.decisions[-1].wait or {}) if run.decisions else {}
+
+
+def _next_try(run: Run, wait: dict[str, Any]) -> datetime | None:
+    if run.again_in is not None:
+        return instant(run.at + run.took_ms + run.again_in * 1000)
+    return datetime.fromisoformat(wait["next_try"]) if wait.get("next_try") else None
