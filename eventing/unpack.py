@@ -8,12 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
+import orjson
+
 from shared.adapters.content.bundles import LIMITS, payload_of
 from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
-from shared.adapters.oci import Credentials, OciError, Reference, Registry, Transport
+from shared.adapters.oci import Credentials, OciError, Reference, Registry, Transport, mirror_sets
 from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.logins import mirrors_of_machine
+from shared.adapters.oci.mirrors import Mirrors
 from shared.api.manifest import Manifest, annotations_of
-from shared.kinds import CONFIG_MAP, Ref
+from shared.kinds import Ref
 
 PULL_SECRETS: Final = Path("/var/run/olmf/pull")
 """Where the Job mounts the pull secrets, a folder each."""
@@ -34,13 +38,17 @@ class ConfigMaps(Protocol):
         ...
 
 
-def main(image: str, namespace: str, config_map: str) -> int:
-    """Unpack; 0, or 1 with one sentence on stderr, which is where the termination message is taken from."""
+def main(image: str, config_map: Ref, mirrors: str = "[]") -> int:
+    """Unpack; 0, or 1 with one sentence on stderr, which is where the termination message is taken from.
+
+    `mirrors` are what the mirror sets of the cluster say about the image: a list of them in JSON.
+    """
     try:
-        payload = payload_of(image, Registry(Transport(), _credentials(), LIMITS), Reference.parse(image))
+        registry = Registry(Transport(), _credentials(), LIMITS, mirrors=_mirrors(mirrors))
+        payload = payload_of(image, registry, Reference.parse(image))
         kubeconfig = os.environ.get("OLMF_KUBECONFIG") or os.environ.get("KUBECONFIG", "")
         cluster = KubeClient.from_kubeconfig(kubeconfig, agent="olmf/unpack")
-        fill(cluster, CONFIG_MAP.ref(config_map, namespace), payload)
+        fill(cluster, config_map, payload)
     except (OciError, ApiError, ConnectionSettingError) as error:
         sys.stderr.write(str(error)[:_MESSAGE_BYTES] + "\n")
         return 1
@@ -74,6 +82,13 @@ def filled(present: Manifest, payload: Manifest) -> Manifest:
         "metadata": {**present["metadata"], "annotations": annotations},
         "binaryData": payload["binaryData"],
     }
+
+
+def _mirrors(told: str) -> Mirrors:
+    try:
+        return mirrors_of_machine(os.environ, Path.home()).over(mirror_sets.of_objects(orjson.loads(told)))
+    except (ValueError, AttributeError) as error:  # AttributeError: an element that is no object
+        raise OciError("Malformed", f"--mirrors {told[:200]}: wanted a list of mirror sets in JSON: {error}") from error
 
 
 def _credentials() -> Credentials:

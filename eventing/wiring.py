@@ -49,12 +49,12 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from eventing.journal import Recorder, RedisChanges, RedisJournal
         from eventing.runner import Runner
         from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
-        from shared.adapters.kube import CachedClient, KubeCopies, KubeInventory, SystemClock, connect
+        from shared.adapters.kube import CachedClient, KubeCopies, KubeInventory, KubeMirrors, SystemClock, connect
 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
         clock = SystemClock()
-        puller = Puller(_secret_reader(cluster), mirrors=_mirrors)
+        puller = Puller(_secret_reader(cluster), mirrors=KubeMirrors(cluster, _mirrors))
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         recorder = Recorder(journal.secret(), also=_journal_files(values, "worker"))
         given: dict[type, object] = {
@@ -79,10 +79,11 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     """The catalogs of a cluster, for a verb of the command line."""
     from eventing.local.state import StateDirectory
     from shared.adapters.content import ImageCatalogs, Puller, Store
+    from shared.adapters.kube import KubeMirrors
 
     addresses = StateDirectory.default().read()
     root = Path(addresses.state) / "content" if addresses else Path.home() / ".cache" / "olmf"
-    return ImageCatalogs(Store(root), Puller(_secret_reader(cluster), mirrors=_mirrors))
+    return ImageCatalogs(Store(root), Puller(_secret_reader(cluster), mirrors=KubeMirrors(cluster, _mirrors)))
 
 
 def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
@@ -145,7 +146,7 @@ def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]
 
 
 def _mirrors() -> Mirrors:
-    """What `registries.conf` of this machine says; read when an image is first asked for."""
+    """What `registries.conf` and `OLMF_MIRRORS` of this machine say; read when an image is asked for."""
     from shared.adapters.oci.logins import mirrors_of_machine
 
     return mirrors_of_machine(os.environ, Path.home())

@@ -105,3 +105,9 @@ KINDS: tuple[Kind, ...] = tuple(value for value in list(vars().values()) if isin
 
 BY_IDENTITY = {(kind.api_version, kind.kind): kind for kind in KINDS}
 """Look-up by (apiVersion, kind); a kind that is not here takes discovery."""
+
+MIRROR_SETS: tuple[Kind, ...] = (
+    Kind("config.openshift.io/v1", "ImageDigestMirrorSet", "imagedigestmirrorsets", is_namespaced=False),
+    Kind("config.openshift.io/v1", "ImageTagMirrorSet", "imagetagmirrorsets", is_namespaced=False),
+)
+"""Where else images may be; only some clusters serve these, which is why they are not among `KINDS`."""

@@ -143,8 +143,10 @@ def unpack(
     image: Annotated[str, typer.Option(help="The bundle image.")],
     namespace: Annotated[str, typer.Option(help="Namespace of the ConfigMap.")],
     config_map: Annotated[str, typer.Option(help="Name of the ConfigMap.")],
+    mirrors: Annotated[str, typer.Option(help="Mirror sets about the image: a list in JSON.")] = "[]",
 ) -> None:
     """Read a bundle image and write it into a ConfigMap: the program of an unpack Job."""
     from eventing.unpack import main
+    from shared.kinds import CONFIG_MAP
 
-    raise typer.Exit(main(image, namespace, config_map))
+    raise typer.Exit(main(image, CONFIG_MAP.ref(config_map, namespace), mirrors))

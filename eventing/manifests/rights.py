@@ -47,7 +47,7 @@ GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kin
 
 RIGHTS: Mapping[str, tuple[Right, ...]] = {
     "catalog_source": (
-        *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.SECRET),
+        *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         Right(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
         *_status(kinds.CATALOG_SOURCE),
         *EVENTS,
@@ -56,6 +56,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_read(
             kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET
         ),
+        *_read(*kinds.MIRROR_SETS),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         Right(CSV, ("patch",)),  # the label of one that was there already
         *_status(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
@@ -63,7 +64,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
     ),
     "bundle": (
         *_read(kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.POD),
-        *_read(kinds.SECRET),
+        *_read(kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.CONFIG_MAP, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING),
         *_status(kinds.SUBSCRIPTION),
         *EVENTS,

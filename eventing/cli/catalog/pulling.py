@@ -74,10 +74,7 @@ def pulled(name: str) -> Iterator[Unpacked]:
         with unpacked(name) as found:
             yield found
         return
-    from shared.adapters.oci import Reference, Registry, Transport, logins
-    from shared.adapters.oci.mirrors import Mirrors, Rule
+    from shared.adapters.oci import logins
 
-    rule = Rule(Reference.parse(name).registry, is_insecure=True)
-    registry = Registry(Transport(), logins.of_machine(os.environ, Path.home()), mirrors=Mirrors((rule,)))
-    with unpacked(name, registry) as found:
+    with unpacked(name, logins.registry_of_machine(os.environ, Path.home(), is_insecure=True)) as found:
         yield found

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from shared.adapters.oci import Credentials, Limits, OciError, Reference, Registry, Transport
-from shared.adapters.oci.mirrors import Mirrors
+from shared.adapters.oci.mirrors import NO_MIRRORS, Places
 from shared.api.manifest import Manifest
 from shared.ports import ImageSource, Unavailable
 
@@ -21,16 +20,10 @@ _T = TypeVar("_T")
 class Puller:
     """Opens registries with the pull secrets of a source; keeps connections between pulls."""
 
-    def __init__(
-        self, secrets: Secrets, transport: Transport | None = None, mirrors: Callable[[], Mirrors] = Mirrors
-    ) -> None:
+    def __init__(self, secrets: Secrets, transport: Transport | None = None, mirrors: Places = NO_MIRRORS) -> None:
         self._secrets = secrets
         self._transport = transport or Transport()
         self._mirrors = mirrors
-
-    @cached_property
-    def _known_mirrors(self) -> Mirrors:
-        return self._mirrors()
 
     def run(
         self, source: ImageSource, image: str, use: Callable[[Registry, Reference], _T], *, limits: Limits | None = None
@@ -39,7 +32,7 @@ class Puller:
         found = {name: self._secrets(source.namespace, name) for name in source.secrets}
         credentials = Credentials.of_secrets(filter(None, found.values()))
         try:
-            registry = Registry(self._transport, credentials, limits, mirrors=self._known_mirrors)
+            registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors)
             return use(registry, Reference.parse(image))
         except OciError as error:
             missing = ", ".join(f"{source.namespace}/{name}" for name, secret in found.items() if secret is None)

@@ -9,6 +9,7 @@ from shared.adapters.kube.connection import Connection, ConnectionSettingError, 
 from shared.adapters.kube.copies import KubeCopies
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import KubeInventory
+from shared.adapters.kube.mirrors import KubeMirrors
 from shared.adapters.kube.paths import path_of
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "KubeClient",
     "KubeCopies",
     "KubeInventory",
+    "KubeMirrors",
     "SystemClock",
     "Told",
     "connect",

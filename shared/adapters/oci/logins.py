@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from shared.adapters.oci import mirror_sets
 from shared.adapters.oci.credentials import Credentials
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.mirrors import Mirrors
@@ -22,7 +24,13 @@ def of_machine(environ: Mapping[str, str], home: Path) -> Credentials:
 
 
 def mirrors_of_machine(environ: Mapping[str, str], home: Path) -> Mirrors:
-    """What registries.conf says: that of the user, else that of the machine, and the folder of additions beside it."""
+    """What registries.conf says, and the mirror sets in the file or folder that OLMF_MIRRORS names."""
+    found = _registries_conf(environ, home)
+    return found.over(mirror_sets.of_path(Path(named))) if (named := environ.get("OLMF_MIRRORS")) else found
+
+
+def _registries_conf(environ: Mapping[str, str], home: Path) -> Mirrors:
+    """That of the user, else that of the machine, and the folder of additions beside it."""
     if named := environ.get("CONTAINERS_REGISTRIES_CONF") or environ.get("REGISTRIES_CONFIG_PATH"):
         return Mirrors.of_files([Path(named)])
     folders = (home / ".config" / "containers", Path("/etc/containers"))
@@ -33,10 +41,12 @@ def mirrors_of_machine(environ: Mapping[str, str], home: Path) -> Mirrors:
     return Mirrors.of_files([chosen / "registries.conf", *added])
 
 
-def registry_of_machine(environ: Mapping[str, str], home: Path, limits: Limits | None = None) -> Registry:
-    """A client with the logins, mirrors and certificates of the person who runs us."""
+def registry_of_machine(
+    environ: Mapping[str, str], home: Path, limits: Limits | None = None, *, is_insecure: bool = False
+) -> Registry:
+    """A client with the logins, mirrors and certificates of the person who runs us; insecure: no certificate counts."""
     trust = Trust.of((home / ".config" / "containers" / "certs.d",))
-    mirrors = mirrors_of_machine(environ, home)
+    mirrors = replace(mirrors_of_machine(environ, home), is_insecure=is_insecure)
     return Registry(Transport(trust=trust), of_machine(environ, home), limits, mirrors=mirrors)
 
 

@@ -1,4 +1,4 @@
-"""Where else an image may be: registries.conf, ImageDigestMirrorSets and ImageTagMirrorSets."""
+"""Where else an image may be, and what registries.conf says about it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 
 Pulls = Literal["all", "digest-only", "tag-only"]
-_NEVER: Final = "NeverContactSource"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +63,24 @@ class Mirrors:
     """All rules; the longest prefix decides."""
 
     rules: tuple[Rule, ...] = ()
+    is_insecure: bool = False
+    """No place need have a certificate that is trusted."""
 
     def places(self, reference: Reference) -> list[Place]:
         """Where to ask, in this order. OciError when nowhere."""
         rule = max((one for one in self.rules if one.fits(reference)), key=lambda one: len(one.prefix), default=None)
         if rule is None:
-            return [Place(reference)]
+            return [Place(reference, self.is_insecure)]
         if rule.is_blocked:
             raise OciError("Blocked", f"{reference}: registries.conf blocks {rule.prefix}; ask who runs this machine")
         found = [
-            Place(_moved(reference, rule.prefix, mirror.location), mirror.is_insecure)
+            Place(_moved(reference, rule.prefix, mirror.location), mirror.is_insecure or self.is_insecure)
             for mirror in rule.mirrors
             if mirror.serves(reference)
         ]
         if rule.is_source_asked or not found:
             own = _moved(reference, rule.prefix, rule.location) if rule.location else reference
-            found.append(Place(own, rule.is_insecure))
+            found.append(Place(own, rule.is_insecure or self.is_insecure))
         return found
 
     @classmethod
@@ -95,27 +96,22 @@ class Mirrors:
             rules |= {rule.prefix: rule for rule in found}
         return cls(tuple(rules.values()))
 
-    @classmethod
-    def of_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Mirrors:
-        """The rules of ImageDigestMirrorSets, ImageTagMirrorSets and ImageContentSourcePolicies of a cluster."""
-        found: dict[str, Rule] = {}
-        for manifest in objects:
-            for field, pulls in _OBJECT_FIELDS.items():
-                for one in (manifest.get("spec") or {}).get(field) or ():
-                    source = str(one.get("source") or "")
-                    mirrors = tuple(Mirror(str(mirror), pulls) for mirror in one.get("mirrors") or ())
-                    known = found.get(source, Rule(source))
-                    is_asked = known.is_source_asked and one.get("mirrorSourcePolicy") != _NEVER
-                    found[source] = replace(known, mirrors=known.mirrors + mirrors, is_source_asked=is_asked)
-        return cls(tuple(rule for rule in found.values() if rule.prefix))
+    def over(self, others: Mirrors) -> Mirrors:
+        """These rules; of prefixes that have none here, those of others."""
+        known = {rule.prefix for rule in self.rules}
+        added = (rule for rule in others.rules if rule.prefix not in known)
+        return replace(self, rules=(*self.rules, *added))
+
+
+class Places(Protocol):
+    """Who knows where images are."""
+
+    def places(self, reference: Reference) -> list[Place]:
+        """Where to ask for an image, in this order. OciError when nowhere."""
+        ...
 
 
 NO_MIRRORS: Final = Mirrors()
-_OBJECT_FIELDS: Final[Mapping[str, Pulls]] = {
-    "imageDigestMirrors": "digest-only",
-    "imageTagMirrors": "tag-only",
-    "repositoryDigestMirrors": "digest-only",
-}
 
 
 def _rules(document: Mapping[str, Any]) -> Iterator[Rule]:

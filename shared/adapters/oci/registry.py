@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import BinaryIO, Final, TypeVar, cast
 
 import urllib3
@@ -15,7 +16,7 @@ from shared.adapters.oci.download import Download
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.exchange import Exchange
 from shared.adapters.oci.limits import Limits
-from shared.adapters.oci.mirrors import NO_MIRRORS, Mirrors, Place
+from shared.adapters.oci.mirrors import NO_MIRRORS, Place, Places
 from shared.adapters.oci.reference import Reference, is_digest
 from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.verify import Descriptor
@@ -42,11 +43,12 @@ class Registry:
         credentials: Credentials = ANONYMOUS,
         limits: Limits | None = None,
         *,
-        mirrors: Mirrors = NO_MIRRORS,
+        mirrors: Places = NO_MIRRORS,
     ) -> None:
         self.limits = limits or Limits()
         self.exchange = Exchange(transport or Transport(), credentials)
         self._mirrors = mirrors
+        self._last: dict[str, Place] = {}
 
     def digest(self, reference: Reference) -> str:
         """The digest that a tag points to now; that of the reference when it has one."""
@@ -97,17 +99,29 @@ class Registry:
             verify.compare(seen, wanted, place.reference)
         return content
 
+    def _places(self, reference: Reference) -> list[Place]:
+        """Where to ask, first where the last answer came from: what has an image by tag has its layers, too."""
+        usual = self._mirrors.places(reference)
+        if (last := self._last.get(reference.place)) is None:
+            return usual
+        moved = replace(reference, registry=last.reference.registry, repository=last.reference.repository)
+        first = Place(moved, last.is_insecure)
+        return [first, *(place for place in usual if place != first)]
+
     def _anywhere(self, reference: Reference, ask: Callable[[Place], _T]) -> _T:
         """The answer of the first place that has one. OciError that tells of all when there are several."""
-        places = self._mirrors.places(reference)
+        places = self._places(reference)
         refusals: list[OciError] = []
         for place in places:
             try:
-                return ask(place)
+                answer = ask(place)
             except OciError as error:
                 if len(places) == 1 and place.reference == reference:
                     raise
                 refusals.append(error)
+            else:
+                self._last[reference.place] = place
+                return answer
         asked = "; ".join(f"{place.reference.place}: {error}" for place, error in zip(places, refusals, strict=True))
         what = f"{reference}: none of the mirrors and places that are set for it has the image ({asked})"
         raise OciError("MirrorMiss", f"{what}; copy it there (`skopeo copy`), or correct the mirrors") from refusals[-1]

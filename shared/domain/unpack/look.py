@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.unpack import mirrors
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.verdict import Broken, Missing, Running, Stale, Verdict
@@ -45,13 +46,15 @@ class Look:
 
 
 def look(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects, now: datetime) -> Look:
-    """How the Job is doing. Only what does not go as usual is worth more than one question."""
+    """How the Job is doing. Only to start one, or what does not go as usual, is worth more than one question."""
     jobs = _jobs(wanted, config_map, objects)
     match verdicts.judge(wanted, jobs, now):
         case Running() as running if verdicts.is_slow(running, now):
             return Look(verdicts.waiting(running, _pods(wanted, running.job, objects)), repair(wanted, objects))
-        case Missing() as missing if config_map is not None:
-            return Look(missing, repair(wanted, objects))
+        case Missing() as missing:
+            sets = (one for kind in kinds.MIRROR_SETS for one in objects.list(kind))
+            informed = replace(missing, mirrors=mirrors.told(wanted.path, sets))
+            return Look(informed, repair(wanted, objects) if config_map is not None else Repair())
         case Broken() as broken if _is_outdated(wanted, broken, objects):
             return Look(Stale(broken.job))
         case Broken() as broken:

@@ -64,9 +64,9 @@ class Unpacking:
             manifest["binaryData"] = payload["binaryData"]
         return manifest
 
-    def objects(self, job: str) -> tuple[Manifest, ...]:
+    def objects(self, job: str, mirrors: str = "") -> tuple[Manifest, ...]:
         """All five, in the order in which they are made."""
-        return self.config_map(), *self.access(), self.job(job)
+        return self.config_map(), *self.access(), self.job(job, mirrors)
 
     def access(self) -> tuple[Manifest, ...]:
         """Role, ServiceAccount and RoleBinding: the Job may write this one ConfigMap, nothing else."""
@@ -84,21 +84,21 @@ class Unpacking:
         }
         return role, account, binding
 
-    def job(self, name: str = "") -> Manifest:
-        """The Job, under its own name or that of a retry."""
+    def job(self, name: str = "", mirrors: str = "") -> Manifest:
+        """The Job, under its own name or that of a retry; `mirrors` is what it has to know of them."""
         labels = {names.MANAGED: "true", names.UNPACK_REF: self.name}
         job = self._owned(kinds.JOB, name or self.name)
         job["metadata"]["labels"] = labels
         job["spec"] = {
             "backoffLimit": 3,
             "ttlSecondsAfterFinished": 300,
-            "template": {"metadata": {"name": self.name, "labels": labels}, "spec": self._pod()},
+            "template": {"metadata": {"name": self.name, "labels": labels}, "spec": self._pod(mirrors)},
         }
         if self.limits.timeout > timedelta():
             job["spec"]["activeDeadlineSeconds"] = int(self.limits.timeout.total_seconds())
         return job
 
-    def _pod(self) -> Manifest:
+    def _pod(self, mirrors: str) -> Manifest:
         pod: Manifest = {
             "restartPolicy": "Never",
             "serviceAccountName": self.name,
@@ -109,7 +109,7 @@ class Unpacking:
                 {
                     "name": "extract",
                     "image": self.image,
-                    "command": ["olmf", "unpack", *self._arguments()],
+                    "command": ["olmf", "unpack", *self._arguments(), *(("--mirrors", mirrors) if mirrors else ())],
                     "env": [{"name": "CONTAINER_IMAGE", "value": self.path}],
                     "resources": {"requests": {"cpu": "10m", "memory": "50Mi"}},
                     "securityContext": dict(_SECURITY),

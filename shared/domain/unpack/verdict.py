@@ -34,6 +34,8 @@ class Missing:
     job: str
     surplus: tuple[ReadOnly, ...] = ()
     """Old failed Jobs to delete."""
+    mirrors: str = ""
+    """What it has to know of mirrors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
 
 def to_create(wanted: Unpacking, verdict: Verdict) -> tuple[Manifest, ...]:
     """The objects that the verdict calls for."""
-    return wanted.objects(verdict.job) if isinstance(verdict, Missing) else ()
+    return wanted.objects(verdict.job, verdict.mirrors) if isinstance(verdict, Missing) else ()
 
 
 def to_delete(verdict: Verdict) -> tuple[ReadOnly, ...]:

@@ -196,7 +196,7 @@ def test_a_catalog_comes_from_a_mirror_where_one_is_set(registry: ScriptedRegist
     source = publish(registry, ("configs/c.json", a_package("tea")))
     elsewhere = ImageSource(source.image.replace(registry.address, "quay.io"), "olm")
     mirrors = Mirrors((Rule("quay.io", (Mirror(registry.address),), is_source_asked=False),))
-    puller = Puller(lambda *_: None, Transport(attempts=1), lambda: mirrors)
+    puller = Puller(lambda *_: None, Transport(attempts=1), mirrors)
     pulled = ImageCatalogs(Store(tmp_path), puller).pull(elsewhere)
     assert isinstance(pulled, Pulled)
     assert pulled.reference.startswith("quay.io/cat@sha256:")

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shared.adapters.oci import OciError, Reference, Registry, Transport, pull
+from shared.adapters.oci import OciError, Reference, Registry, Transport, logins, mirror_sets, pull
 from shared.adapters.oci.image import in_memory
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
 from tests.kit.image_registry import Answer, ScriptedRegistry, a_file, a_layer, scripted_registry
@@ -119,7 +120,62 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_mirror_sets_of_a_cluster(objects: list[dict[str, Any]], image: str, want: list[str]) -> None:
-    assert places(Mirrors.of_objects(objects), image) == want
+    assert places(mirror_sets.of_objects(objects), image) == want
+
+
+_SET = """apiVersion: config.openshift.io/v1
+kind: ImageDigestMirrorSet
+metadata: {name: acme}
+spec:
+  imageDigestMirrors:
+  - {source: quay.io/acme, mirrors: [inner.io/mirror], mirrorSourcePolicy: NeverContactSource}
+"""
+
+
+def machine(home: Path, **environ: str) -> Mirrors:
+    return logins.mirrors_of_machine(environ, home)
+
+
+def test_mirror_sets_in_files_are_rules_of_a_machine_below_its_registries_conf(tmp_path: Path) -> None:
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "a.yaml").write_text(f"---\n{_SET}")
+    (tmp_path / "sets" / "notes.txt").write_text("not one of them")
+    for named in (tmp_path / "sets", tmp_path / "sets" / "a.yaml"):
+        found = machine(tmp_path, OLMF_MIRRORS=str(named))
+        assert places(found, _BY_DIGEST) == [f"inner.io/mirror/tea@{_DIGEST}"]
+    conf(tmp_path, '[[registry]]\nlocation = "quay.io/acme"\n[[registry.mirror]]\nlocation = "mine.io"')
+    both = machine(
+        tmp_path,
+        OLMF_MIRRORS=str(tmp_path / "sets"),
+        CONTAINERS_REGISTRIES_CONF=str(tmp_path / "registries.conf"),
+    )
+    assert places(both, _BY_TAG) == ["mine.io/tea:1", _BY_TAG]
+
+
+def test_a_list_of_mirror_sets_is_read(tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text(json.dumps({"kind": "List", "items": [idms()]}))
+    found = machine(tmp_path, OLMF_MIRRORS=str(tmp_path / "list.json"))
+    assert places(found, _BY_DIGEST)[0] == f"inner.io/mirror/tea@{_DIGEST}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["spec: [", "- a", "spec: 1", "spec: {imageTagMirrors: [1]}", "spec: {imageTagMirrors: [{mirrors: [{}]}]}"],
+)
+def test_mirror_sets_that_are_none_are_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(OciError, match="correct OLMF_MIRRORS") as caught:
+        machine(tmp_path, OLMF_MIRRORS=str(tmp_path / "a.yaml"))
+    assert caught.value.reason == "Malformed"
+    with pytest.raises(OciError, match="No such file"):
+        machine(tmp_path, OLMF_MIRRORS=str(tmp_path / "none.yaml"))
+
+
+def test_where_no_certificate_counts_it_does_not_at_mirrors_either() -> None:
+    lax = Mirrors((Rule("quay.io", (Mirror("a.io"),)),), is_insecure=True)
+    assert [place.is_insecure for image in (_BY_TAG, "b.io/c:1") for place in lax.places(Reference.parse(image))] == [
+        True, True, True,
+    ]  # fmt: skip
 
 
 @pytest.fixture
@@ -143,6 +199,14 @@ def test_a_mirror_is_asked_first(registry: ScriptedRegistry) -> None:
     registry.put("source/tea", "1", [a_layer(a_file("a", b"source"))])
     assert pulled(registry, mirrored(registry)) == {"a": b"mirror"}
     assert mirrored(registry).digest(Reference.parse(f"{registry.address}/source/tea:1")).startswith("sha256:")
+
+
+def test_a_mirror_for_tags_has_the_layers_of_what_it_has(registry: ScriptedRegistry) -> None:
+    registry.put("mirror/tea", "1", [a_layer(a_file("a", b"mirror"))])
+    rule = Rule(
+        f"{registry.address}/source", (Mirror(f"{registry.address}/mirror", "tag-only"),), is_source_asked=False
+    )
+    assert pulled(registry, Registry(Transport(attempts=1), mirrors=Mirrors((rule,)))) == {"a": b"mirror"}
 
 
 def test_what_a_mirror_lacks_comes_from_the_source(registry: ScriptedRegistry) -> None:

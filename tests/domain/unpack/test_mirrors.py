@@ -1,0 +1,46 @@
+"""What a Job is told of mirrors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shared.api.manifest import Manifest
+from shared.domain.unpack.look import look
+from shared.domain.unpack.mirrors import told
+from shared.domain.unpack.verdict import Missing, to_create
+from shared.kinds import MIRROR_SETS
+from tests.domain.unpack.test_unpack import NOW, WANTED
+from tests.kit.cluster import FakeCluster
+
+IMAGE = "quay.io/acme/tea@sha256:0"
+
+
+def a_set(source: str) -> Manifest:
+    kind = MIRROR_SETS[0]
+    listed = [{"source": source, "mirrors": ["inner.io/m"]}]
+    return {
+        "apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "a"},
+        "spec": {"imageDigestMirrors": listed},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["quay.io", "quay.io/acme", "quay.io/acme/tea", "*.io"])
+def test_what_is_about_the_image_is_told(source: str) -> None:
+    assert json.loads(told(IMAGE, [a_set(source)])) == [{"spec": a_set(source)["spec"]}]
+
+
+@pytest.mark.parametrize("source", ["quay.io/acm", "other.io", "", "*.com"])
+def test_what_is_about_others_is_not(source: str) -> None:
+    assert told(IMAGE, [a_set(source), {"spec": None}]) == ""
+
+
+def test_a_job_that_is_made_knows_the_mirrors_of_its_image() -> None:
+    source = WANTED.path.partition("/")[0]
+    seen = look(WANTED, None, FakeCluster([a_set(source)]), NOW)
+    assert isinstance(seen.verdict, Missing)
+    job = to_create(WANTED, seen.verdict)[-1]
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    assert container["command"][-2:] == ["--mirrors", seen.verdict.mirrors]
+    assert source in seen.verdict.mirrors
