@@ -23,9 +23,10 @@ from eventing.routes import Job
 from eventing.workqueue import UNREACHABLE, WorkQueue, connect
 from shared.config import Settings
 from shared.kinds import Ref
-from tests.eventing.test_worker import a_worker, wait_for
+from tests.eventing.test_worker import a_worker
 from tests.eventing.worker_program import GROUP
 from tests.kit.redis import put_on_disk
+from tests.kit.waiting import wait_for
 
 pytestmark = pytest.mark.crash
 
@@ -62,7 +63,7 @@ class World:
 
     def child(self) -> int:
         """The process that runs steps."""
-        return int(self.client.get("child") or 0)
+        return int(self.client.get("child") or b"nobody")  # pid 0 would be ourselves: `kill(0)` ends the whole group
 
     def tokens(self, name: str) -> list[int]:
         """In the order in which runs wrote."""
@@ -114,6 +115,7 @@ def test_a_worker_that_slept_through_its_lease_neither_writes_nor_releases(redis
         wait_for(lambda: world.client.llen("started") == 1)
         sleeper = world.child()
         os.kill(sleeper, signal.SIGSTOP)
+        wait_for(lambda: "T (stopped)" in Path(f"/proc/{sleeper}/status").read_text())
         world.client.zadd("olmf:leases", {str(a_job("pause").ref): 1})
         world.client.set("go", 1)
         with a_worker(redis_url):
@@ -137,9 +139,8 @@ def test_work_goes_on_after_flushall_in_mid_flow(redis_url: str, world: World) -
         assert process.poll() is None
 
 
-def test_work_goes_on_after_redis_was_killed_and_started_again(own_redis: RedisServer) -> None:
+def test_work_goes_on_after_redis_was_killed_and_started_again(own_redis: RedisServer, tmp_path: Path) -> None:
     world = World(own_redis.url)
-    home = redis_home(own_redis)
     with a_worker(own_redis.url) as process:
         world.change(NAMES)
         wait_for(world.has_converged)
@@ -149,10 +150,10 @@ def test_work_goes_on_after_redis_was_killed_and_started_again(own_redis: RedisS
         os.kill(own_redis.pid, signal.SIGKILL)
         own_redis.stop()
         time.sleep(1.5)  # longer than clients are patient
-        again = redis_server.start(home)
+        again = redis_server.start(tmp_path / "redis")
         try:
             world.client.set("go", 1)
-            wait_for(world.has_converged, 30)
+            wait_for(world.has_converged)
             assert process.poll() is None
         finally:
             again.stop()
@@ -164,7 +165,3 @@ def test_adding_while_redis_is_away_is_an_error_that_says_so(own_redis: RedisSer
 
     with pytest.raises(UNREACHABLE):
         world.queue.add([a_job("one")], "event")
-
-
-def redis_home(server: RedisServer) -> Path:
-    return Path(server.url.removeprefix("unix://")).parent

@@ -2,14 +2,19 @@
 
 Its step `copy` copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state.
 Where that changes something it rings `tell`, which copies `seen:<name>` to `told:<name>`; else it rings nobody.
-The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `pause…` waits until the key `go` exists.
+The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `pause…` waits until the key `go` exists
+and sets the key `stopping` when it is told to stop.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
+from types import FrameType
+
+from redis import Redis
 
 from eventing.routes import Job
 from eventing.run_result import RunResult
@@ -34,8 +39,10 @@ def make_run(queue: WorkQueue) -> Run:
             client.rpush("started", f"{name} {time.monotonic()}")
         if name.startswith("bug"):
             raise RuntimeError("a bug")
-        while name.startswith("slow") or (name.startswith("pause") and not client.exists("go")):
+        while name.startswith("slow"):
             time.sleep(0.01)
+        if name.startswith("pause"):
+            pause(client)
         source, target = (f"{side}:{name}" for side in COPIES[step])
         wanted, present = client.mget(source, target)
         if wanted == present:
@@ -43,12 +50,30 @@ def make_run(queue: WorkQueue) -> Run:
         jobs = (Job(f"{GROUP}/tell", claim.ref),) if step == "copy" else ()
         if not queue.is_held(claim, jobs):
             return RunResult("", b"", failure="lost")
-        client.set(target, wanted or b"")
         if jobs:
             client.rpush(f"tokens:{name}", claim.token)
+        client.set(target, wanted or b"")
         return RunResult(f"run-{claim.token}", b"{}", jobs)
 
     return run
+
+
+def pause(client: Redis) -> None:
+    """Wait for the key `go`."""
+    told: list[int] = []
+    stop = signal.getsignal(signal.SIGTERM)
+    assert callable(stop)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        told.append(number)
+        stop(number, frame)
+
+    signal.signal(signal.SIGTERM, note)
+    while not client.exists("go"):
+        if told:
+            client.set("stopping", 1)
+        time.sleep(0.01)
+    signal.signal(signal.SIGTERM, stop)
 
 
 def main() -> int:
