@@ -183,14 +183,17 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
     from shared.domain.catalog.documents import NotACatalog
     from shared.domain.extension.model import CatalogView
     from shared.domain.extension.question import offer_of
+    from shared.domain.extension.shape import InvalidQuestion
 
     try:
         pages = snapshot_at(path, default_store()).documents(package)
         blobs = [pages.value(row) for row in pages.rows()]
     except (NotACatalog, OciError, OSError) as error:
         raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
-    with shaped(f"the package {package} of catalog {path}", UNKNOWN):
+    try:
         offer = offer_of(blobs, package, has_releases=has_releases)
+    except InvalidQuestion as error:
+        raise CliError(f"catalog {path}: {error}", UNKNOWN) from error
     with shaped(f"ClusterCatalog {name}", USAGE):
         return CatalogView(
             name,

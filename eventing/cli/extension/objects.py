@@ -33,8 +33,9 @@ def rendered(
     from eventing.cli.bundle.source import opened
     from shared.domain.extension.render.load import load
     from shared.domain.extension.render.model import NotRenderedError
-    from shared.domain.extension.render.question import InvalidQuestionError, wishes_of
+    from shared.domain.extension.render.question import wishes_of
     from shared.domain.extension.render.render import render
+    from shared.domain.extension.shape import InvalidQuestion
 
     question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
     with opened(reference) as source:
@@ -43,7 +44,7 @@ def rendered(
         wishes = wishes_of(question)
         bundle = load(files)
         made = tuple(map(dict, render(bundle, wishes)))
-    except InvalidQuestionError as error:
+    except InvalidQuestion as error:
         raise CliError(str(error), USAGE) from error
     except NotRenderedError as error:
         raise CliError(f"{reference}: {error}", NEGATIVE) from error

@@ -59,11 +59,12 @@ def render(
 
 def _objects(bundle: str, question: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     from eventing.cli.bundle.source import opened
-    from shared.domain.extension.render.question import InvalidQuestionError, answered, wishes_of
+    from shared.domain.extension.render.question import answered, wishes_of
+    from shared.domain.extension.shape import InvalidQuestion
 
     try:
         wishes = wishes_of(question)
-    except InvalidQuestionError as error:
+    except InvalidQuestion as error:
         raise CliError(f"extension render: {error}", USAGE) from error
     with opened(bundle) as source:
         answer = answered(source.files(), wishes)

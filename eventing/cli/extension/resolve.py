@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +18,6 @@ from eventing.cli.extension.given import (
     catalogs,
     given,
     installed_of,
-    shaped,
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
@@ -75,28 +74,20 @@ def resolved(
     """The answer for the extension, and its reasons as sentences. CliError when it cannot be found out."""
     from shared.domain.extension import resolve as rules
     from shared.domain.extension.question import request_of
+    from shared.domain.extension.shape import InvalidQuestion
     from shared.domain.extension.trace import sentences
 
     extension = stated.extension
     if not words:
         raise CliError("name the catalogs: --catalog PATH|IMAGE", USAGE)
-    request = request_of(_checked(source_of(extension)))
+    try:
+        request = request_of(source_of(extension), "spec.source.catalog")
+    except InvalidQuestion as error:
+        raise CliError(f"-f: {error}", USAGE) from error
     present = installed_of(extension, installed)
     views = catalogs(words, stated.catalogs, request.package, has_releases=_has_releases(feature_gates))
-    with shaped("spec.source.catalog.selector of the ClusterExtension", USAGE):
-        answer = rules.resolve(request, present, views)
+    answer = rules.resolve(request, present, views)
     return answer, (*_heading(answer), *sentences(answer, request, present))
-
-
-def _checked(source: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the API server would have refused, this does, too. CliError."""
-    for name in ("packageName", "version", "upgradeConstraintPolicy"):
-        if not isinstance(source.get(name), str | None):
-            raise CliError(f"spec.source.catalog.{name}: wanted a text, got {source[name]!r}", USAGE)
-    channels = source.get("channels")
-    if not isinstance(channels, list | None) or not all(isinstance(one, str) for one in channels or ()):
-        raise CliError(f"spec.source.catalog.channels: wanted a list of names, got {channels!r}", USAGE)
-    return source
 
 
 def _heading(answer: Answer) -> list[str]:

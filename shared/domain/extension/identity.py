@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from shared.domain.extension.model import Identity, Installed
+from shared.domain.extension.render.goscalars import name_of_json
 from shared.domain.gotext import quoted
-from shared.domain.semver.release import InvalidRelease, parse_release
+from shared.domain.semver.release import InvalidRelease, parse_release, with_build_as_release
 from shared.domain.semver.version import InvalidVersion, parse
 
 
@@ -17,32 +18,61 @@ class NoIdentity(ValueError):
 
 def of_bundle(name: str, properties: Iterable[Mapping[str, Any]], *, has_releases: bool) -> Identity:
     """What the first `olm.package` property says; `has_releases` is the gate BundleReleaseSupport. NoIdentity."""
-    value = next((one.get("value") for one in properties if one.get("type") == "olm.package"), None)
-    if value is None:
+    stated = next((one for one in properties if one.get("type") == "olm.package"), None)
+    if stated is None:
         raise NoIdentity(f"no package property found in bundle {quoted(name)}")
-    if not isinstance(value, Mapping) or not isinstance(value.get("version") or "", str):
-        raise NoIdentity(f"error unmarshalling package property: {value!r} is no package")
-    release = value.get("release") if has_releases else None
-    return _read(str(value.get("version") or ""), None if release is None else str(release))
+    package = _package(stated.get("value"))
+    version, release = package.get("version") or "", package.get("release")
+    return _explicit(version, release) if has_releases and release is not None else _legacy(version)
 
 
 def of_installed(installed: Installed) -> Identity:
     """What was recorded; without a release it was recorded the old way. NoIdentity."""
-    return _read(installed.version, installed.release)
+    try:
+        if installed.release is None:
+            return _legacy(installed.version)
+    except NoIdentity as error:
+        raise NoIdentity(f"failed to get version and release of installed bundle: {error}") from error
+    try:
+        return _explicit(installed.version, installed.release)
+    except NoIdentity as error:
+        raise NoIdentity(f"failed to parse installed bundle version and release: {error}") from error
 
 
-def _read(version: str, release: str | None) -> Identity:
+_FIELDS: Final = frozenset({"packageName", "version", "release"})
+
+
+def _package(value: object) -> Mapping[str, Any]:
+    """The value of the property, all fields of which are texts. NoIdentity, in the words of Go."""
+    if value is None:
+        return {}
+    what = "error unmarshalling package property: json: cannot unmarshal"
+    if not isinstance(value, Mapping):
+        raise NoIdentity(f"{what} {name_of_json(value)} into Go value of type property.Package")
+    for field, found in value.items():
+        if field in _FIELDS and not isinstance(found, str | None):
+            raise NoIdentity(f"{what} {name_of_json(found)} into Go struct field Package.{field} of type string")
+    return value
+
+
+def _explicit(version: str, release: str) -> Identity:
     try:
         parsed = parse(version)
-        if release is not None:
-            return Identity(parsed, parse_release(release))
-    except (InvalidVersion, InvalidRelease) as error:
-        raise NoIdentity(str(error)) from error
+    except InvalidVersion as error:
+        raise NoIdentity(f"error parsing version {quoted(version)}: {error}") from error
     try:
-        return (
-            Identity(parse(version.partition("+")[0]), parse_release(parsed.build))
-            if parsed.build
-            else Identity(parsed)
-        )
+        return Identity(parsed, parse_release(release))
+    except InvalidRelease as error:
+        raise NoIdentity(f"error parsing release {quoted(release)}: {error}") from error
+
+
+def _legacy(version: str) -> Identity:
+    """The build metadata is the release, if it can be one."""
+    try:
+        parsed = parse(version)
+        found = with_build_as_release(parsed)
+    except InvalidVersion as error:
+        raise NoIdentity(str(error)) from error
     except InvalidRelease:
         return Identity(parsed)
+    return Identity(found.version, found.release if found.release.text else None)

@@ -53,6 +53,8 @@ class Offer:
     channels: tuple[Channel, ...] = ()
     deprecations: ReadOnly | None = None
     """The `olm.deprecations` blob."""
+    is_empty: bool = False
+    """The catalog has never heard of the package."""
 
     @property
     def deprecated(self) -> frozenset[str]:

@@ -3,39 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from shared.domain.catalog.model import Channel, Entry
 from shared.domain.extension.identity import NoIdentity, of_bundle
 from shared.domain.extension.model import Answer, Bundle, CatalogView, Installed, Offer, Request
 from shared.domain.extension.resolve import resolve
+from shared.domain.extension.shape import InvalidQuestion, Shape, check
 from shared.domain.gotext import quoted
 
 RELEASES = "BundleReleaseSupport"
 """The gate of explicit releases."""
 
 
-class InvalidQuestion(ValueError):
-    """A line is no question; the message says what is wrong with it."""
+_ENTRY: Final[Shape] = {"name": str, "replaces": str, "skips": [str], "skipRange": str}
+_BLOBS: Final[Mapping[str, Shape]] = {
+    "olm.package": {},
+    "olm.bundle": {"name": str, "image": str, "properties": [{"type": str}]},
+    "olm.channel": {"name": str, "entries": [_ENTRY]},
+    "olm.deprecations": {"entries": [{"reference": {"schema": str, "name": str}}]},
+}
+"""By schema; others may hold anything."""
+_REQUIREMENT: Final[Shape] = {"key": str, "operator": str, "values": [str]}
+_EXTENSION: Final[Shape] = {
+    "packageName": str,
+    "version": str,
+    "channels": [str],
+    "selector": {"matchLabels": dict, "matchExpressions": [_REQUIREMENT]},
+    "upgradeConstraintPolicy": str,
+}
+_CATALOG: Final[Shape] = {
+    "name": str,
+    "priority": int,
+    "labels": dict,
+    "availabilityMode": str,
+    "state": str,
+    "fbc": [dict],
+}
+_QUESTION: Final[Shape] = {
+    "gates": dict,
+    "catalogs": [_CATALOG],
+    "extension": dict,
+    "installed": {"name": str, "version": str, "release": str},
+}
 
 
 def answered(question: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to a question. InvalidQuestion."""
-    try:
-        has_releases = bool((question.get("gates") or {}).get(RELEASES))
-        request = request_of(question["extension"])
-        catalogs = [_catalog(one, request.package, has_releases=has_releases) for one in question.get("catalogs") or ()]
-        installed = _installed(question.get("installed"))
-        return shown(resolve(request, installed, catalogs), has_releases=has_releases)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise InvalidQuestion(f"the question has not the expected shape: {type(error).__name__}: {error}") from error
+    check(question, _QUESTION)
+    if question.get("extension") is None:
+        raise InvalidQuestion("extension: there is nothing; wanted spec.source.catalog of a ClusterExtension")
+    has_releases = bool((question.get("gates") or {}).get(RELEASES))
+    request = request_of(question["extension"], "extension")
+    catalogs = [
+        _catalog(one, f"catalogs[{index}]", request.package, has_releases=has_releases)
+        for index, one in enumerate(question.get("catalogs") or ())
+    ]
+    return shown(resolve(request, _installed(question.get("installed")), catalogs), has_releases=has_releases)
 
 
-def request_of(source: Mapping[str, Any]) -> Request:
-    """`spec.source.catalog` of a ClusterExtension."""
+def request_of(source: Mapping[str, Any], place: str) -> Request:
+    """`spec.source.catalog` of a ClusterExtension, which is at that place. InvalidQuestion."""
+    check(source, _EXTENSION, place)
     return Request(
-        str(source.get("packageName") or ""),
-        str(source.get("version") or ""),
+        source.get("packageName") or "",
+        source.get("version") or "",
         tuple(source.get("channels") or ()),
         source.get("selector"),
         source.get("upgradeConstraintPolicy") == "SelfCertified",
@@ -43,19 +75,28 @@ def request_of(source: Mapping[str, Any]) -> Request:
 
 
 def offer_of(blobs: Iterable[Mapping[str, Any]], package: str, *, has_releases: bool) -> Offer:
-    """What the blobs say about a package, taken as they are."""
-    bundles, channels, deprecations = [], [], None
-    for blob in blobs:
-        if blob.get("package") == package:
-            match blob.get("schema"):
-                case "olm.bundle":
-                    bundles.append(_bundle(blob, has_releases=has_releases))
-                case "olm.channel":
-                    entries = tuple(map(_entry, blob.get("entries") or ()))
-                    channels.append(Channel(str(blob.get("name") or ""), entries))
-                case "olm.deprecations":
-                    deprecations = deprecations or blob
-    return Offer(tuple(bundles), tuple(channels), deprecations)
+    """What the blobs say about a package; bundles in the order of the files they are cached in. InvalidQuestion."""
+    own = [blob for blob in blobs if _package_of(blob) == package]
+    for blob in own:
+        check(blob, _BLOBS.get(str(blob.get("schema")), {}), f"{blob.get('schema')} {blob.get('name') or package}")
+    listed: dict[str, list[Mapping[str, Any]]] = {}
+    for blob in own:
+        listed.setdefault(str(blob.get("schema")), []).append(blob)
+    bundles = (_bundle(blob, has_releases=has_releases) for blob in listed.get("olm.bundle", ()))
+    return Offer(
+        tuple(sorted(bundles, key=lambda one: f"{one.name}.json")),
+        tuple(map(_channel, listed.get("olm.channel", ()))),
+        next(iter(listed.get("olm.deprecations", ())), None),
+        is_empty=not own,
+    )
+
+
+def _package_of(blob: Mapping[str, Any]) -> object:
+    return blob.get("name" if blob.get("schema") == "olm.package" else "package")
+
+
+def _channel(blob: Mapping[str, Any]) -> Channel:
+    return Channel(str(blob.get("name") or ""), tuple(map(_entry, blob.get("entries") or ())))
 
 
 def shown(answer: Answer, *, has_releases: bool) -> dict[str, Any]:
@@ -79,15 +120,17 @@ def shown(answer: Answer, *, has_releases: bool) -> dict[str, Any]:
     }
 
 
-def _catalog(stated: Mapping[str, Any], package: str, *, has_releases: bool) -> CatalogView:
-    name = str(stated["name"])
+def _catalog(stated: Mapping[str, Any], place: str, package: str, *, has_releases: bool) -> CatalogView:
+    if not stated.get("name"):
+        raise InvalidQuestion(f"{place}.name: there is nothing")
+    name = stated["name"]
     return CatalogView(
         name,
-        int(stated.get("priority") or 0),
+        stated.get("priority") or 0,
         stated.get("labels") or {},
         stated.get("availabilityMode") != "Unavailable",
         offer_of(stated.get("fbc") or (), package, has_releases=has_releases),
-        _problem(str(stated.get("state") or ""), quoted(name)),
+        _problem(stated.get("state") or "", quoted(name)),
     )
 
 
@@ -108,8 +151,7 @@ def _problem(state: str, name: str) -> str:
 def _installed(stated: Mapping[str, Any] | None) -> Installed | None:
     if stated is None:
         return None
-    release = stated.get("release")
-    return Installed(str(stated["name"]), str(stated.get("version") or ""), None if release is None else str(release))
+    return Installed(stated.get("name") or "", stated.get("version") or "", stated.get("release"))
 
 
 def _bundle(blob: Mapping[str, Any], *, has_releases: bool) -> Bundle:
@@ -122,9 +164,5 @@ def _bundle(blob: Mapping[str, Any], *, has_releases: bool) -> Bundle:
 
 
 def _entry(stated: Mapping[str, Any]) -> Entry:
-    return Entry(
-        str(stated.get("name") or ""),
-        str(stated.get("replaces") or ""),
-        tuple(stated.get("skips") or ()),
-        str(stated.get("skipRange") or ""),
-    )
+    name, replaces, skip_range = (stated.get(field) or "" for field in ("name", "replaces", "skipRange"))
+    return Entry(name, replaces, tuple(stated.get("skips") or ()), skip_range)

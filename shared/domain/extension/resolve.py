@@ -59,6 +59,8 @@ class _Search:
         """The best bundle of a catalog, if any is left."""
         left = list(catalog.offer.bundles)
         self.trace.append(Step(catalog.name, "package", len(left)))
+        if catalog.offer.is_empty:
+            return None  # not even an installed version that cannot be read matters here
         for name, holds in self.rules(catalog.offer):
             kept = [bundle for bundle in left if holds(bundle)]
             removed = [bundle.name for bundle in _best_first(left, frozenset()) if bundle not in kept]
@@ -151,8 +153,7 @@ def _successors(installed: Installed, channels: Iterable[Channel]) -> Callable[[
     try:
         present = of_installed(installed)
     except NoIdentity as error:
-        what = f"failed to get version and release of installed bundle: {error}"
-        raise _Refused(f"error finding upgrade edges: {what}") from error
+        raise _Refused(f"error walking catalogs: error finding upgrade edges: {error}") from error
     following = {entry.name for channel in channels for entry in channel.entries if _follows(entry, installed)}
     return lambda one: one.name in following or _is_same(one.identity, present)
 

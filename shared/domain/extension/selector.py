@@ -11,15 +11,19 @@ from shared.domain.gotext import quoted
 from shared.domain.groups.selectors import matches
 
 _NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_VALUE: Final = re.compile(rf"({_NAME.pattern})?")
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_SYMBOLS: Final = "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+_ENDS: Final = "and must start and end with an alphanumeric character"
+_REGEX: Final = "regex used for validation is"
+_SYMBOLS: Final = f"must consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
+_KEY: Final = f"{_SYMBOLS} (e.g. 'MyName',  or 'my.name',  or '123-abc', {_REGEX} '{_NAME.pattern}')"
 _LABEL: Final = (
-    f"a valid label must be an empty string or consist of {_SYMBOLS} (e.g. 'MyValue',  or 'my_value',  or '12345', "
-    "regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+    f"a valid label {_SYMBOLS.replace('must', 'must be an empty string or', 1)} "
+    f"(e.g. 'MyValue',  or 'my_value',  or '12345', {_REGEX} '{_VALUE.pattern}')"
 )
-_PART: Final = (
-    f"name part must consist of {_SYMBOLS} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+_PREFIX: Final = (
+    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS} "
+    f"(e.g. 'example.com', {_REGEX} '{_SUBDOMAIN.pattern}')"
 )
 _LONGEST: Final = 63
 _LONGEST_PREFIX: Final = 253
@@ -51,37 +55,33 @@ _COUNTS: Final[Mapping[str, bool]] = {"In": True, "NotIn": True, "Exists": False
 
 
 def _check(key: str, operator: str, values: Sequence[Any]) -> None:
-    problems = _wrong_key(key)
-    if problems:
-        raise InvalidSelector(f"key: Invalid value: {quoted(key)}: {'; '.join(problems)}")
+    """All that is wrong with one requirement, as the API server lists it."""
+    problems = [f"key: Invalid value: {quoted(key)}: {'; '.join(wrong)}"] if (wrong := _wrong_key(key)) else []
     if _COUNTS[operator] and not values:
-        raise InvalidSelector("values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty")
+        problems.append("values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty")
     if not _COUNTS[operator] and values:
         shown = ",".join(quoted(str(value)) for value in values)
-        raise InvalidSelector(
-            f"values: Invalid value: [{shown}]: values set must be empty for exists and does not exist"
-        )
+        problems.append(f"values: Invalid value: [{shown}]: values set must be empty for exists and does not exist")
     for index, value in enumerate(map(str, values)):
-        if problems := _wrong_value(value):
-            raise InvalidSelector(f"values[{index}][{key}]: Invalid value: {quoted(value)}: {'; '.join(problems)}")
+        if wrong := _wrong(value, _VALUE, _LONGEST, _LABEL):
+            problems.append(f"values[{index}][{key}]: Invalid value: {quoted(value)}: {'; '.join(wrong)}")
+    if problems:
+        raise InvalidSelector(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
 
 def _wrong_key(key: str) -> list[str]:
-    prefix, slash, name = key.rpartition("/")
-    found = []
-    if slash and not prefix:
-        found.append("prefix part must be non-empty")
-    elif slash and (len(prefix) > _LONGEST_PREFIX or not _SUBDOMAIN.fullmatch(prefix)):
-        found.append("prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters")
+    *prefixes, name = key.split("/")
+    if len(prefixes) > 1:
+        return [f"a valid label key {_KEY} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+    found: list[str] = []
+    for prefix in prefixes:
+        wrong = _wrong(prefix, _SUBDOMAIN, _LONGEST_PREFIX, _PREFIX) if prefix else ["must be non-empty"]
+        found += (f"prefix part {why}" for why in wrong)
     if not name:
         found.append("name part must be non-empty")
-    if len(name) > _LONGEST:
-        found.append(f"name part must be no more than {_LONGEST} bytes")
-    if not _NAME.fullmatch(name):
-        found.append(_PART)
-    return found
+    return [*found, *(f"name part {why}" for why in _wrong(name, _NAME, _LONGEST, _KEY))]
 
 
-def _wrong_value(value: str) -> list[str]:
-    found = [f"must be no more than {_LONGEST} bytes"] if len(value) > _LONGEST else []
-    return found if not value or _NAME.fullmatch(value) else [*found, _LABEL]
+def _wrong(text: str, pattern: re.Pattern[str], longest: int, rule: str) -> list[str]:
+    found = [f"must be no more than {longest} bytes"] if len(text.encode(errors="surrogatepass")) > longest else []
+    return found if pattern.fullmatch(text) else [*found, rule]

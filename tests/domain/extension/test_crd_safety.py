@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.extension.crd_safety.question import InvalidQuestion, answered
+from shared.domain.extension.crd_safety.question import answered
 from shared.domain.extension.crd_safety.report import as_json, as_sarif, as_text
 from shared.domain.extension.crd_safety.upgrade import problems
+from shared.domain.extension.shape import InvalidQuestion
 
 Schema = dict[str, Any]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.extension.question import InvalidQuestion, answered
+from shared.domain.extension.question import answered
+from shared.domain.extension.shape import InvalidQuestion
 
 Blob = dict[str, Any]
 
@@ -193,9 +194,29 @@ NONE = 'no bundles found for package "p"'
         ),
         pytest.param(
             ask(G, installed={"name": "p.v1", "version": "one"}),
-            "error finding upgrade edges: failed to get version and release of installed bundle: "
-            "No Major.Minor.Patch elements found",
+            "error walking catalogs: error finding upgrade edges: failed to get version and release of installed "
+            "bundle: No Major.Minor.Patch elements found",
             id="v1.md 13.3: an installed version that is none",
+        ),
+        pytest.param(
+            ask(G, installed={"name": "p.v1", "version": "1.0.0", "release": "01"}),
+            "error walking catalogs: error finding upgrade edges: failed to parse installed bundle version and "
+            "release: "
+            'error parsing release "01": invalid release "01": segment 0: Numeric PreRelease version must not contain '
+            'leading zeroes "01"',
+            id="v1.md 14: an installed release that is none",
+        ),
+        pytest.param(
+            ask(G, installed={"name": "p.v1", "version": "1", "release": ""}),
+            "error walking catalogs: error finding upgrade edges: failed to parse installed bundle version and "
+            "release: "
+            'error parsing version "1": No Major.Minor.Patch elements found',
+            id="v1.md 14: an installed version beside a release that is none",
+        ),
+        pytest.param(
+            ask(catalog("a"), installed={"name": "p.v1", "version": "one"}),
+            'error upgrading from currently installed version "one": ' + NONE,
+            id="v1.md 13.2: where the package is unknown, what is installed does not matter",
         ),
         pytest.param(
             ask(catalog("a", bundle("x"))),
@@ -219,14 +240,25 @@ NONE = 'no bundles found for package "p"'
                     },
                 )
             ),
-            'error getting resolved bundle version for bundle "b": '
-            "error unmarshalling package property: 5 is no package",
+            'error getting resolved bundle version for bundle "b": error unmarshalling package property: '
+            "json: cannot unmarshal number into Go value of type property.Package",
             id="v1.md 14: a package property that is none",
         ),
         pytest.param(
+            ask(catalog("a", bundle("1.0.0", release=2))),
+            'error getting resolved bundle version for bundle "p.v1.0.0": error unmarshalling package property: '
+            "json: cannot unmarshal number into Go struct field Package.release of type string",
+            id="v1.md 14: a release that is no text",
+        ),
+        pytest.param(
+            ask(catalog("a", {**bundle("1"), "properties": [{"type": "olm.package", "value": None}]})),
+            'error getting resolved bundle version for bundle "p.v1": Version string empty',
+            id="v1.md 14: an empty package property",
+        ),
+        pytest.param(
             ask(catalog("a", bundle("1.0.0", release="a_b")), gates={"BundleReleaseSupport": True}),
-            'error getting resolved bundle version for bundle "p.v1.0.0": invalid release "a_b": segment 0: '
-            'Invalid character(s) found in prerelease "a_b"',
+            'error getting resolved bundle version for bundle "p.v1.0.0": error parsing release "a_b": '
+            'invalid release "a_b": segment 0: Invalid character(s) found in prerelease "a_b"',
             id="v1.md 14: an invalid release",
         ),
     ],
@@ -316,6 +348,8 @@ def test_the_trace_says_which_rule_removed_what() -> None:
         ({"matchLabels": {"name": "v" * 64}}, "must be no more than 63 bytes"),
         ({"matchExpressions": [{"key": "a", "operator": "In"}]}, "values set can't be empty"),
         ({"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["b"]}]}, "values set must be empty"),
+        ({"matchLabels": {"a/b/c": "x"}}, 'key: Invalid value: "a/b/c": a valid label key must consist of'),
+        ({"matchExpressions": [{"key": "", "operator": "In"}]}, '[key: Invalid value: "": name part must be non-empty'),
     ],
 )
 def test_selectors_that_are_none(selector: Blob, want: str) -> None:
@@ -333,10 +367,32 @@ def test_a_selector_picks_catalogs() -> None:
     assert gist(ask(*catalogs, selector={"matchLabels": {key: "a"}})) == NONE
 
 
-@pytest.mark.parametrize("question", [{}, {"extension": 5}, {"extension": {}, "catalogs": [{}]}])
-def test_a_question_of_another_shape_is_refused(question: Any) -> None:
-    with pytest.raises(InvalidQuestion, match="the question has not the expected shape"):
+@pytest.mark.parametrize(
+    ("question", "want"),
+    [
+        ({}, "extension: there is nothing; wanted spec.source.catalog of a ClusterExtension"),
+        ({"extension": 5}, "extension: wanted an object, got a whole number"),
+        ({"extension": {"channels": "a"}}, "extension.channels: wanted a list, got a text"),
+        ({"extension": {"channels": ["a", None]}}, "extension.channels[1]: there is nothing"),
+        ({"extension": {}, "catalogs": [{}]}, "catalogs[0].name: there is nothing"),
+        ({"extension": {}, "catalogs": [{"name": "a", "priority": True}]},
+         "catalogs[0].priority: wanted a whole number, got true or false"),
+        ({"extension": {}, "catalogs": [{"name": "a", "fbc": [{}, 5]}]},
+         "catalogs[0].fbc[1]: wanted an object, got a whole number"),
+        ({"extension": {"packageName": "p"}, "catalogs": [catalog("a", channel("c", {"skips": "x"}))]},
+         "olm.channel c.entries[0].skips: wanted a list, got a text"),
+    ],
+)  # fmt: skip
+def test_a_question_of_another_shape_is_refused_at_its_place(question: Any, want: str) -> None:
+    with pytest.raises(InvalidQuestion) as caught:
         answered(question)
+    assert str(caught.value) == want
+
+
+def test_bundles_of_one_version_come_in_the_order_of_their_files() -> None:
+    """v1.md 30, 13.5: ties are random in the reference; here the order of blobs never matters."""
+    tied = [bundle("1.0.0", name="b"), bundle("1.0.0", name="b-2"), bundle("1.0.0", name="c")]
+    assert {ask(catalog("a", *order))["bundle"] for order in (tied, reversed(tied))} == {"b-2"}
 
 
 def test_an_unknown_state_is_refused() -> None:

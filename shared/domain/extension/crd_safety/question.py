@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.domain.extension.crd_safety.upgrade import Problem, message, problems
-
-
-class InvalidQuestion(ValueError):
-    """A line is no question; the message says what is wrong with it."""
+from shared.domain.extension.shape import InvalidQuestion
 
 
 def answered(question: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,23 +10,18 @@ from shared.domain.bundle.model import Files
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import CERT_PROVIDERS, Bundle, NotRenderedError, Wishes
 from shared.domain.extension.render.render import render
+from shared.domain.extension.shape import InvalidQuestion, check
 
 _FIELDS: Final = {"installNamespace": str, "gates": dict, "certProvider": str}
 
 
-class InvalidQuestionError(ValueError):
-    """A question cannot be understood."""
-
-
 def wishes_of(question: ReadOnly) -> Wishes:
-    """What a question wants. InvalidQuestionError when it cannot be understood."""
-    for name, kind in _FIELDS.items():
-        if question.get(name) is not None and not isinstance(question[name], kind):
-            raise InvalidQuestionError(f"{name}: wanted {kind.__name__}, got {type(question[name]).__name__}")
+    """What a question wants. InvalidQuestion."""
+    check(question, _FIELDS)
     provider = question.get("certProvider") or "none"
     if provider not in CERT_PROVIDERS:
         known = ", ".join(CERT_PROVIDERS)
-        raise InvalidQuestionError(f"certProvider {provider!r} is not known; known are {known}")
+        raise InvalidQuestion(f"certProvider {provider!r} is not known; known are {known}")
     return Wishes(question.get("installNamespace") or "", question.get("config"), provider, question.get("gates") or {})
 
 

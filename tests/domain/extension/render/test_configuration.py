@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.extension.render.question import InvalidQuestionError
 from shared.domain.extension.render.timestamps import time_problem
+from shared.domain.extension.shape import InvalidQuestion
 from tests.domain.extension.render.bundles import GATES, MODES, Json, a_csv, ask, objects, only
 
 PREFIX = "terminal error: invalid ClusterExtension configuration: invalid configuration: "
@@ -223,12 +223,12 @@ def test_a_wrong_time_deep_inside_is_told_by_the_schema_around_it() -> None:
 @pytest.mark.parametrize(
     ("question", "why"),
     [
-        ({"gates": []}, "gates: wanted dict, got list"),
+        ({"gates": []}, "gates: wanted an object, got a list"),
         ({"certProvider": "magic"}, ("certProvider 'magic' is not known; known are none, cert-manager, "
          "openshift-service-ca")),
     ],
 )  # fmt: skip
 def test_a_question_that_cannot_be_understood_says_why(question: Json, why: str) -> None:
-    with pytest.raises(InvalidQuestionError) as caught:
+    with pytest.raises(InvalidQuestion) as caught:
         ask(**question)
     assert str(caught.value) == why

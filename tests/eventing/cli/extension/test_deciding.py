@@ -127,10 +127,10 @@ def test_what_cannot_be_resolved(tmp_path: Path, catalog: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "code", "why"),
     [
-        ({"channels": "stable"}, USAGE, "channels: wanted a list of names, got 'stable'"),
-        ({"channels": [1]}, USAGE, "channels: wanted a list of names, got [1]"),
-        ({"version": 1.2}, USAGE, "version: wanted a text, got 1.2"),
-        ({"selector": 5}, USAGE, "selector of the ClusterExtension has not the expected shape"),
+        ({"channels": "stable"}, USAGE, "-f: spec.source.catalog.channels: wanted a list, got a text"),
+        ({"channels": [1]}, USAGE, "spec.source.catalog.channels[0]: wanted a text, got a whole number"),
+        ({"version": 1.2}, USAGE, "spec.source.catalog.version: wanted a text, got a number"),
+        ({"selector": 5}, USAGE, "spec.source.catalog.selector: wanted an object, got a whole number"),
     ],
 )
 def test_extensions_of_another_shape(
@@ -157,7 +157,7 @@ def test_a_catalog_of_another_shape(tmp_path: Path) -> None:
     odd = written(tmp_path / "odd", {"schema": "olm.bundle", "package": "tide", "name": "b", "properties": [5]})
     refused(
         UNKNOWN,
-        f"the package tide of catalog {odd} has not the expected shape",
+        f"catalog {odd}: olm.bundle b.properties[0]: wanted an object, got a whole number",
         "extension",
         "resolve",
         "-f",

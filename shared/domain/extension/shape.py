@@ -1,0 +1,46 @@
+"""Where a question has another shape than it should: the place, what is wanted there, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+Shape: TypeAlias = "type | list[Shape] | Mapping[str, Shape]"
+"""A type; a list with the shape of its items; or an object with the shapes of some of its fields."""
+
+
+class InvalidQuestion(ValueError):
+    """A question cannot be understood; the message names the place."""
+
+
+def check(value: Any, shape: Shape, place: str = "") -> None:  # why: any JSON value
+    """InvalidQuestion for the first place that does not fit; null stands for absence."""
+    if value is None:
+        return
+    if isinstance(shape, type):
+        _check_type(value, shape, place)
+    elif isinstance(shape, list):
+        _check_type(value, list, place)
+        for index, item in enumerate(value):
+            if item is None:
+                raise InvalidQuestion(f"{place}[{index}]: there is nothing")
+            check(item, shape[0], f"{place}[{index}]")
+    else:
+        _check_type(value, dict, place)
+        for field, inner in shape.items():
+            check(value.get(field), inner, f"{place}.{field}" if place else field)
+
+
+def _check_type(value: object, wanted: type, place: str) -> None:
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+        raise InvalidQuestion(f"{place}: wanted {_WORDS[wanted]}, got {_WORDS[type(value)]}")
+
+
+_WORDS: Final[Mapping[type, str]] = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
