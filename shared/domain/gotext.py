@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import binascii
-import re
 from functools import lru_cache
 from typing import Any, Final
+
+from shared.domain.gofloat import plain_text
 
 _ESCAPES: Final = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", '"': '\\"', "\\": "\\\\",
@@ -13,7 +14,6 @@ _ESCAPES: Final = {
 _ASCII: Final = 0x80
 _BASIC_PLANE: Final = 0x10000
 _DEEPEST_SHOWN: Final = 20
-_PLAIN_FROM: Final = 1e21
 
 
 def quoted(text: str) -> str:
@@ -78,13 +78,5 @@ def _plain(value: Any, depth: int = 0) -> str:
         case list():
             return f"[{' '.join(_plain(one, depth + 1) for one in value)}]"
         case int() | float():
-            return _number(float(value))
+            return plain_text(float(value))
     return str(value)
-
-
-def _number(value: float) -> str:
-    """The shortest text of a number, without a point where none is needed."""
-    text = repr(value)
-    if value.is_integer() and abs(value) < _PLAIN_FROM:
-        return str(int(value))
-    return re.sub(r"e([-+])(\d)$", r"e\g<1>0\2", text.replace("e", "e+") if re.search(r"e\d", text) else text)

@@ -29,6 +29,8 @@ def test_fbc_md_0_a_text_between_quotes(text: str, want: str) -> None:
         pytest.param(5, "%!t(float64=5): 5", id="a number"),
         pytest.param(1.5, "%!t(float64=1.5): 1.5", id="a fraction"),
         pytest.param(1e21, "%!t(float64=1e+21): 1e+21", id="a large number"),
+        pytest.param(1000000, "%!t(float64=1e+06): 1e+06", id="a million, from which on there is an exponent"),
+        pytest.param(1234567.5, "%!t(float64=1.2345675e+06): 1.2345675e+06", id="a large fraction"),
         pytest.param(1e-7, "%!t(float64=1e-07): 1e-07", id="a small number"),
         pytest.param([None, "a"], "[<nil> %!t(string=a)]: [<nil> a]", id="a list"),
         pytest.param({"b": 1, "a": {}}, "map[%!t(string=a):map[] %!t(string=b):%!t(float64=1)]: map[a:map[] b:1]"),
