@@ -55,6 +55,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
         clock = SystemClock()
         puller = Puller(_secret_reader(cluster), mirrors=KubeMirrors(cluster, _mirrors))
+        catalogs = ImageCatalogs(Store(values.content, limit_bytes=values.content_bytes), puller)
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         recorder = Recorder(journal.secret(), also=_journal_files(values, "worker"))
         given: dict[type, object] = {
@@ -63,7 +64,8 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
             ports.Inventory: KubeInventory(cluster),
             ports.Discovery: cluster,
             ports.Clock: clock,
-            ports.Catalogs: ImageCatalogs(Store(values.content), puller),
+            ports.Catalogs: catalogs,
+            ports.Content: catalogs,
             ports.Bundles: ImageBundles(puller),
             ports.Policy: values.policy,
             ports.Journal: journal,

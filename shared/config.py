@@ -24,7 +24,9 @@ class Settings:
     kubeconfig: str = ""
     """Path (also `KUBECONFIG`). Empty: the service account of the pod."""
     content: Path = Path("/var/cache/olmf")
-    """Where catalogs and bundles are kept, by digest."""
+    """Where catalogs are kept, by digest."""
+    content_bytes: int = 3 * 1024 * 1024 * 1024
+    """Bound of what is kept there; what was used longest ago goes first."""
     steps: tuple[str, ...] = ()
     """Groups that this deployment serves, comma-separated; empty means all."""
     lease_seconds: int = 60

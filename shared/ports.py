@@ -116,6 +116,14 @@ class Catalogs(Protocol):
         ...
 
 
+class Content(Protocol):
+    """What is kept of catalogs here. It can be had again, so that to forget it is no write."""
+
+    def keep_only(self, references: Sequence[str]) -> int:
+        """Forget the other catalogs, unless they were used lately; how many bytes that were."""
+        ...
+
+
 class Bundles(Protocol):
     """Bundle images."""
 

@@ -11,7 +11,7 @@ from shared import names
 from shared.api.manifest import name_of, version_of
 from shared.domain.groups.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
-from shared.ports import Cluster, Copies, Discovery, Inventory, Journal
+from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal
 
 
 class World(Api, Cluster, Protocol):
@@ -30,6 +30,7 @@ def ports_of(world: World) -> dict[type, Any]:
         Copies: ListedCopies(world),
         Inventory: ListedInventory(world),
         Journal: NothingUnseen(),
+        Content: NothingKept(),
     }
 
 
@@ -62,3 +63,11 @@ class NothingUnseen:
     def unseen(self, _: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
         """None."""
         return ()
+
+
+class NothingKept:
+    """Implements `Content`: there is nothing to forget."""
+
+    def keep_only(self, _: Sequence[str]) -> int:
+        """No bytes."""
+        return 0

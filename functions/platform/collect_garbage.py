@@ -1,6 +1,7 @@
 """Delete what nobody needs any more and no owner reference takes along.
 
-Reads:  InstallPlans and Subscriptions; cluster-scoped roles with owner labels and their owners; copies and originals.
+Reads:  InstallPlans and Subscriptions; cluster-scoped roles with owner labels and their owners; copies and originals;
+        what CatalogSources refer to.
 Writes: deletes surplus InstallPlans, copies without a place, roles of owners that are gone.
 """
 
@@ -10,8 +11,10 @@ from collections.abc import Iterator
 
 from shared import names
 from shared.api.manifest import Manifest, uid_of
+from shared.domain import catalog_source
 from shared.domain.groups import copies, garbage
 from shared.kinds import (
+    CATALOG_SOURCE,
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     CLUSTER_SERVICE_VERSION,
@@ -19,17 +22,19 @@ from shared.kinds import (
     OPERATOR_GROUP,
     SUBSCRIPTION,
 )  # fmt: skip
-from shared.ports import Cluster, Copies
+from shared.ports import Cluster, Content, Copies
 from shared.step import Delete, Outcome, Ref
 
 OWNING = (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)
 
 
-def collect_garbage(_: Ref, cluster: Cluster, made: Copies) -> Outcome:
-    """Sweep the whole cluster once (key: anything)."""
+def collect_garbage(_: Ref, cluster: Cluster, made: Copies, content: Content) -> Outcome:
+    """Sweep the whole cluster once, and what is kept of catalogs here (key: anything)."""
     found = [*_plans(cluster), *_roles(cluster)]
     writes = (*(Delete(Ref.of(item), uid_of(item)) for item in found), *_copies(cluster, made))
-    return Outcome(writes, verdict=f"deletes {len(writes)} objects")
+    freed = content.keep_only(sorted(filter(None, map(catalog_source.reference, cluster.list(CATALOG_SOURCE)))))
+    forgets = f"; forgets {freed} bytes of catalogs that no CatalogSource refers to" if freed else ""
+    return Outcome(writes, verdict=f"deletes {len(writes)} objects{forgets}")
 
 
 def _plans(cluster: Cluster) -> tuple[Manifest, ...]:

@@ -124,6 +124,11 @@ def is_healthy(source: ReadOnly) -> bool:
     return is_ready and (status.get("reason") or "") in ("", *_REMARKS)
 
 
+def reference(source: ReadOnly) -> str:
+    """The content that was read last, by digest; empty when none was."""
+    return str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
+
+
 def serves_anew(before: ReadOnly, after: ReadOnly) -> bool:
     """Who uses the catalog must look again: other content, or another health."""
     return any((before.get(key) or "") != (after.get(key) or "") for key in ("connectionState", "reason", "message"))

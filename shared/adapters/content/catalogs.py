@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from shared.adapters.content.address_snapshots import PREFIX, Address, snapshot_of_address
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
-from shared.adapters.content.store import Store
+from shared.adapters.content.store import Store, file_of
 from shared.adapters.oci import OciError, Reference, Registry
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
@@ -18,6 +18,10 @@ from shared.ports import ImageSource, Pulled, Unavailable
 _DATABASE: Final = "operators.operatorframework.io.index.database.v1"
 _OPEN_CATALOGS: Final = 64
 _CHUNK_BYTES: Final = 1024 * 1024
+_OURS: Final = ("catalog", "file-")
+"""What the names of snapshots of images begin with, in any form that they ever had, and those of their files."""
+_UNUSED_SECONDS: Final = 3600.0
+"""What was used since is kept: somebody may be about to refer to it."""
 _T = TypeVar("_T")
 
 
@@ -65,11 +69,15 @@ class ImageCatalogs:
         """A whole catalog, for those who ask many questions."""
         return self._ask(reference, source, lambda catalog: catalog)
 
-    def keep_only(self, digests: Iterable[str]) -> int:
-        """Forget the catalogs that no object refers to any more; how many bytes that were."""
-        wanted = {name_of(digest).replace(":", "-") for digest in digests}
-        self._open.clear()
-        return self._store.forget(lambda name: name in wanted or not name.startswith(("catalog", "file-")))
+    def keep_only(self, references: Sequence[str]) -> int:
+        """Forget the other catalogs, unless they were used lately; how many bytes that were. Implements `Content`."""
+        wanted = {file_of(name_of(reference.rpartition("@")[2])) for reference in references}
+        freed = self._store.forget(
+            lambda name: name in wanted or not name.startswith(_OURS), unused_seconds=_UNUSED_SECONDS
+        )
+        if freed:
+            self._open.clear()
+        return freed
 
     def _told(self, address: str) -> Pulled | Unavailable:
         try:

@@ -76,31 +76,35 @@ class Store:
 
     def newest(self, prefix: str) -> str | None:
         """The name, as far as file names spell it, of the file that was used last among those that begin alike."""
-        found = [(path.stat().st_mtime_ns, path.name) for path in self._kept() if path.name.startswith(_safe(prefix))]
+        found = [(path.stat().st_mtime_ns, path.name) for path in self._kept() if path.name.startswith(file_of(prefix))]
         return max(found)[1] if found else None
 
     def names(self, prefix: str = "") -> list[str]:
         """All files that begin alike, as file names spell them."""
-        return sorted(path.name for path in self._kept() if path.name.startswith(_safe(prefix)))
+        return sorted(path.name for path in self._kept() if path.name.startswith(file_of(prefix)))
 
     def size(self) -> int:
         """Bytes of all files."""
         return sum(path.stat().st_size for path in self._kept())
 
-    def forget(self, is_wanted: Callable[[str], bool]) -> int:
-        """Remove the files that neither are wanted nor needed by one that is; how many bytes that were."""
-        kept = list(self._kept())
-        roots = [path for path in kept if is_wanted(path.name)]
+    def forget(self, is_wanted: Callable[[str], bool], *, unused_seconds: float = 0.0) -> int:
+        """Remove the files that neither are wanted nor needed by one that is; how many bytes that were.
+
+        What was used in the last `unused_seconds` counts as wanted.
+        """
+        kept, used_since = list(self._kept()), time.time() - unused_seconds
+        roots = [path for path in kept if is_wanted(path.name) or _used_at(path) > used_since]
         needed = {path.name for path in roots}
         while roots:
-            more = {_safe(name) for path in roots for name in self._references(path)} - needed
+            more = {file_of(name) for path in roots for name in self._references(path)} - needed
             needed |= more
             roots = [path for path in kept if path.name in more]
         removed = 0
         for path in kept:
             if path.name not in needed:
-                removed += path.stat().st_size
-                path.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):  # another process forgets, too
+                    removed += path.stat().st_size
+                    path.unlink()
         return removed
 
     @contextmanager
@@ -111,7 +115,7 @@ class Store:
             yield Path(folder)
 
     def _path(self, name: str) -> Path:
-        return self.folder / _safe(name)
+        return self.folder / file_of(name)
 
     @contextmanager
     def _aside(self) -> Iterator[tuple[BinaryIO, Path]]:
@@ -131,7 +135,7 @@ class Store:
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:
         # The kernel frees the lock of a killed process; the file itself stays, for removing it would race.
-        with (self.folder / f"{_safe(name)}{_LOCK}").open("wb") as lock:
+        with (self.folder / f"{file_of(name)}{_LOCK}").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -156,7 +160,7 @@ class Store:
         surplus = sum(size for _, size, _ in kept) - self._limit_bytes
         if surplus <= 0:
             return
-        needs = {path: {_safe(name) for name in self._references(path)} for _, _, path in kept}
+        needs = {path: {file_of(name) for name in self._references(path)} for _, _, path in kept}
         users = Counter(name for names in needs.values() for name in names)
         while surplus > 0 and (free := next((one for one in kept if not users[one[2].name]), None)):
             _, size, path = free
@@ -166,8 +170,15 @@ class Store:
             surplus -= size
 
 
-def _safe(name: str) -> str:
+def file_of(name: str) -> str:
+    """How the folder spells a name."""
     return name.replace(":", "-")
+
+
+def _used_at(path: Path) -> float:
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime
+    return 0.0
 
 
 def _remove(path: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -28,9 +30,43 @@ def a_subscription(plan: str) -> dict[str, Any]:
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "status": status}
 
 
+@dataclass
+class FakeContent:
+    """Implements `Content`: everything else has `surplus` bytes."""
+
+    surplus: int = 0
+    kept: list[str] = field(default_factory=list)
+
+    def keep_only(self, references: Sequence[str]) -> int:
+        self.kept += references
+        return self.surplus
+
+
+def a_catalog(name: str, address: str | None) -> dict[str, Any]:
+    kind = kinds.CATALOG_SOURCE
+    status = {"connectionState": {"address": address}} if address is not None else {}
+    meta = {"name": name, "namespace": "ns"}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "status": status}
+
+
+def test_catalogs_that_no_object_refers_to_are_forgotten() -> None:
+    cluster = FakeCluster(
+        [a_catalog("b", "q.io/b@sha256:2"), a_catalog("a", "grpc://a:1@sha256:1"), a_catalog("c", None)]
+    )
+    content = FakeContent(surplus=70)
+    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), content)
+    assert content.kept == ["grpc://a:1@sha256:1", "q.io/b@sha256:2"]
+    assert outcome.verdict == "deletes 0 objects; forgets 70 bytes of catalogs that no CatalogSource refers to"
+
+
+def test_where_nothing_is_to_be_forgotten_nothing_is_said() -> None:
+    cluster = FakeCluster()
+    assert collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent()).verdict == "deletes 0 objects"
+
+
 def deleted(*objects: dict[str, Any]) -> list[str]:
     cluster = FakeCluster(objects)
-    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster))
+    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent())
     assert outcome.emits == ()
     assert all(isinstance(write, Delete) and write.uid for write in outcome.writes)
     return [f"{write.ref.namespace}/{write.ref.name}" for write in outcome.writes if isinstance(write, Delete)]
