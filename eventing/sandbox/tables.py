@@ -72,10 +72,14 @@ def _text(value: Any) -> str:
 
 
 def age(created: Any) -> str:
-    """How long ago, in two units at most."""
+    """How long ago."""
     if not created:
         return "<unknown>"
-    seconds = int((datetime.now(UTC) - datetime.fromisoformat(str(created))).total_seconds())
+    return duration(int((datetime.now(UTC) - datetime.fromisoformat(str(created))).total_seconds()))
+
+
+def duration(seconds: int) -> str:
+    """In two units at most."""
     if seconds < 120:
         return f"{max(seconds, 0)}s"
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400

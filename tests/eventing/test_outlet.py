@@ -21,8 +21,8 @@ from eventing.workqueue import Claim, WorkQueue, connect
 from shared import names
 from shared.config import Settings
 from shared.kinds import INSTALL_PLAN, Ref
-from tests.eventing.test_worker import wait_for
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, olmf
+from tests.kit.waiting import wait_for
 
 PLAN = INSTALL_PLAN.ref("install-1", "ns")
 STEP = f"{SINK}/{names.PLAN_WAITING}"
@@ -41,8 +41,8 @@ class Sink:
     """The headers of each request."""
     url: str = ""
 
-    def taken(self) -> list[dict[str, str]]:
-        return [headers for headers in self.asked if headers["answer"] == "202"]
+    def taken(self, type_: str = "") -> list[dict[str, str]]:
+        return [said for said in self.asked if said["answer"] == "202" and type_ in ("", said["ce-type"])]
 
 
 @contextmanager
@@ -67,9 +67,11 @@ def a_sink(*answers: int) -> Iterator[Sink]:
         sink.url = f"http://127.0.0.1:{server.server_address[1]}/"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        yield sink
-        server.shutdown()
-        thread.join()
+        try:
+            yield sink
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture
@@ -175,8 +177,7 @@ def test_the_program_goes_on_while_the_sink_is_ill(queue: WorkQueue, redis_url: 
         thread.start()
         queue.add(news("run-7"), "run-7")
         queue.add(news("run-8", INSTALL_PLAN.ref("install-2", "ns")), "run-8")
-        wait_for(lambda: queue.sweep() and len(sink.taken()) == 2)
-        assert sorted(said["ce-name"] for said in sink.taken()) == ["install-1", "install-2"]
+        wait_for(lambda: queue.sweep() and {said["ce-name"] for said in sink.taken()} == {"install-1", "install-2"})
         queue.add(news("run-9", INSTALL_PLAN.ref("the end", "ns")), "run-9")
         thread.join()
 
@@ -190,13 +191,13 @@ def test_an_installation_tells_that_a_plan_waits(tmp_path: Path) -> None:
             found = Installation.of(state)
             sub = a_subscription("beacon", "one", installPlanApproval="Manual")
             found.apply(a_namespace("one"), an_operator_group("one"), sub)
-            wait_for(sink.taken)
+            waiting = wait_for(lambda: sink.taken(names.PLAN_WAITING))
             [plan] = found.cluster.list(INSTALL_PLAN, "one")
-            [said] = sink.taken()
-            assert (said["ce-type"], said["ce-name"]) == (names.PLAN_WAITING, plan["metadata"]["name"])
-            found.olmf("approve", said["ce-name"], "-n", "one")
-            wait_for(lambda: len(sink.taken()) == 2)
-            assert sink.taken()[1]["ce-type"] == names.PLAN_COMPLETED
+            assert waiting[0]["ce-name"] == plan["metadata"]["name"]
+            assert sink.taken(names.PLAN_COMPLETED) == []
+            found.olmf("approve", plan["metadata"]["name"], "-n", "one")
+            completed = wait_for(lambda: sink.taken(names.PLAN_COMPLETED))
+            assert completed[0]["ce-name"] == plan["metadata"]["name"]
             wait_for(lambda: json.loads(found.olmf("queue", "ls", "-o", "json").stdout) == [])
         finally:
             olmf("down", "--state", str(state))

@@ -7,29 +7,20 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from eventing import redis_server
+from eventing.local.state import is_alive
 from eventing.redis_server import MAX_SOCKET_PATH, RedisServerError
 from eventing.workqueue import connect
 from tests.kit.redis import put_on_disk
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
-    except FileNotFoundError:
-        return False
+from tests.kit.waiting import wait_for
 
 
 def wait_until_gone(pid: int) -> None:
-    deadline = time.monotonic() + 10
-    while is_alive(pid):
-        assert time.monotonic() < deadline, f"process {pid} is still there"
-        time.sleep(0.02)
+    wait_for(lambda: not is_alive(pid), f"the end of process {pid}")
 
 
 def test_a_server_listens_on_a_socket_in_its_state_directory(tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ import yaml
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
+from tests.kit.waiting import PATIENCE_SECONDS as PATIENCE_SECONDS  # others take it from here
+from tests.kit.waiting import wait_for
 
 SAMPLES = Path(__file__).parents[2] / "k8s" / "samples" / "bundles"
-PATIENCE_SECONDS = 60.0
-"""A bound against hanging, not a measure: a test never fails because a machine is slow."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,7 @@ class Installation:
 
     def until_gone(self, ref: Ref) -> None:
         """Wait until the object is gone."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            if self.cluster.get(ref) is None:
-                return
-            time.sleep(0.05)
-        raise AssertionError(f"{ref} never went away")
+        wait_for(lambda: self.cluster.get(ref) is None, f"the end of {ref}")
 
     def until_phase(self, name: str, namespace: str, phase: str = "Succeeded") -> Manifest:
         """The ClusterServiceVersion as soon as it is in the phase."""

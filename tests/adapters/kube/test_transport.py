@@ -88,10 +88,11 @@ def test_an_answer_that_is_no_object_counts_as_none(body: bytes) -> None:
 
 
 def test_a_server_that_is_not_there_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with pytest.raises(ApiError, match=f"Unreachable: http://127.0.0.1:{port}: .*refused"):
-        Transport(Connection(f"http://127.0.0.1:{port}")).request("POST", "/x", {})
+    with socket.socket() as deaf:  # bound, so that nobody else listens there
+        deaf.bind(("127.0.0.1", 0))
+        port = deaf.getsockname()[1]
+        with pytest.raises(ApiError, match=f"Unreachable: http://127.0.0.1:{port}: .*refused"):
+            Transport(Connection(f"http://127.0.0.1:{port}")).request("POST", "/x", {})
 
 
 def test_the_warnings_of_the_last_write_are_kept() -> None:

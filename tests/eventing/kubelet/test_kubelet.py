@@ -16,8 +16,7 @@ from shared import kinds
 from shared.adapters.kube import KubeClient, connect
 from shared.api.manifest import Manifest
 from shared.kinds import Ref
-
-PATIENCE_SECONDS = 30
+from tests.kit.waiting import PATIENCE_SECONDS
 
 
 @asynccontextmanager
@@ -85,7 +84,8 @@ async def test_deployments_become_available_or_fail_as_told(tmp_path: Path) -> N
 
 async def test_jobs_run_fail_expire_and_go_away(tmp_path: Path) -> None:
     jobs = [
-        a_job("good", "--help", ttlSecondsAfterFinished=2),
+        a_job("good", "--help"),
+        a_job("brief", "--help", ttlSecondsAfterFinished=1),
         a_job("bad", "no-such-verb", backoffLimit=1),
         a_job("told", "--help", backoffLimit=2, annotations={"olmf.io/fail": "told so"}),
         a_job("slow", "run", "redis", activeDeadlineSeconds=2),
@@ -94,7 +94,7 @@ async def test_jobs_run_fail_expire_and_go_away(tmp_path: Path) -> None:
         async with a_kubelet(kubeconfig) as client:
             for job in jobs:
                 client.create(job)
-            good, bad, told, slow = (kinds.JOB.ref(name, "default") for name in ("good", "bad", "told", "slow"))
+            good, brief, bad, told, slow = (Ref.of(job) for job in jobs)
             found = await until(client, good, lambda seen: "Complete" in conditions(seen))
             assert found["status"]["succeeded"] == 1
             found = await until(client, bad, lambda seen: "Failed" in conditions(seen))
@@ -103,7 +103,7 @@ async def test_jobs_run_fail_expire_and_go_away(tmp_path: Path) -> None:
             assert conditions(found)["Failed"][1].endswith("told so")
             found = await until(client, slow, lambda seen: "Failed" in conditions(seen))
             assert conditions(found)["Failed"][1] == "Job was active longer than specified deadline"
-            await until(client, good, lambda seen: seen is None)
+            await until(client, brief, lambda seen: seen is None)
 
 
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["the Job is deleted", "the stand-in ends"])

@@ -13,7 +13,7 @@ from typing import IO
 import pytest
 
 from tests.eventing.local.test_up import running, until
-from tests.kit.installation import PATIENCE_SECONDS
+from tests.kit.waiting import PATIENCE_SECONDS
 
 
 def a_demo(folder: Path, output: IO[str] | int = subprocess.PIPE) -> subprocess.Popen[str]:

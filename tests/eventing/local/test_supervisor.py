@@ -14,8 +14,7 @@ import pytest
 from eventing.local.state import Addresses, StateDirectory, is_alive
 from eventing.local.supervisor import Program, StartError, Supervisor
 from tests.kit.installation import SAMPLES
-
-PATIENCE_SECONDS = 30.0
+from tests.kit.waiting import PATIENCE_SECONDS
 
 
 @asynccontextmanager

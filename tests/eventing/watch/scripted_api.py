@@ -14,8 +14,6 @@ from aiohttp import web
 from shared.adapters.kube import Connection
 from shared.api.manifest import Manifest
 
-PATIENCE_SECONDS = 10.0
-
 
 @dataclass(frozen=True)
 class Listed:

@@ -18,7 +18,8 @@ from shared.adapters.kube import Connection
 from shared.api.manifest import Manifest
 from shared.config import Settings
 from shared.kinds import Kind
-from tests.eventing.watch.scripted_api import PATIENCE_SECONDS, Lines, Listed, Refused, Script, an_api
+from tests.eventing.watch.scripted_api import Lines, Listed, Refused, Script, an_api
+from tests.kit.waiting import PATIENCE_SECONDS
 
 
 def an_object(name: str, version: int) -> Manifest:
