@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared import names
-from shared.api.manifest import ReadOnly, annotations_of
+from shared.api.manifest import ReadOnly
 from shared.domain.lifecycle.preparation import NOT_YET
+from shared.domain.resolver.opt_in import opt_in_of
 
 TROUBLES = (
     "InstalledCSVMissing",
@@ -46,7 +46,8 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
     current = str(status.get("currentCSV") or "")
     conditions = {each["type"]: each for each in status.get("conditions") or () if each.get("status") == "True"}
     trouble = next((conditions[kind] for kind in TROUBLES if kind in conditions), None)
-    hold, installed = annotations_of(subscription).get(names.HOLD, ""), str(status.get("installedCSV") or "")
+    wish, installed = opt_in_of(subscription), str(status.get("installedCSV") or "")
+    hold = wish.why_held if installed else wish.hold
     facts = (csv or {}).get("status") or {}
     if csv is None:
         phase = str(trouble["type"]) if trouble else str(status.get("state") or "Resolving")

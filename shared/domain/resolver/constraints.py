@@ -63,7 +63,18 @@ class AtMostOne:
     text: str
 
 
-Constraint: TypeAlias = Mandatory | Prohibited | Dependency | Conflict | AtMostOne
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """With the subject, which is in every answer, comes none of the others: it was asked so."""
+
+    subject: Id
+    others: tuple[Id, ...]
+    text: str
+    annotation: str
+    """Where it was asked."""
+
+
+Constraint: TypeAlias = Mandatory | Prohibited | Dependency | Conflict | AtMostOne | Excluded
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +99,6 @@ def mentioned(constraint: Constraint) -> tuple[Id, ...]:
             return (subject, other)
         case AtMostOne(subject, ids, _):
             return (subject, *ids)
+        case Excluded(subject, others):
+            return (subject, *others)
     return (constraint.subject,)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from shared.domain.catalog.model import Bundle, Package, Property
 from shared.domain.resolver.facts import Gvk
+from shared.domain.resolver.opt_in import NONE, OptIn
 
 if TYPE_CHECKING:
     from shared.domain.resolver.operators import Operator
@@ -86,6 +87,8 @@ class Subscriber:
     """Why nothing is decided for it now, e.g. that a plan is under way; empty when a decision is wanted."""
     failed_csv: str = ""
     """What a plan failed to install, and what may be passed: it is not tried again."""
+    opt_in: OptIn = NONE
+    """What it asks for beyond OLM."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from shared.domain.resolver.constraints import (
     Prohibited,
     Variable,
 )
+from shared.domain.resolver.limits import carefree, limits
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
@@ -43,11 +44,13 @@ class _Draft:
 
     market: Market
     ids: dict[Operator, Id] = field(default_factory=dict)
-    needs: dict[Operator, tuple[Constraint, ...]] = field(default_factory=dict)
+    needs: dict[Operator, tuple[Dependency, ...]] = field(default_factory=dict)
     conflicts: dict[Operator, dict[Conflict, None]] = field(default_factory=dict)
     replaced: dict[Id, str] = field(default_factory=dict)
     errors: dict[str, None] = field(default_factory=dict)
-    subscriptions: list[Variable] = field(default_factory=list)
+    asked: list[Candidates] = field(default_factory=list)
+    carefree: frozenset[Operator] = frozenset()
+    """Whoever subscribed to them ignores what they need."""
 
     def id_of(self, one: Operator) -> Id:
         """OLM's id lacks the package; only a strict market confuses what is called alike (§13 B10)."""
@@ -63,6 +66,8 @@ class _Draft:
             if one in self.needs:
                 continue
             self.needs[one] = ()
+            if one in self.carefree:
+                continue
             options = [(predicate, self._options(predicate, one)) for predicate in self._requirements(one)]
             self.needs[one] = tuple(
                 Dependency(
@@ -106,7 +111,7 @@ class _Draft:
                 self.replaced[self.id_of(one)] = found.current.name
                 conflict = Conflict(self.id_of(one), self.id_of(found.current))
                 self.conflicts.setdefault(one, {})[conflict] = None
-        self.subscriptions.append(_subscription(found, self))
+        self.asked.append(found)
 
     def variable(self, one: Operator) -> Variable:
         """The variable of an operator, its constraints in OLM's order."""
@@ -124,29 +129,32 @@ class _Draft:
 
 def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
     """The problem of a namespace. AmbiguousInstallation."""
-    draft = _Draft(market)
+    ordered = sorted(subscribers, key=lambda one: one.name)
+    draft = _Draft(market, carefree=frozenset(carefree(ordered, market)))
     draft.expand(market.installed)
     if market.is_strict and draft.errors:
         return Problem((), {}, {}, tuple(draft.errors), is_about_installed=True)
-    for subscriber in sorted(subscribers, key=lambda one: one.name):
+    for subscriber in ordered:
         draft.subscribe(subscriber)
     operators = {draft.id_of(one): one for one in draft.needs}
     bundles = [draft.variable(one) for one in operators.values()]
     free = sorted((one for one in bundles if one.is_anchor), key=lambda one: operators[one.id].name)
     others = sorted((one for one in bundles if not one.is_anchor), key=lambda one: one.id)
-    variables = (*draft.subscriptions, *free, *others, *_invariants(operators, market))
+    forbidden = limits(draft.asked, draft.needs, market, draft.id_of)
+    subscriptions = [_subscription(found, draft, forbidden.get(found.subscriber.name, ())) for found in draft.asked]
+    variables = (*subscriptions, *free, *others, *_invariants(operators, market))
     return Problem(variables, operators, draft.replaced, tuple(draft.errors))
 
 
-def _subscription(found: Candidates, draft: _Draft) -> Variable:
+def _subscription(found: Candidates, draft: _Draft, forbidden: Sequence[Constraint]) -> Variable:
     name = found.subscriber.name
     subject = Id(f"subscription:{name}")
     exists = Mandatory(subject, f"subscription {name} exists")
     if found.refusal:
-        return Variable(subject, (exists, Prohibited(subject, found.refusal)))
+        return Variable(subject, (exists, Prohibited(subject, found.refusal), *forbidden))
     kept = () if found.current is None else (found.current,)
     options = tuple(dict.fromkeys(draft.id_of(one) for one in (*found.operators, *kept)))
-    return Variable(subject, (exists, Dependency(subject, options, _wish(name, options))))
+    return Variable(subject, (exists, Dependency(subject, options, _wish(name, options)), *forbidden))
 
 
 def _wish(name: str, options: Sequence[Id]) -> str:

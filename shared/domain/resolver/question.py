@@ -11,6 +11,7 @@ from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Propert
 from shared.domain.resolver.existing import existing
 from shared.domain.resolver.explain import Finding, conflict_of, fixes_of
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Resolution, Shelf, Subscriber
+from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.resolver.shelves import LoadedShelf
 
 Load = Callable[[str], Shelf]
@@ -111,6 +112,7 @@ def _subscriber(subscription: ReadOnly) -> Subscriber:
         starting_csv=str(spec.get("startingCSV") or ""),
         installed_csv=str(status.get("installedCSV") or ""),
         is_manual=spec.get("installPlanApproval") == "Manual",
+        opt_in=opt_in_of(subscription),
     )
 
 

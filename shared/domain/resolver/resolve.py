@@ -28,7 +28,7 @@ def resolve(inputs: Inputs) -> Resolution:
         return _of(_stopped(one, inputs.problem) for one in subscribers)
     if inputs.is_whole:
         return _whole(subscribers, inputs)
-    stopped = {one.name: why for one in subscribers if (why := unreadable(one, inputs)) is not None}
+    stopped = {one.name: why for one in subscribers if (why := set_aside(one, inputs)) is not None}
     inputs, adoptions = adopted(inputs)
     market = market_of(inputs)
     try:
@@ -54,19 +54,23 @@ def _of(components: Iterable[Component]) -> Resolution:
 def _whole(subscribers: Sequence[Subscriber], inputs: Inputs) -> Resolution:
     """OLM's scope: one verdict, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
     names = tuple(one.name for one in subscribers)
+    resting = {one.name: why for one in subscribers if (why := set_aside(one, inputs)) is not None}
+    if errors := aggregated(one.refusal.message for one in resting.values() if one.refusal):
+        return _of([_prevented(names, errors)])
     unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
     if unread:
         return _of([Component(names, reasons=dict.fromkeys(names, f"catalog {min(unread)} has not been read yet"))])
     market = market_of(inputs)
     try:
-        problem = pose(market, subscribers)
+        problem = pose(market, [one for one in subscribers if one.name not in resting])
     except AmbiguousInstallation as error:
         return _of([_prevented(names, str(error))])
     sick = () if problem.is_about_installed else _sick(inputs)
     if errors := aggregated(sick) or aggregated(problem.errors):
         return _of([_prevented(names, errors)])
     component = _component(as_one(problem, market), inputs, {})
-    return _of([replace(component, subscribers=names)])
+    kept = {name: why for one in resting.values() for name, why in one.reasons.items()}
+    return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
 
 
 def _sick(inputs: Inputs) -> Iterator[str]:
@@ -79,7 +83,17 @@ def _is_unread(catalog: Catalog) -> bool:
     return not catalog.reference and not catalog.problem
 
 
-def unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
+def set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
+    """Why nothing is decided for a Subscription: by its own wish, or because nothing can be said about it."""
+    wish = subscriber.opt_in
+    if problem := wish.problem():
+        return _stopped(subscriber, problem)
+    if wish.hold and not subscriber.installed_csv:
+        return Component((subscriber.name,), reasons={subscriber.name: f"nothing is installed: held: {wish.hold}"})
+    return None if inputs.is_whole else _unreadable(subscriber, inputs)
+
+
+def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
     """Why nothing can be said about a Subscription: its catalog, or its package there, cannot be read."""
     catalog = inputs.catalogs.get(subscriber.catalog)
     if catalog is None:
@@ -177,4 +191,8 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
         if subscriber.name in one.subscribers:
             instead = f" in place of {subscriber.installed_csv}" if subscriber.installed_csv else ""
             return f"{one.bundle.name} from channel {one.channel} of catalog {one.catalog.key}{instead}"
-    return f"{subscriber.installed_csv} is installed, and nothing in its channel replaces it"
+    wish, installed = subscriber.opt_in, subscriber.installed_csv
+    if wish.why_held:
+        return f"{installed} is held: {wish.why_held}"
+    what = f"nothing in its channel that version {wish.version} accepts" if wish.version else "nothing in its channel"
+    return f"{installed} is installed, and {what} replaces it"

@@ -14,6 +14,7 @@ from shared.domain.resolver.constraints import (
     Conflict,
     Constraint,
     Dependency,
+    Excluded,
     Id,
     Mandatory,
     Prohibited,
@@ -112,6 +113,8 @@ class Sat:
                 yield [-number(subject), -number(other)]
             case AtMostOne(_, ids, _):
                 yield from self._at_most_one(list(map(number, ids)))
+            case Excluded(subject, others):
+                yield from ([-number(subject), -number(other)] for other in others)
             case never:
                 assert_never(never)
 

@@ -12,6 +12,7 @@ from shared.domain.groups.targets import refusal
 from shared.domain.resolver.copies import home_of, is_copy
 from shared.domain.resolver.existing import existing
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
+from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import state
 from shared.kinds import Kind, Ref
@@ -129,4 +130,5 @@ def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
         is_manual=spec.get("installPlanApproval") == "Manual",
         waits=state.waits(subscription, csvs),
         failed_csv=state.given_up(subscription),
+        opt_in=opt_in_of(subscription),
     )

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from shared.domain.resolver.constraints import AtMostOne, Conflict, Dependency, Id, Prohibited, Variable, mentioned
+from shared.domain.resolver.constraints import (
+    AtMostOne,
+    Conflict,
+    Dependency,
+    Excluded,
+    Id,
+    Prohibited,
+    Variable,
+    mentioned,
+)
 from shared.domain.resolver.sat import Sat
 
 
@@ -57,7 +66,9 @@ def _walk(known: Mapping[Id, Variable], pick: Pick) -> tuple[Id, ...]:
 
 def _first_wish(known: Mapping[Id, Variable]) -> Pick:
     """Takes what is not prohibited by itself: an answer is only an answer if it turns out to be one."""
-    banned = {one.subject for variable in known.values() for one in variable.constraints if isinstance(one, Prohibited)}
+    stated = [one for variable in known.values() for one in variable.constraints]
+    banned = {one.subject for one in stated if isinstance(one, Prohibited)}
+    banned |= {other for one in stated if isinstance(one, Excluded) for other in one.others}
 
     def pick(options: Sequence[Id], _: Sequence[Id]) -> Id | None:
         return next((option for option in options if option not in banned), None)
@@ -83,6 +94,8 @@ def _is_broken(constraint: object, taken: set[Id]) -> bool:
             return subject in taken and other in taken
         case AtMostOne(_, ids, _):
             return sum(one in taken for one in ids) > 1
+        case Excluded(subject, others):
+            return subject in taken and not taken.isdisjoint(others)
     return False
 
 

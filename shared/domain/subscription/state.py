@@ -109,11 +109,4 @@ def waits(subscription: ReadOnly, csvs: Collection[str]) -> str:
         return f"InstallPlan {plan_of(subscription)} is under way"
     if standing.seen(csvs) != standing:
         return f"ClusterServiceVersion {standing.current_csv} has just appeared or gone"
-    if (reason := held(subscription)) and standing.installed_csv in csvs:
-        return f"{standing.installed_csv} is held: {reason}"
     return ""
-
-
-def held(subscription: ReadOnly) -> str:
-    """The reason that the hold annotation names."""
-    return annotations_of(subscription).get(names.HOLD, "")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.catalog.model import Package
+from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.subscription import deprecations, health, plans, state
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, Condition, changed
 from shared.domain.subscription.state import Standing
@@ -81,9 +81,9 @@ def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> li
     if is_deleted:
         message = state.waits(subscription, ())
         return [Condition(CSV_MISSING, "True", "ClusterServiceVersionDeleted", message)]
-    reason = annotations_of(subscription).get(names.HOLD)
-    if reason and standing.installed_csv:
-        return [Condition(HELD, "True", "HeldByAnnotation", f"{standing.installed_csv} is held: {reason}")]
+    wish, installed = opt_in_of(subscription), standing.installed_csv
+    if reason := wish.why_held if installed else wish.hold:
+        return [Condition(HELD, "True", "HeldByAnnotation", f"{installed or 'nothing yet'} is held: {reason}")]
     return []
 
 

@@ -175,6 +175,21 @@ SITUATIONS = {
     "a channel has a slash": S(
         "196", catalog(package("a", line("a", 1), channel="x/y")), subs=[sub("a", channel="x/y")]
     ),
+    "a pin is on a version that is not there": S("97", catalog(a(2)), subs=[sub("a", version="7.0.0")]),
+    "the installed version is above a ceiling": S(
+        "97", catalog(a(2)), subs=[sub("a", installed="a.v2", version="<2.0.0")], csvs=[csv("a.v2")], whole=False
+    ),
+    "a ceiling keeps what another one needs away": S(
+        "134", catalog(a(2), b(v1=[needs_package("a", ">=2.0.0")])), subs=[sub("a", version="1.0.0"), B], whole=False
+    ),
+    "a hold keeps what another one needs away": S(
+        "187", catalog(a(2), b(v1=[needs_package("a", ">=2.0.0")])),
+        subs=[sub("a", installed="a.v1", hold="release week"), B], csvs=[V1], whole=False,
+    ),
+    "a dependency has to be there": S(
+        "102", catalog(a(v1=[needs("K")]), b(v1=[gives("K")])), subs=[sub("a", dependencies="require")]
+    ),
+    "a wish is none": S("2.1", ONE, subs=[sub("a", dependencies="perhaps")]),
     "a copy has the name": Situation(
         "csv.md 10", replace(seen(ONE, subs=[A], whole=False), copies={"a.v1": "operators"})
     ),

@@ -96,7 +96,9 @@ def sub(
     installed: str = "",
     namespace: str = NS,
     starting: str = "",
+    **wishes: str,
 ) -> Blob:
+    """A Subscription; further words are annotations of ours: `version="1.0.0"` is `olmf.io/version`."""
     spec = {
         "name": package or name,
         "channel": channel,
@@ -104,7 +106,9 @@ def sub(
         "sourceNamespace": namespace,
         "startingCSV": starting,
     }
-    return {"metadata": {"name": name, "namespace": NS}, "spec": spec, "status": {"installedCSV": installed}}
+    annotations = {f"olmf.io/{word.replace('_', '-')}": text for word, text in wishes.items()}
+    metadata = {"name": name, "namespace": NS, **({"annotations": annotations} if annotations else {})}
+    return {"metadata": metadata, "spec": spec, "status": {"installedCSV": installed}}
 
 
 def csv(

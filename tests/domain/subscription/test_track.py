@@ -200,12 +200,27 @@ def test_without_plan_nothing_is_said_of_one() -> None:
 def test_what_waits_says_what_for() -> None:
     pending = {**REFERENCE, "state": "UpgradePending", "currentCSV": "etcd.v2", "installedCSV": "etcd.v1"}
     assert waits(a_subscription(pending), ["etcd.v1"]) == "InstallPlan install-1 is under way"
-    held = a_subscription({"state": "AtLatestKnown", "currentCSV": "etcd.v1", "installedCSV": "etcd.v1"},
-                          annotations={"olmf.io/hold": "freeze"})  # fmt: skip
-    assert waits(held, ["etcd.v1"]) == "etcd.v1 is held: freeze"
     assert waits(a_subscription(), []) == ""
     appeared = a_subscription({"state": "", "currentCSV": "etcd.v1"})
     assert waits(appeared, ["etcd.v1"]) == "ClusterServiceVersion etcd.v1 has just appeared or gone"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "installed", "told"),
+    [
+        pytest.param("olmf.io/hold", "etcd.v1", "etcd.v1 is held: freeze", id="a hold keeps what is installed"),
+        pytest.param("olmf.io/hold", "", "nothing yet is held: freeze", id="a hold keeps what is not installed out"),
+        pytest.param("olmf.io/hold-installed", "etcd.v1", "etcd.v1 is held: freeze", id="installed, then held"),
+        pytest.param("olmf.io/hold-installed", "", "", id="to be installed, then held"),
+    ],
+)
+def test_what_is_held_says_so(annotation: str, installed: str, told: str) -> None:
+    words = {"state": "AtLatestKnown", "currentCSV": installed, "installedCSV": installed} if installed else {}
+    current = {"metadata": {"name": installed, "namespace": "ns"}} if installed else None
+    seen = Surroundings([a_source()], current=current)
+    after = tracked(a_subscription(words, annotations={annotation: "freeze"}), seen, NOW)
+    assert after is not None
+    assert [one["message"] for one in after["conditions"] if one["type"] == "Held"] == ([told] if told else [])
 
 
 def a_package(**notices: str) -> Package:

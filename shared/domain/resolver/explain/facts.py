@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from shared.domain.resolver.constraints import AtMostOne, Conflict, Constraint, Dependency, Id, Mandatory
+from shared import names
+from shared.domain.resolver.constraints import AtMostOne, Conflict, Constraint, Dependency, Excluded, Id, Mandatory
 from shared.domain.resolver.explain.findings import Fact
 from shared.domain.resolver.model import Inputs, Refusal, Subscriber
 from shared.domain.resolver.operators import Operator
@@ -31,7 +32,15 @@ _PREVENTED: Final = (
     ("expected exactly one operator", "AmbiguousName"),
     ("error determining origin", "ChannelName"),
     ("gave up", "GaveUp"),
+    ("annotation ", "AnnotationInvalid"),
 )
+_ASKED: Final = {
+    names.VERSION: "VersionNotAccepted",
+    names.HOLD: "Held",
+    names.HOLD_INSTALLED: "Held",
+    names.DEPENDENCIES: "DependenciesRequired",
+}
+"""What Subscriptions ask by annotation."""
 _API = re.compile(r"providing an API with group: ([^,]*), version: ([^,]*), kind: (\S+)")
 _PACKAGE = re.compile(r"with package: (\S+) and with version in range: (.+)")
 
@@ -94,6 +103,8 @@ class Reader:
                 return self._wish(one)
             case Mandatory(subject, _):
                 return self._wanted(subject)
+            case Excluded(_, _, text, annotation):
+                return _ASKED[annotation], f"S{text.removeprefix('s')}"
         return self._refused(one.subject, one.text)
 
     def _wish(self, one: Dependency) -> tuple[str, str]:

@@ -24,7 +24,7 @@ from shared.domain.resolver.explain.supply import added_catalogs, installed_firs
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Inputs, Installed, Refusal, Resolution
 from shared.domain.resolver.problem import Problem, pose
-from shared.domain.resolver.resolve import market_of, resolve, unreadable
+from shared.domain.resolver.resolve import market_of, resolve, set_aside
 
 MAX_TRIALS: Final = 40
 """Proposals that are tried for one refusal."""
@@ -65,7 +65,7 @@ def posed(inputs: Inputs) -> Posed:
     """The problem that `resolve` solves."""
     seen = inputs if inputs.is_whole else adopted(inputs)[0]
     market = market_of(seen)
-    asking = [one for one in seen.subscribers if seen.is_whole or not unreadable(one, seen)]
+    asking = [one for one in seen.subscribers if not set_aside(one, seen)]
     try:
         return Posed(seen, market, pose(market, asking))
     except AmbiguousInstallation:

@@ -16,7 +16,12 @@ Proposal = tuple[Fix, Inputs]
 
 
 def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
-    """Other channels, no first version, other catalogs and names for the Subscriptions."""
+    """Fewer wishes beyond OLM, other channels, no first version, other catalogs and names for the Subscriptions."""
+    for wanted in involved:
+        for annotation, rest in wanted.opt_in.without():
+            do = f"kubectl -n {inputs.namespace} annotate subscription {wanted.name} {annotation}-"
+            fix = Fix("RemoveAnnotation", f"let Subscription {wanted.name} do without {annotation}", do)
+            yield fix, _with(inputs, replace(wanted, opt_in=rest))
     for wanted in involved:
         yield from _channels(wanted, inputs)
     for wanted in involved:

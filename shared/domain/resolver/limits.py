@@ -1,0 +1,117 @@
+"""What Subscriptions refuse to get, by their annotations: each refusal is one constraint, and so one fact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from shared import names
+from shared.domain.resolver.candidates import Candidates, candidates
+from shared.domain.resolver.channels import ChannelError
+from shared.domain.resolver.constraints import Dependency, Excluded, Id
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Subscriber
+from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.opt_in import IGNORE, NONE, REQUIRE
+
+Needs = Mapping[Operator, Sequence[Dependency]]
+"""What each operator depends on; all that anybody may get or has."""
+IdOf = Callable[[Operator], Id]
+
+
+def carefree(subscribers: Iterable[Subscriber], market: Market) -> Iterator[Operator]:
+    """The operators of Subscriptions that ignore what these need. AmbiguousInstallation."""
+    for subscriber in subscribers:
+        if subscriber.opt_in.dependencies == IGNORE:
+            try:
+                yield from _options(candidates(subscriber, market))
+            except ChannelError:
+                continue  # it gets nothing, and is told so where the problem is posed
+
+
+def limits(asked: Sequence[Candidates], needs: Needs, market: Market, id_of: IdOf) -> dict[str, list[Excluded]]:
+    """What is forbidden by versions, by holds, and by dependencies that must be there; by Subscription."""
+    forbidden: dict[str, list[Excluded]] = {}
+    strict = [found for found in asked if found.subscriber.opt_in.dependencies == REQUIRE]
+    for found in asked:
+        if found.subscriber.opt_in != NONE:
+            forbidden[found.subscriber.name] = list(_of_versions(found, market, id_of))
+    for found, missing in _unsupplied(strict, asked, needs, id_of) if strict else ():
+        why = "requires that what it needs is there"
+        forbidden[found.subscriber.name] += _excluded(found, missing, why, names.DEPENDENCIES)
+    return forbidden
+
+
+def _of_versions(found: Candidates, market: Market, id_of: IdOf) -> Iterator[Excluded]:
+    wish = found.subscriber.opt_in
+    if wish.version:
+        others = [one for one in _options(found) if not _is_on_the_way(one, found, market)]
+        yield from _excluded(found, map(id_of, others), f"accepts only {wish.version}", names.VERSION)
+    if wish.why_held and found.current is not None:
+        why = f"keeps {found.current.name}, because it is held: {wish.why_held}"
+        annotation = names.HOLD if wish.hold else names.HOLD_INSTALLED
+        yield from _excluded(found, map(id_of, found.operators), why, annotation)
+
+
+def _unsupplied(
+    strict: Sequence[Candidates], asked: Sequence[Candidates], needs: Needs, id_of: IdOf
+) -> Iterator[tuple[Candidates, list[Id]]]:
+    """What would come for nobody but Subscriptions that require their dependencies to be there."""
+    by_id = {id_of(one): found for one, found in needs.items()}
+    mine = {id_of(one) for found in strict for one in _options(found)}
+    claimed = {id_of(one) for found in asked for one in _options(found)}
+    claimed |= {id_of(one) for one in needs if one.is_installed}
+    there = claimed | _reach(claimed - mine, by_id)
+    for found in strict:
+        yield found, sorted(_reach(map(id_of, _options(found)), by_id) - there)
+
+
+def _options(found: Candidates) -> tuple[Operator, ...]:
+    return found.operators if found.current is None else (*found.operators, found.current)
+
+
+def _excluded(found: Candidates, others: Iterable[Id], why: str, annotation: str) -> Iterator[Excluded]:
+    if listed := tuple(dict.fromkeys(others)):
+        name = found.subscriber.name
+        text = f"subscription {name} {why} (annotation {annotation})"
+        yield Excluded(Id(f"subscription:{name}"), listed, text, annotation)
+
+
+def _is_on_the_way(one: Operator, found: Candidates, market: Market) -> bool:
+    """It is accepted; or, where what is installed is not, it leads up to something that is."""
+    accepts = found.subscriber.opt_in.accepts
+    if accepts(one.name, one.version):
+        return True
+    current = found.current
+    if current is None or one is current or accepts(current.name, current.version):
+        return False
+    wanted = found.subscriber
+    offered = [each for each in market.package(wanted.catalog, wanted.package) if wanted.channel in ("", each.channel)]
+    return any(accepts(each.name, each.version) for each in _above(one, offered))
+
+
+def _above(one: Operator, offered: Sequence[Operator]) -> Iterator[Operator]:
+    """Every version that rising updates lead to."""
+    waiting, seen = [one], {one}
+    while waiting:
+        origin = waiting.pop()
+        for each in offered:
+            if each not in seen and _rises(origin, each) and each.updates(origin.name, origin.version):
+                seen.add(each)
+                waiting.append(each)
+                yield each
+
+
+def _rises(origin: Operator, to: Operator) -> bool:
+    return origin.version is not None and to.version is not None and origin.version < to.version
+
+
+def _reach(roots: Iterable[Id], needs: Mapping[Id, Sequence[Dependency]]) -> set[Id]:
+    """What the roots may bring along, in any depth."""
+    waiting, seen = list(roots), set[Id]()
+    while waiting:
+        for need in needs.get(waiting.pop(), ()):
+            for option in need.options:
+                if option not in seen:
+                    seen.add(option)
+                    waiting.append(option)
+    return seen

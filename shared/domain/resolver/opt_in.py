@@ -1,0 +1,88 @@
+"""What a Subscription may ask for beyond OLM, by annotation; without these annotations OLM's rules are all there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from shared import names
+from shared.api.manifest import ReadOnly, annotations_of
+from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, parse, parse_range
+
+INSTALL, REQUIRE, IGNORE = "install", "require", "ignore"
+"""What becomes of dependencies: they are installed (as in OLM), must be there already, or do not matter."""
+_NAME: Final = re.compile(r"[a-z0-9]([-.+_a-zA-Z0-9]*[a-zA-Z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class OptIn:
+    """The wishes of one Subscription; empty texts and `install` are OLM."""
+
+    version: str = ""
+    """A version, the name of one, or a range: nothing else is installed."""
+    hold: str = ""
+    """Why nothing is to change, not even from nothing to something."""
+    hold_installed: str = ""
+    """Why what is installed is kept; what is not installed yet is installed first."""
+    dependencies: str = INSTALL
+
+    @property
+    def why_held(self) -> str:
+        """Why what is installed is kept; empty when it may be updated."""
+        return self.hold or self.hold_installed
+
+    def problem(self) -> str:
+        """Which annotation cannot be understood, in a sentence; empty when all can."""
+        if self.dependencies not in (INSTALL, REQUIRE, IGNORE):
+            wanted = f"wanted {INSTALL}, {REQUIRE} or {IGNORE}"
+            return f"annotation {names.DEPENDENCIES}: {self.dependencies!r}: {wanted}"
+        if self.version and _range(self.version) is None and not _NAME.fullmatch(self.version):
+            return f"annotation {names.VERSION}: {self.version!r} is neither a version, nor a range, nor a name"
+        return ""
+
+    def accepts(self, name: str, version: Version | None) -> bool:
+        """Whether a version may be installed; build metadata counts when the annotation states some."""
+        if self.version in ("", name):
+            return True
+        exact, wanted = _version(self.version), _range(self.version)
+        if exact is not None and exact.build:
+            return version is not None and version == exact and version.build == exact.build
+        return wanted is not None and version is not None and version in wanted
+
+    def without(self) -> Iterator[tuple[str, OptIn]]:
+        """Each annotation that is set, and what is wished without it."""
+        for field, annotation in _FIELDS.items():
+            if getattr(self, field) != getattr(NONE, field):
+                yield annotation, replace(self, **{field: getattr(NONE, field)})
+
+
+NONE: Final = OptIn()
+_FIELDS: Final = {
+    "version": names.VERSION,
+    "hold": names.HOLD,
+    "hold_installed": names.HOLD_INSTALLED,
+    "dependencies": names.DEPENDENCIES,
+}
+
+
+def opt_in_of(subscription: ReadOnly) -> OptIn:
+    """What the annotations of a Subscription say."""
+    stated = annotations_of(subscription)
+    found = {field: stated.get(annotation, "").strip() for field, annotation in _FIELDS.items()}
+    return OptIn(**{**found, "dependencies": found["dependencies"] or INSTALL}) if any(found.values()) else NONE
+
+
+def _range(text: str) -> Range | None:
+    try:
+        return parse_range(text)
+    except InvalidRange:
+        return None
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return parse(text)
+    except InvalidVersion:
+        return None
