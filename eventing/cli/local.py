@@ -10,8 +10,8 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.output import document, table
-from eventing.cli.target import KubeconfigOption, OutputOption, StateOption
-from eventing.local.state import Addresses, StateDirectory
+from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, nothing_runs
+from eventing.local.state import Addresses, StateDirectory, directory_of
 
 if TYPE_CHECKING:
     from eventing.local.installation import Plan
@@ -160,18 +160,20 @@ def down(state: StateOption = None) -> None:
 
     directory = _directory(state)
     if not stop(directory):
-        raise CliError(f"nothing runs in {directory.root}", NEGATIVE)
+        raise CliError(nothing_runs(directory), NEGATIVE)
     sys.stdout.write(f"stopped; the state stays in {directory.root}\n")
 
 
-def status(state: StateOption = None, output: OutputOption = "table") -> None:
+def status(state: StateOption = None, kubeconfig: KubeconfigOption = None, output: OutputOption = "table") -> None:
     """Say where things are, which process is healthy and what catalogs say; exit 1 when a process is not healthy."""
     from eventing.local.health import report
 
-    directory = _directory(state)
+    directory = directory_of(kubeconfig) if kubeconfig and not state else _directory(state)
+    if directory is None:
+        raise CliError(f"nothing that runs here works on the cluster of {kubeconfig}; name its --state", NEGATIVE)
     addresses = directory.read()
     if addresses is None:
-        raise CliError(f"nothing runs in {directory.root}; start it with `olmf up`", NEGATIVE)
+        raise CliError(nothing_runs(directory), NEGATIVE)
     answer = report(addresses)
     if output == "table":
         _print_status(addresses, answer)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 
 from eventing.cli.failure import USAGE, CliError
 
-LONGEST_CELL = 120
-"""Characters of a cell in a table; JSON and YAML have all."""
+_GAP = "   "
+_SHORTEST_LAST = 20
+"""A last column that is cut keeps at least so many characters."""
 
 
 def show(rows: Sequence[dict[str, object]], output: str, *, columns: Sequence[str]) -> None:
@@ -32,17 +34,26 @@ def document(value: object, output: str) -> None:
         raise CliError(f"-o {output}: wanted table, json or yaml", USAGE)
 
 
-def table(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> None:
-    """Write aligned columns with a heading, as kubectl does."""
+def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: int | None = None) -> None:
+    """Write aligned columns with a heading, as kubectl does.
+
+    On a terminal (of `screen` columns) the last column is cut to what is left; for anybody else nothing is.
+    """
     lines = [[column.upper() for column in columns]]
-    lines += [[_cell(row.get(column, "")) for column in columns] for row in rows]
+    lines += [[" ".join(str(row.get(column, "")).split()) for column in columns] for row in rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
-    for line in lines:
-        sys.stdout.write(
-            "   ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        )
+    screen = screen or _screen()
+    taken = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
+    last = max(screen - taken, _SHORTEST_LAST) if screen else widths[-1]
+    for *cells, says in lines:
+        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
+        sys.stdout.write(_GAP.join([*padded, _cut(says, last)]).rstrip() + "\n")
 
 
-def _cell(value: object) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
+def _screen() -> int:
+    """Columns of the terminal; 0 when stdout is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

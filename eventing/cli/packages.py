@@ -105,7 +105,7 @@ def upgrade(
 
 
 def approve(
-    plan: Annotated[str, typer.Argument(help="Name of the InstallPlan.")],
+    plan: Annotated[str, typer.Argument(metavar="PLAN|PACKAGE", help="An InstallPlan, or the package that waits.")],
     namespace: NamespaceOption = "default",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
@@ -138,6 +138,9 @@ def hold(
 def list_packages(
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Only this namespace.")] = "",
     *,
+    everywhere: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="All namespaces, as without -n, too.")
+    ] = False,
     available: Annotated[bool, typer.Option("--available", help="What the catalogs offer.")] = False,
     output: OutputOption = "table",
     state: StateOption = None,
@@ -146,6 +149,8 @@ def list_packages(
     """List what is installed, or what the catalogs offer."""
     from eventing.packages import installed, offered
 
+    if everywhere and namespace:
+        raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
     with _cluster(state, kubeconfig) as cluster:
         rows = offered(cluster) if available else installed(cluster, namespace)
     if not rows and output == "table":

@@ -104,13 +104,34 @@ class StateDirectory:
 
     def read(self) -> Addresses | None:
         """The addresses of an installation whose supervisor lives, else None."""
+        addresses = self._stored()
+        return addresses if addresses and is_alive(addresses.supervisor) else None
+
+    def left_behind(self) -> Addresses | None:
+        """The addresses of an installation that did not end by itself: its supervisor was killed. None otherwise."""
+        addresses = self._stored()
+        return None if addresses is None or is_alive(addresses.supervisor) else addresses
+
+    def _stored(self) -> Addresses | None:
         try:
             raw = json.loads(self.addresses_file.read_text())
         except FileNotFoundError:
             return None
         processes = tuple(Process(**process) for process in raw.pop("processes"))
-        addresses = Addresses(**raw, processes=processes)
-        return addresses if is_alive(addresses.supervisor) else None
+        return Addresses(**raw, processes=processes)
+
+
+def directory_of(kubeconfig: Path) -> StateDirectory | None:
+    """The state directory of the installation that works on the cluster of a kubeconfig, if that can be known.
+
+    Either the kubeconfig is that of a sandbox, which stands in its state directory, or the default installation was
+    started for it.
+    """
+    for directory in (StateDirectory(kubeconfig.resolve().parent), StateDirectory.default()):
+        addresses = directory.read()
+        if addresses and Path(addresses.kubeconfig).resolve() == kubeconfig.resolve():
+            return directory
+    return None
 
 
 def free_port(wanted: int = 0) -> int:
@@ -135,11 +156,13 @@ def write_json(path: Path, value: object) -> None:
 
 def is_alive(pid: int) -> bool:
     """A process with this id exists and is not a zombie."""
+    with contextlib.suppress(OSError):  # it just went, or there is no /proc here: the kernel is asked below
+        if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    return True

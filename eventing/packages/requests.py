@@ -139,16 +139,27 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     yield f"deleted ClusterServiceVersion {installed}; its definitions and their objects stay"
 
 
-def approve_plan(cluster: KubeClient, namespace: str, plan: str) -> str:
-    """Set `spec.approved` of one InstallPlan."""
-    found = cluster.get(INSTALL_PLAN.ref(plan, namespace))
-    if found is None:
-        known = ", ".join(name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)) or "none"
-        raise PackageError(f"no InstallPlan {plan!r} in {namespace} (there: {known})")
+def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
+    """Set `spec.approved` of an InstallPlan: the one of that name, or the one that a package of that name waits for."""
+    found = cluster.get(INSTALL_PLAN.ref(wanted, namespace)) or _plan_of_package(cluster, namespace, wanted)
+    plan = name_of(found)
     if found["spec"].get("approved"):
         return f"{plan} was approved before"
     cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}})
     return f"approved {plan}: {', '.join(found['spec'].get('clusterServiceVersionNames') or [])}"
+
+
+def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
+    subscription = subscription_of(cluster, namespace, package)
+    if subscription is None:
+        known = ", ".join(name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)) or "none"
+        raise PackageError(f"no InstallPlan and no package {package!r} in {namespace} (plans there: {known})")
+    plan = plan_to_approve(cluster, subscription)
+    if found := plan and cluster.get(INSTALL_PLAN.ref(plan, namespace)):
+        return found
+    raise PackageError(
+        f"no plan of {package} waits for approval; `olmf why Subscription/{name_of(subscription)} -n {namespace}`"
+    )
 
 
 def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import yaml
 
-from eventing.cli.output import show
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 from tests.kit.installation import SAMPLES, Installation, installed, olmf
 
@@ -86,6 +85,23 @@ def test_an_empty_list_says_so(sandbox: Installation) -> None:
     assert sandbox.olmf("list", "-n", "nowhere").stdout == "nothing installed yet\n"
 
 
+@pytest.mark.parametrize("words", [["queue", "ls"], ["events", "list"], ["status"], ["list", "-A"]])
+def test_the_kubeconfig_of_a_sandbox_is_enough(sandbox: Installation, words: list[str]) -> None:
+    kubeconfig = str(sandbox.state / "kubeconfig")
+    assert olmf(*words, "--kubeconfig", kubeconfig).stdout
+    if words != ["status"]:
+        assert olmf(*words, environ={"KUBECONFIG": kubeconfig}).stdout
+
+
+def test_where_redis_is_must_be_known(tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text("{}")
+    environ = {"REDIS_URL": "", "OLMF_REDIS_URL": ""}
+    done = olmf("queue", "ls", "--kubeconfig", str(kubeconfig), check=False, environ=environ)
+    refused(done, 3, "Name its state directory with --state; or set REDIS_URL")
+    refused(olmf("status", "--kubeconfig", str(kubeconfig), check=False), 1, "name its --state")
+
+
 def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
     said = sandbox.olmf("install", "tide", "-n", "one").stdout
     assert said.startswith("made Namespace one\nmade OperatorGroup one for all namespaces\n")
@@ -123,12 +139,13 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert f"waits for approval: {approve}" in sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
     assert json.loads(sandbox.olmf("why", "sub/beacon", "-n", "two", "-o", "json").stdout)["approve"] == approve
     assert (
-        f"approved {sub['status']['installPlanRef']['name']}"
-        in sandbox.olmf("approve", sub["status"]["installPlanRef"]["name"], "-n", "two").stdout
+        f"approved {sub['status']['installPlanRef']['name']}" in sandbox.olmf("approve", "beacon", "-n", "two").stdout
     )
+    assert f"{plan} was approved before" in sandbox.olmf("approve", plan, "-n", "two").stdout
     said = sandbox.olmf("upgrade", "beacon", "-n", "two", "--channel", "fast").stdout
     assert said.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
-    refused(sandbox.olmf("approve", "nothing", "-n", "two", check=False), 1, "no InstallPlan 'nothing' in two")
+    refused(sandbox.olmf("approve", "nothing", "-n", "two", check=False), 1, "no package 'nothing' in two")
+    refused(sandbox.olmf("approve", "beacon", "-n", "two", check=False), 1, "no plan of beacon waits for approval")
     sandbox.olmf("uninstall", "beacon", "-n", "two")
 
 
@@ -184,6 +201,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         pytest.param(
             ["events", "send", "ns/x", "--endpoint", "http://127.0.0.1:9"], 3, "127.0.0.1:9", id="no endpoint"
         ),
+        pytest.param(["list", "-A", "-n", "olm"], 2, "exclude each other", id="all namespaces and one"),
         pytest.param(["hold", "tide", "--reason", ""], 2, "say why", id="a hold without a reason"),
         pytest.param(["upgrade", "nothing"], 1, "nothing subscribes to 'nothing'", id="nothing to upgrade"),
     ],
@@ -197,8 +215,8 @@ def test_a_wrong_question_is_refused(sandbox: Installation, words: list[str], co
     [
         pytest.param(["status"], 1, "nothing runs in", id="status"),
         pytest.param(["down"], 1, "nothing runs in", id="down"),
-        pytest.param(["list"], 3, "nothing runs here", id="list"),
-        pytest.param(["queue", "ls"], 3, "nothing runs here", id="queue"),
+        pytest.param(["list"], 3, "nothing runs in", id="list"),
+        pytest.param(["queue", "ls"], 3, "nothing runs in", id="queue"),
     ],
 )
 def test_where_nothing_runs(tmp_path: Path, words: list[str], code: int, sentence: str) -> None:
@@ -222,14 +240,6 @@ def test_offline_verbs_refuse_with_a_sentence(words: list[str], sentence: str) -
 
 def test_the_version_is_told() -> None:
     assert re.fullmatch(r"olmf \d+\.\d+\.\d+\n", olmf("--version").stdout)
-
-
-def test_a_table_cuts_long_cells_and_json_does_not(capsys: pytest.CaptureFixture[str]) -> None:
-    row: dict[str, object] = {"says": "much " * 100}
-    show([row], "table", columns=["says"])
-    assert max(map(len, capsys.readouterr().out.splitlines())) == 120
-    show([row], "json", columns=["says"])
-    assert json.loads(capsys.readouterr().out) == [row]
 
 
 def test_what_the_world_refuses_is_told_in_a_sentence(tmp_path: Path) -> None:

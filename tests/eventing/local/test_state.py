@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eventing.local.health import is_healthy, report
-from eventing.local.state import Addresses, AlreadyRunningError, Process, StateDirectory, is_alive
+from eventing.local.state import Addresses, AlreadyRunningError, Process, StateDirectory, directory_of, is_alive
 
 
 @pytest.fixture
@@ -41,6 +41,24 @@ def test_the_addresses_of_a_dead_supervisor_are_none(directory: StateDirectory) 
     assert directory.read() is None
     directory.write(Addresses(str(directory.root), a_dead_pid()))
     assert directory.read() is None
+
+
+def test_who_was_killed_leaves_its_addresses(directory: StateDirectory) -> None:
+    assert directory.left_behind() is None
+    killed = Addresses(str(directory.root), a_dead_pid())
+    directory.write(killed)
+    assert directory.left_behind() == killed
+    directory.write(Addresses(str(directory.root), os.getpid()))
+    assert directory.left_behind() is None
+
+
+def test_a_kubeconfig_leads_to_its_installation(directory: StateDirectory, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "kubeconfig"
+    directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(directory.kubeconfig)))
+    assert directory_of(directory.kubeconfig) == directory
+    assert directory_of(elsewhere) is None
+    directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(elsewhere)))
+    assert directory_of(directory.kubeconfig) is None
 
 
 def test_a_port_stays_until_somebody_else_takes_it(directory: StateDirectory) -> None:
