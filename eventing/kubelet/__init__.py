@@ -4,8 +4,7 @@ It makes Deployments available (there are no containers: it only says so) and ru
 local processes. Nothing else: no Pods, no ReplicaSets. The annotation `olmf.io/fail` lets a Deployment or Job fail.
 
 Decisions:
-- A Job's program runs in a process of its own, forked from a warm interpreter (`fork_server`): starting Python and
-  importing the command line costs 400 ms, forking 10 ms.
+- A Job's program runs in a process of its own (`eventing.forking`).
 - A Job that ends within a second gets one status write, not two: every write is an event for somebody.
 - A Deployment's status is written with the resourceVersion that was seen; a conflict is dropped, because the change
   that caused it is on its way through the same watch.

@@ -13,9 +13,9 @@ from typing import Any
 
 import structlog
 
+from eventing.forking import Launcher, without_ties
 from eventing.kubelet import jobs
 from eventing.kubelet.jobs import Progress, Task
-from eventing.kubelet.launcher import Launcher, without_ties
 from eventing.kubelet.mounts import VOLUMES, mount_secrets, own_folder
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest, ReadOnly, uid_of

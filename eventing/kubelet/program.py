@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import aiohttp
 import structlog
 
+from eventing.forking import Launcher
 from eventing.kubelet.deployments import wanted_status
 from eventing.kubelet.job_runs import JobRuns
-from eventing.kubelet.launcher import Launcher
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.pulse import Pulse
 from eventing.watch.stream import Stream
@@ -78,7 +78,7 @@ class Kubelet:
         self._cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
         self._clock = SystemClock()
         self._seconds = watch_seconds
-        self._launcher = Launcher()
+        self._launcher = Launcher("eventing.cli.main", "eventing.unpack", "shared.adapters.kube", "ssl")
         self._runs = JobRuns(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=JOBS_AT_ONCE)
         self.pulse = Pulse()
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import signal
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
 
+from eventing.forking import Forked, Launcher, without_ties
 from eventing.local.state import Addresses, Process, StateDirectory
-from eventing.local.tie import READY_FILE, TIED
+from eventing.local.tie import READY_FILE
 
 log = structlog.get_logger()
 
+WARM = (
+    "eventing.cli.main", "eventing.sandbox.server", "eventing.registry", "eventing.redis_server", "eventing.wiring",
+    "eventing.worker", "eventing.watch.program", "eventing.endpoint.program", "eventing.kubelet.program",
+)  # fmt: skip
+"""What the programs import, imported once for all."""
 STOP_SECONDS = 5
 """How long a program may take to end before it is killed."""
 START_SECONDS = 30
@@ -55,7 +58,7 @@ class Running:
 
     program: Program
     task: asyncio.Task[None]
-    process: asyncio.subprocess.Process | None = None
+    process: Forked | None = None
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     address: str = ""
     probe: str = ""
@@ -67,6 +70,7 @@ class Supervisor:
     def __init__(self, state: StateDirectory) -> None:
         self.state = state
         self.addresses = Addresses(state=str(state.root), supervisor=os.getpid())
+        self._launcher = Launcher(*WARM)
         self._running: list[list[Running]] = []
         """What was started together, in the order of starting."""
 
@@ -100,6 +104,7 @@ class Supervisor:
             for running in together:
                 running.task.cancel()
             await asyncio.gather(*(running.task for running in together), return_exceptions=True)
+        await self._launcher.close()
         self.state.addresses_file.unlink(missing_ok=True)
 
     def _launch(self, program: Program) -> Running:
@@ -114,31 +119,26 @@ class Supervisor:
             try:
                 running.process = await self._spawn(running.program)
                 await self._await_ready(running)
-                code = await running.process.wait()
+                code = await asyncio.shield(running.process.ended)
             finally:
-                await _end(running.process)
+                if running.process and not running.process.ended.done():
+                    await self._launcher.stop(running.process, STOP_SECONDS)
             died = 1 if time.monotonic() - started > STEADY_SECONDS else died + 1
             log.warning("program_died", program=running.program.name, code=code, times=died)
             if died >= FALSE_STARTS and not running.ready.is_set():
                 return
             await asyncio.sleep(BACK_OFF_SECONDS[min(died, len(BACK_OFF_SECONDS)) - 1])
 
-    async def _spawn(self, program: Program) -> asyncio.subprocess.Process:
+    async def _spawn(self, program: Program) -> Forked:
         ready = self.state.ready_file(program.name)
         ready.unlink(missing_ok=True)
-        with (self.state.logs / f"{program.name}.log").open("ab") as output:
-            return await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "eventing.cli.main", "run", *program.words),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=output,
-                stderr=output,
-                env={"OLMF_LOG_JSON": "false", **os.environ, **program.environ, TIED: "1", READY_FILE: str(ready)},
-                start_new_session=True,  # Ctrl-C is for the supervisor, which stops us in order
-            )
+        environ = {"OLMF_LOG_JSON": "false", **without_ties(os.environ), **program.environ, READY_FILE: str(ready)}
+        log = self.state.logs / f"{program.name}.log"
+        return await self._launcher.start(program.name, ("run", *program.words), environ, log)
 
     async def _await_ready(self, running: Running) -> None:
         place, process = self.state.ready_file(running.program.name), running.process
-        while process is not None and process.returncode is None:
+        while process is not None and not process.ended.done():
             if place.exists():
                 said = json.loads(place.read_text())
                 running.address, running.probe = said["address"], said["probe"]
@@ -157,15 +157,3 @@ class Supervisor:
 async def _all_ready(started: Sequence[Running]) -> None:
     for running in started:
         await running.ready.wait()
-
-
-async def _end(process: asyncio.subprocess.Process | None) -> None:
-    if process is None:
-        return
-    if process.returncode is None:
-        process.terminate()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), STOP_SECONDS)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # whoever was killed could not end its own children
-    await process.wait()

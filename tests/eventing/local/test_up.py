@@ -24,15 +24,16 @@ def until(holds: Callable[[], object], what: str) -> None:
 
 
 def running(folder: Path) -> list[str]:
-    """The processes that have the folder on their command line."""
+    """The processes that have the folder on their command line, or write to a log in it."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes()
+            log = (process / "fd" / "2").readlink()
         except OSError:  # it ended while we looked
             continue
-        if os.fsencode(folder) in words:
-            found.append(f"{process.name} {words.decode(errors='replace')}")
+        if os.fsencode(folder) in words or log.is_relative_to(folder):
+            found.append(f"{process.name} {words.decode(errors='replace')} > {log}")
     return found
 
 

@@ -1,29 +1,37 @@
-"""A warm interpreter that forks one process per program: `python -m eventing.kubelet.fork_server`.
+"""The warm interpreter that forks one process per program: `python -m eventing.forking.server MODULE…`.
 
-Requests and answers are JSON lines on standard input and output:
-`{"run": ID, "arguments": […], "environ": {…}, "log": PATH}` is answered, when the process has ended, by
-`{"ended": ID, "code": N}`; `{"kill": ID}` ends it early. When standard input closes, all processes are killed.
+It imports the modules, then serves. Requests and answers are JSON lines on standard input and output:
+`{"run": NAME, "arguments": […], "environ": {…}, "log": PATH}` is answered by `{"started": NAME, "pid": N}` and, when
+the process has ended, by `{"ended": NAME, "code": N}`; `{"signal": N, "to": NAME}` reaches it, and with SIGKILL
+all that it started. When standard input closes, everything ends: first asked, then killed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
+import importlib
 import json
 import os
 import selectors
 import signal
 import sys
+import time
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
+_PATIENCE_SECONDS = 5.0
+"""How long a process may take to end when all end."""
+_LOOK_SECONDS = 0.02
 
 
 def main() -> None:
     """Serve until standard input closes."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    _warm_up()
-    # why: Ctrl-C in a terminal reaches the whole group; the kubelet decides what ends
+    _warm_up(sys.argv[1:])
+    # why: Ctrl-C in a terminal reaches the whole group; whoever asked us to start something decides what ends
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     woken, wake = os.pipe()
@@ -41,57 +49,58 @@ def main() -> None:
                 else:
                     os.read(woken, 4096)
             server.reap()
-    server.kill_all()
+    server.end()
 
 
-def _warm_up() -> None:
-    """Import what every program needs; nothing here may start a thread or open a connection."""
-    import ssl
-
-    import eventing.cli.main
-    import eventing.unpack
-    import shared.adapters.kube
-
-    _ = eventing.cli.main, eventing.unpack, shared.adapters.kube, ssl
+def _warm_up(modules: list[str]) -> None:
+    """Import what the programs need; nothing of it may start a thread or open a connection."""
+    for module in modules:
+        importlib.import_module(module)
+    gc.freeze()  # why: a collection would write to the pages that the processes share
 
 
 class _Server:
     def __init__(self, libc: Any) -> None:
         self._libc = libc
-        self._running: dict[int, str] = {}
+        self._running: dict[str, int] = {}
+        """Pids by name, of processes that were not reaped: so a pid is still its own."""
         self._rest = b""
         self.is_open = True
 
     def read(self) -> None:
         chunk = os.read(0, 65536)
-        if not chunk:
-            self.is_open = False
-            return
+        self.is_open = bool(chunk)
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
             request = json.loads(line)
-            if "kill" in request:
-                self._kill(request["kill"])
-            else:
+            if "run" in request:
                 self._start(request)
+            else:
+                self._signal(request["to"], request["signal"])
 
     def reap(self) -> None:
-        for pid in list(self._running):
-            found, status = os.waitpid(pid, os.WNOHANG)
-            if found:
-                answer = {"ended": self._running.pop(pid), "code": os.waitstatus_to_exitcode(status)}
-                os.write(1, json.dumps(answer).encode() + b"\n")
+        for name, pid in list(self._running.items()):
+            ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is not None:
+                self._signal(name, signal.SIGKILL)  # why: whoever was killed could not end what it started
+                _, status = os.waitpid(self._running.pop(name), 0)
+                _say({"ended": name, "code": os.waitstatus_to_exitcode(status)})
 
-    def kill_all(self) -> None:
-        for name in list(self._running.values()):
-            self._kill(name)
+    def end(self) -> None:
+        """End all processes: nobody is there any more who wants them."""
+        for name in self._running:
+            self._signal(name, signal.SIGTERM)
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while self._running and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
+            self.reap()
+        for name in self._running:
+            self._signal(name, signal.SIGKILL)
 
-    def _kill(self, wanted: str) -> None:
-        for pid, name in self._running.items():
-            if name == wanted:
-                # why: not yet reaped, so the pid is still its own; its group, for what it started itself
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(pid, signal.SIGKILL)
+    def _signal(self, name: str, number: int) -> None:
+        if pid := self._running.get(name):
+            with contextlib.suppress(ProcessLookupError):
+                (os.killpg if number == signal.SIGKILL else os.kill)(pid, number)
 
     def _start(self, request: dict[str, Any]) -> None:
         parent = os.getpid()
@@ -99,7 +108,8 @@ class _Server:
         if pid:
             with contextlib.suppress(OSError):
                 os.setpgid(pid, pid)
-            self._running[pid] = request["run"]
+            self._running[request["run"]] = pid
+            _say({"started": request["run"], "pid": pid})
             return
         code = 1
         try:
@@ -115,6 +125,7 @@ class _Server:
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
         if self._libc is not None:
+            self._libc.prctl(_PR_SET_NAME, f"olmf {request['run']}".encode())
             self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
@@ -127,6 +138,11 @@ class _Server:
         null = os.open(os.devnull, os.O_RDONLY)
         for source, target in ((null, 0), (log, 1), (log, 2)):
             os.dup2(source, target)
+
+
+def _say(answer: dict[str, Any]) -> None:
+    with contextlib.suppress(BrokenPipeError):  # nobody listens any more; standard input says so, too
+        os.write(1, json.dumps(answer).encode() + b"\n")
 
 
 def _call(arguments: list[str]) -> int:
