@@ -15,6 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
+from shared.adapters.paths import image_named_by
 from shared.domain.catalog import ignore
 from shared.domain.catalog.advice import Advice
 from shared.domain.catalog.conversion import Drafts, convert
@@ -28,10 +29,6 @@ _WORTH_A_PROCESS: Final = 16 * 2**20
 """Bytes of a catalog from which on two processes are quicker than one."""
 _MAPPED_FROM: Final = 256 * 2**20
 """Bytes from which on a file is not copied into memory."""
-
-
-class NoImage(Exception):
-    """An image could not be had; the message says why and what to do next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +64,21 @@ class File:
 
 @contextmanager
 def opened(path: str) -> Iterator[list[File]]:
-    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or NoImage if none."""
+    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if none."""
     if path == STDIN:
         yield [File(STDIN, Path(STDIN), sys.stdin.buffer.read())]
-    elif path.startswith((".", "/")) or Path(path).exists():
-        yield files(Path(path))
-    else:
-        with _image(path) as folder:
+    elif image := image_named_by(path):
+        # Imported only here: most catalogs are folders, and their readers should not wait for what images need.
+        from shared.adapters.images import folder_of
+
+        with folder_of(image) as folder:
             yield files(folder)
-
-
-@contextmanager
-def _image(reference: str) -> Iterator[Path]:
-    # Imported only here: most catalogs are folders, and whoever asks for one does not wait for what images need.
-    from shared.adapters.images import folder_of
-    from shared.adapters.oci import OciError
-
-    try:
-        with folder_of(reference) as folder:
-            yield folder
-    except OciError as error:
-        raise NoImage(str(error)) from error
+    else:
+        yield files(Path(path))
 
 
 def judge(path: str) -> Verdict:
-    """Judge the catalog that a path leads to. NoImage when an image cannot be had."""
+    """Judge the catalog that a path leads to. OciError when an image cannot be had."""
     try:
         with opened(path) as found:
             return judge_files(found)
@@ -100,7 +87,7 @@ def judge(path: str) -> Verdict:
 
 
 def advise(path: str) -> tuple[Advice, ...]:
-    """What there is to say about a catalog beyond its validity. OSError or NoImage when it cannot be had."""
+    """What there is to say about a catalog beyond its validity. OSError or OciError when it cannot be had."""
     with opened(path) as found:
         reading = _read(found, Reading(advice=[]))
         by_name = {file.name: file for file in found}
@@ -110,7 +97,7 @@ def advise(path: str) -> tuple[Advice, ...]:
 
 
 def packages(path: str) -> Drafts:
-    """The packages of a catalog. NotACatalog when it is not valid, OSError or NoImage when it cannot be had."""
+    """The packages of a catalog. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
     with opened(path) as found:
         reading = _read_all(found)
         if not (verdict := reading.verdict()).ok:

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from shared.adapters.oci import Reference, Registry, logins
-from shared.adapters.oci import docker_archive as archive
-from shared.adapters.oci import layout as oci_layout
 from shared.adapters.oci.build import Files, build
 from shared.adapters.oci.docker_archive import ArchiveName
 from shared.adapters.oci.layout import LayoutName
 from shared.adapters.oci.push import push
 from shared.adapters.oci.saving import save_archive, save_layout
+from shared.adapters.paths import ARCHIVE_PREFIX, LAYOUT_PREFIX
 
 
 def write_image(files: Files, labels: Mapping[str, str], target: str, registry: Registry | None = None) -> str:
@@ -25,11 +24,11 @@ def write_image(files: Files, labels: Mapping[str, str], target: str, registry: 
     """
     with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
         aside = Path(folder, "layer")
-        if target.startswith(oci_layout.PREFIX):
+        if target.startswith(LAYOUT_PREFIX):
             layout_name, built = LayoutName.parse(target), build(files, labels, aside)
             save_layout(built, layout_name)
             return str(layout_name.at(built.digest))
-        if target.startswith(archive.PREFIX):
+        if target.startswith(ARCHIVE_PREFIX):
             archive_name, built = ArchiveName.parse(target), build(files, labels, aside, is_compressed=False)
             save_archive(built, archive_name)
             return str(archive_name.at(built.config_descriptor.digest))

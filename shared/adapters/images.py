@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from shared.adapters.oci import Limits, OciError, Reference, Registry, logins, pull
-from shared.adapters.oci import docker_archive as archive
-from shared.adapters.oci import layout as oci_layout
 from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
 from shared.adapters.oci.layout import Layout, LayoutName
 from shared.adapters.oci.origin import Name, Origin
+from shared.adapters.paths import ARCHIVE_PREFIX, LAYOUT_PREFIX
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 
-__all__ = ["OciError", "Unpacked", "folder_of", "is_image", "origin_of", "unpacked"]
+__all__ = ["OciError", "Unpacked", "folder_of", "origin_of", "unpacked"]
 
 DATABASE: Final = "operators.operatorframework.io.index.database.v1"
 _CHUNK_BYTES: Final = 1024 * 1024
@@ -58,13 +57,6 @@ class Unpacked:
         return CONFIGS not in self.labels and PACKAGE not in self.labels and DATABASE in self.labels
 
 
-def is_image(text: str) -> bool:
-    """Whether a PATH of the command line can only be an image: it exists neither as folder nor as file."""
-    if text.startswith((oci_layout.PREFIX, archive.PREFIX)):
-        return True
-    return text != "-" and not Path(text).exists()
-
-
 @contextmanager
 def folder_of(reference: str, registry: Registry | None = None, *, limits: Limits | None = None) -> Iterator[Path]:
     """The folder with what an image is about: the catalog of a catalog image, else all files; OciError if none.
@@ -96,9 +88,9 @@ def origin_of(
     text: str, registry: Registry | None = None, *, limits: Limits | None = None
 ) -> Iterator[tuple[Origin[Any], Name]]:
     """Where an image is, whatever kind of place it is, and its name there. OciError when the text names none."""
-    if text.startswith(oci_layout.PREFIX):
+    if text.startswith(LAYOUT_PREFIX):
         yield Layout(limits), LayoutName.parse(text)
-    elif text.startswith(archive.PREFIX):
+    elif text.startswith(ARCHIVE_PREFIX):
         name = ArchiveName.parse(text)
         with DockerArchive.open(name, limits) as opened:
             yield opened, name

@@ -11,6 +11,8 @@ import pytest
 
 from shared.adapters import files
 from shared.adapters.files import advise, judge, opened, packages
+from shared.adapters.image_writer import write_image
+from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.catalog.documents import NotACatalog
 from tests.kit.fbc import a_bundle, a_channel, a_package, written
 
@@ -113,6 +115,15 @@ def test_stdin_is_a_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BROKEN.encode())))
     (finding,) = judge("-").findings
     assert str(finding.place) == "-, document 1, line 1"
+
+
+def test_a_folder_that_is_an_oci_layout_is_an_image(tmp_path: Path) -> None:
+    put(tmp_path, a_json=SOUND, b_yaml=BROKEN)
+    target = f"oci:{tmp_path / 'layout'}"
+    write_image({"configs/a.json": tmp_path / "a.json"}, {CONFIGS: "/configs"}, target)
+    assert names(tmp_path / "layout") == ["a.json"]
+    assert judge(str(tmp_path / "layout")).ok
+    assert judge(target).ok
 
 
 def test_a_large_file_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

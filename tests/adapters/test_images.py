@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.images import folder_of, is_image, unpacked
+from shared.adapters.images import folder_of, unpacked
 from shared.adapters.oci import Limits, OciError, Registry, Transport
 from shared.adapters.oci.build import Files, build
 from shared.adapters.oci.docker_archive import ArchiveName
@@ -153,10 +153,3 @@ def test_a_name_too_long_for_the_machine_is_told(tmp_path: Path) -> None:
 def test_bounds_hold_for_folders_too(tmp_path: Path) -> None:
     with pytest.raises(OciError, match="at least"):
         folder_of(a_layout(tmp_path, "v1"), limits=Limits(layer_bytes=10)).__enter__()
-
-
-def test_an_image_is_what_names_one_or_does_not_exist_as_a_path(tmp_path: Path) -> None:
-    assert is_image("quay.io/acme/tea:1")
-    assert is_image(f"oci:{tmp_path}")
-    assert not is_image(str(tmp_path))
-    assert not is_image("-")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
+
+import pytest
 
 from eventing.resolution import answering, inputs_of_manifests, inputs_of_namespace
 from shared.adapters.kube import KubeClient
 from shared.domain.resolver import resolve
+from shared.domain.resolver.question import InvalidQuestion
 from tests.domain.resolver.scenery import catalog, line, package, sub
 from tests.kit.cluster import FakeCluster
 
@@ -41,3 +45,11 @@ def test_a_question_that_comes_again_has_the_same_answer_whoever_asks() -> None:
     first = answer({**question, "id": 1, "subscriptions": [sub("a")]})
     assert answer({**question, "id": 2, "subscriptions": [sub("a")]}) is first
     assert answer({**question, "id": 2, "subscriptions": [sub("b")]})["unsatisfiable"]
+
+
+def test_a_catalog_image_that_cannot_be_had_is_named(tmp_path: Path) -> None:
+    path = f"oci:{tmp_path / 'none'}"
+    named = {"name": "cat", "namespace": "ns", "path": path}
+    question = {"namespace": "ns", "catalogs": [named], "subscriptions": [sub("a")]}
+    with pytest.raises(InvalidQuestion, match=f"catalog {path}: NotFound: "):
+        answering(is_whole=True)(question)

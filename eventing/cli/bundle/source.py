@@ -13,13 +13,12 @@ from typing import Annotated, Final
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from shared.adapters.paths import LAYOUT_MARK, LAYOUT_PREFIX, LOCAL_PREFIXES
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 
 BundleArgument = Annotated[
     str, typer.Argument(metavar="DIR|IMAGE", help="Folder with manifests/ and metadata/, image, or oci:DIR[:TAG].")
 ]
-LAYOUT_MARK: Final = "oci-layout"
-_LOCAL: Final = ("oci:", "docker-archive:")
 _REGISTRY: Final = re.compile(r"(?:[^/]*[.:][^/]*|localhost)/.")
 _FILES: Final = 10_000
 _BYTES: Final = 256 * 1024 * 1024
@@ -61,12 +60,12 @@ def opened(reference: str) -> Iterator[Source]:
     from eventing.cli.catalog.pulling import pulled
     from shared.adapters.images import OciError
 
-    is_local = path.is_dir() or reference.startswith(_LOCAL)
+    is_local = path.is_dir() or reference.startswith(LOCAL_PREFIXES)
     if not is_local and not _REGISTRY.match(reference):
         what = f'failed to pull image "{reference}": repository name must be canonical'
         raise CliError(f"{what}, and there is no folder of that name; write registry/name:tag", USAGE)
     try:
-        with pulled(f"oci:{reference}" if path.is_dir() else reference) as found:
+        with pulled(f"{LAYOUT_PREFIX}{reference}" if path.is_dir() else reference) as found:
             if found.catalog or found.is_database:
                 raise CliError(f"{reference} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
             yield Source(reference, found.path, "" if is_local else reference)

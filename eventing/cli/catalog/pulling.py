@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eventing.cli.failure import USAGE, CliError
+from shared.adapters.paths import LOCAL_PREFIXES
 
 if TYPE_CHECKING:
     from shared.adapters.images import Unpacked
@@ -70,7 +71,7 @@ def pulled(name: str) -> Iterator[Unpacked]:
 
     from shared.adapters.images import unpacked
 
-    if not _is_lax.get() or name.startswith(("oci:", "docker-archive:")):
+    if not _is_lax.get() or name.startswith(LOCAL_PREFIXES):
         with unpacked(name) as found:
             yield found
         return

@@ -14,6 +14,7 @@ import typer
 
 from eventing.cli.catalog.pulling import pulled
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from shared.adapters.paths import LAYOUT_MARK, LAYOUT_PREFIX, LOCAL_PREFIXES
 
 if TYPE_CHECKING:
     from shared.adapters.files import File
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from shared.domain.catalog.template import Rendered
 
 STDIN: Final = "-"
-_ON_THIS_MACHINE: Final = ("oci:", "docker-archive:")
 CatalogArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, oci:DIR, or - for stdin.")]
 FormOption = Annotated[str, typer.Option("-o", "--output", help="json or yaml.")]
 LevelOption = Annotated[
@@ -165,19 +165,19 @@ def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]
         raise CliError('failed to pull image "": invalid reference format', USAGE)
     if reference == STDIN:
         yield _allowed(Found(Kind.CATALOG, reference, path, sys.stdin.buffer.read()), kinds)
-    elif path.is_dir() and not (path / "oci-layout").is_file():
+    elif path.is_dir() and not (path / LAYOUT_MARK).is_file():
         is_bundle = (path / "manifests").is_dir() and (path / "metadata").is_dir()
         yield _allowed(Found(Kind.BUNDLE if is_bundle else Kind.CATALOG, reference, path), kinds)
     elif path.is_file():
         yield _allowed(Found(Kind.CATALOG, reference, path), kinds)
     else:
-        yield from _pulled(reference, f"oci:{reference}" if path.is_dir() else reference, kinds)
+        yield from _pulled(reference, f"{LAYOUT_PREFIX}{reference}" if path.is_dir() else reference, kinds)
 
 
 def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found]:
     from shared.adapters.images import OciError
 
-    if not name.startswith(_ON_THIS_MACHINE) and (why := _wrong_name(name)):
+    if not name.startswith(LOCAL_PREFIXES) and (why := _wrong_name(name)):
         also = "; nor is there a folder or file of this name"
         raise CliError(f'failed to pull image "{reference}": {why}{also}', USAGE)
     try:

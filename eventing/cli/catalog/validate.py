@@ -34,12 +34,13 @@ def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
 
 def _judged(path: str) -> tuple[Verdict, int]:
     """The judgement of one catalog, and the exit code that it asks for."""
-    from shared.adapters.files import NoImage, judge
+    from shared.adapters.files import judge
+    from shared.adapters.oci.errors import OciError
     from shared.domain.catalog.verdict import Finding, Place, Verdict
 
     try:
         verdict = judge(path)
-    except NoImage as error:
+    except OciError as error:
         return Verdict((Finding(str(error), Place(path)),)), UNKNOWN
     return verdict, 0 if verdict.ok else NEGATIVE
 

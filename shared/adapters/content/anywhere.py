@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
-
-_LAYOUT: Final = "oci-layout"
-_PREFIXES: Final = ("oci:", "docker-archive:")
+from shared.adapters.paths import image_named_by
 
 
 def snapshot_at(path: str, store: Store) -> Snapshot:
@@ -24,18 +21,16 @@ def snapshot_at(path: str, store: Store) -> Snapshot:
         from shared.adapters.content.address_snapshots import Address, snapshot_of_address
 
         return snapshot_of_address(Address.parse(path), store)[1]
-    folder = Path(path)
-    if not path.startswith(_PREFIXES) and folder.exists() and not (folder / _LAYOUT).is_file():
-        return snapshot_of(folder, store)
-    return _of_image(f"oci:{path}" if folder.is_dir() else path, store)
+    image = image_named_by(path)
+    return _of_image(image, store) if image else snapshot_of(Path(path), store)
 
 
-def _of_image(path: str, store: Store) -> Snapshot:
+def _of_image(image: str, store: Store) -> Snapshot:
     from shared.adapters.content.image_snapshots import snapshot_of_image
     from shared.adapters.images import origin_of
     from shared.adapters.oci import Reference, Registry
 
-    with origin_of(path) as (origin, name):
+    with origin_of(image) as (origin, name):
         if isinstance(origin, Registry) and isinstance(name, Reference):
             digest = origin.digest(name)
         else:

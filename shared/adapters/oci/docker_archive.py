@@ -19,9 +19,9 @@ from shared.adapters.oci.layers import GZIP, Member
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.reference import is_digest
 from shared.adapters.oci.verify import Descriptor
+from shared.adapters.paths import ARCHIVE_PREFIX
 from shared.api.manifest import Manifest
 
-PREFIX: Final = "docker-archive:"
 _HEX: Final = re.compile(r"(?:.*/)?([0-9a-f]{64})(?:\.json)?")
 
 
@@ -42,7 +42,7 @@ class ArchiveName:
     @property
     def place(self) -> str:
         """The name without tag and digest."""
-        return f"{PREFIX}{self.file}"
+        return f"{ARCHIVE_PREFIX}{self.file}"
 
     def at(self, digest: str) -> ArchiveName:
         """The same image by digest only."""
@@ -51,7 +51,7 @@ class ArchiveName:
     @classmethod
     def parse(cls, text: str) -> ArchiveName:
         """The name that a text states. OciError otherwise."""
-        file, _, tag = text.removeprefix(PREFIX).partition(":")
+        file, _, tag = text.removeprefix(ARCHIVE_PREFIX).partition(":")
         if not file:
             raise OciError(
                 "Malformed", f"{text!r} names no image: wanted docker-archive:FILE or docker-archive:FILE:tag"

@@ -13,12 +13,10 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.reference import is_digest
 from shared.adapters.oci.verify import Descriptor
+from shared.adapters.paths import LAYOUT_PREFIX
 from shared.api.manifest import Manifest
 
-PREFIX: Final = "oci:"
 REF_NAME: Final = "org.opencontainers.image.ref.name"
-MARK: Final = "oci-layout"
-"""The file that makes a folder a layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class LayoutName:
     @property
     def place(self) -> str:
         """The name without tag and digest."""
-        return f"{PREFIX}{self.folder}"
+        return f"{LAYOUT_PREFIX}{self.folder}"
 
     def at(self, digest: str) -> LayoutName:
         """The same image by digest only."""
@@ -45,7 +43,7 @@ class LayoutName:
     @classmethod
     def parse(cls, text: str) -> LayoutName:
         """The name that a text states. OciError otherwise."""
-        rest, _, digest = text.removeprefix(PREFIX).partition("@")
+        rest, _, digest = text.removeprefix(LAYOUT_PREFIX).partition("@")
         folder, _, tag = rest.partition(":")
         if not folder or (digest and not is_digest(digest)):
             raise OciError("Malformed", f"{text!r} names no image: wanted oci:FOLDER, oci:FOLDER:tag or "

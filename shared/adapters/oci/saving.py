@@ -14,7 +14,8 @@ import orjson
 from shared.adapters.oci.build import MANIFEST_TYPE, Built
 from shared.adapters.oci.docker_archive import ArchiveName
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.layout import MARK, REF_NAME, LayoutName
+from shared.adapters.oci.layout import REF_NAME, LayoutName
+from shared.adapters.paths import LAYOUT_MARK
 
 _VERSION: Final = b'{"imageLayoutVersion":"1.0.0"}'
 _MODE: Final = 0o644
@@ -25,7 +26,7 @@ def save_layout(built: Built, name: LayoutName) -> None:
     try:
         blobs = name.folder / "blobs" / "sha256"
         blobs.mkdir(parents=True, exist_ok=True)
-        _write(name.folder / MARK, _VERSION)
+        _write(name.folder / LAYOUT_MARK, _VERSION)
         _copy(built.layer.path, blobs / _hex(built.layer.descriptor.digest))
         _write(blobs / _hex(built.config_descriptor.digest), built.config)
         _write(blobs / _hex(built.digest), built.manifest)
