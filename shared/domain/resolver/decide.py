@@ -96,9 +96,9 @@ class _Union:
     parents: dict[Id, Id] = field(default_factory=dict)
 
     def root(self, one: Id) -> Id:
-        while (parent := self.parents.setdefault(one, one)) != one:
-            self.parents[one] = self.parents[parent]
-            one = parent
+        parents = self.parents
+        while (parent := parents.setdefault(one, one)) is not one:
+            parents[one] = one = parents[parent]
         return one
 
     def join(self, ids: Sequence[Id]) -> None:

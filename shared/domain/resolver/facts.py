@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from shared.domain.catalog.model import Property
 from shared.domain.semver import InvalidVersion, Version, parse
 
-_API = {"group", "version", "kind"}
+_PACKAGE = ("packageName", "version")
+_API = ("group", "version", "kind")
 
 
 class Gvk(NamedTuple):
@@ -36,61 +36,55 @@ class Undecodable(ValueError):
     """A value has not the shape that its type asks for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Facts:
-    """The properties of one bundle, read when asked for. A fact that cannot be read is none."""
+    """What the properties of one bundle say. A fact that cannot be read is none."""
 
     properties: tuple[Property, ...]
+    packages: tuple[Named, ...]
+    """Its `olm.package` properties, in order."""
+    apis: tuple[Gvk, ...]
+    """Its `olm.gvk` properties, in order; one that is stated twice is there twice."""
+    labels: frozenset[str]
+    is_deprecated: bool
+    """Nobody shall install it any more."""
 
-    @cached_property
-    def packages(self) -> tuple[Named, ...]:
-        """Its `olm.package` properties, in order."""
-        found = []
-        for value in self._values("olm.package"):
+
+class Reader:
+    """Reads values, each once: the versions of a package mostly share theirs."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int], tuple[Property, Any]] = {}
+
+    def facts(self, properties: tuple[Property, ...]) -> Facts:
+        """What the properties say."""
+        found: dict[str, list[Any]] = {kind: [] for kind in _READERS}
+        for one in properties:
+            if one.type in found and (fact := self._read(one)) is not None:
+                found[one.type].append(fact)
+        return Facts(
+            properties,
+            tuple(found["olm.package"]),
+            tuple(found["olm.gvk"]),
+            frozenset(found["olm.label"]),
+            is_deprecated=bool(found["olm.deprecated"]),
+        )
+
+    def _read(self, stated: Property) -> Any:
+        """A fact, or None. What was read stays in memory, so that nothing else gets its number."""
+        key = (stated.type, id(stated.value))
+        if key not in self._known:
             try:
-                found.append(Named(text(value, "packageName"), _version(text(value, "version"))))
+                fact = _READERS[stated.type](stated.value)
             except Undecodable:
-                continue
-        return tuple(found)
-
-    @cached_property
-    def apis(self) -> tuple[Gvk, ...]:
-        """Its `olm.gvk` properties, in order; one that is stated twice is there twice."""
-        found = []
-        for value in self._values("olm.gvk"):
-            try:
-                found.append(gvk(value))
-            except Undecodable:
-                continue
-        return tuple(found)
-
-    @cached_property
-    def labels(self) -> frozenset[str]:
-        """Its labels."""
-        found = set()
-        for value in self._values("olm.label"):
-            try:
-                found.add(text(value, "label"))
-            except Undecodable:
-                continue
-        return frozenset(found)
-
-    @property
-    def is_deprecated(self) -> bool:
-        """Nobody shall install it any more."""
-        return any(one.type == "olm.deprecated" for one in self.properties)
-
-    def _values(self, kind: str) -> list[Any]:
-        return [one.value for one in self.properties if one.type == kind]
+                fact = None
+            self._known[key] = (stated, fact)
+        return self._known[key][1]
 
 
 def gvk(value: object) -> Gvk:
     """An API as properties and constraints state it. Undecodable when it is no object of texts."""
-    if isinstance(value, dict) and value.keys() == _API:  # as nearly all do
-        group, version, kind = value["group"], value["version"], value["kind"]
-        if type(group) is type(version) is type(kind) is str:
-            return Gvk(group, version, kind)
-    return Gvk(text(value, "group"), text(value, "version"), text(value, "kind"))
+    return Gvk(*_texts(value, _API))
 
 
 def text(value: object, key: str) -> str:
@@ -108,6 +102,15 @@ def text(value: object, key: str) -> str:
     return found
 
 
+def _texts(value: object, keys: tuple[str, ...]) -> Sequence[str]:
+    """Several fields: at once where these are all that there is, as nearly everywhere."""
+    if isinstance(value, dict) and len(value) == len(keys):
+        found: list[Any] = [value.get(key) for key in keys]
+        if set(map(type, found)) == {str}:
+            return found
+    return [text(value, key) for key in keys]
+
+
 def _kind(value: object) -> str:
     match value:
         case bool():
@@ -121,8 +124,21 @@ def _kind(value: object) -> str:
     return "array"
 
 
+def _package(value: object) -> Named:
+    name, version = _texts(value, _PACKAGE)
+    return Named(name, _version(version))
+
+
 def _version(stated: str) -> Version | None:
     try:
         return parse(stated)
     except InvalidVersion:
         return None
+
+
+_READERS: Mapping[str, Callable[[object], object]] = {
+    "olm.package": _package,
+    "olm.gvk": gvk,
+    "olm.label": lambda value: text(value, "label"),
+    "olm.deprecated": lambda _: True,
+}

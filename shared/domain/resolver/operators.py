@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from shared.domain.catalog.model import Bundle, Entry, Package, Property
-from shared.domain.resolver.facts import Facts
+from shared.domain.resolver.facts import Facts, Reader
 from shared.domain.resolver.model import CatalogKey, Installed
 from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, parse_range, parse_tolerant
 
 EXISTING = "@existing"
 """The name of the virtual catalog that holds what is installed."""
-_BULKY = ("olm.bundle.object", "olm.csv.metadata")
+_BULKY = frozenset({"olm.bundle.object", "olm.csv.metadata"})
 """Content of the bundle, not told as properties (fbc.md §15.5)."""
-_DEPENDENCIES = ("olm.gvk.required", "olm.package.required")
+_DEPENDENCIES = frozenset({"olm.gvk.required", "olm.package.required"})
 """Told as properties and as dependencies, which become properties again."""
 
 
@@ -58,7 +58,8 @@ class Operator:
 
 def of_package(package: Package, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
     """The operators of a package by channel, in the order in which a registry lists them: by name."""
-    facts = {name: Facts(_translated(bundle, package.name)) for name, bundle in package.bundles.items()}
+    read = Reader().facts
+    facts = {name: read(_translated(bundle, package.name)) for name, bundle in package.bundles.items()}
 
     def of_entry(entry: Entry, channel: str) -> Operator:
         bundle, is_default = package.bundles[entry.name], channel == package.default_channel
@@ -79,7 +80,7 @@ def of_package(package: Package, catalog: CatalogKey) -> Mapping[str, tuple[Oper
 
 def of_installed(installed: Installed, namespace: str) -> Operator:
     """What is installed. Its own `replaces` and skips play no part: they were used when it came."""
-    facts = Facts(installed.properties)
+    facts = Reader().facts(installed.properties)
     package = facts.packages[-1].name if facts.packages else ""
     catalog = CatalogKey(namespace, EXISTING)
     version = _version(installed.version or "0.0.0")
@@ -88,9 +89,12 @@ def of_installed(installed: Installed, namespace: str) -> Operator:
 
 def _translated(bundle: Bundle, package: str) -> tuple[Property, ...]:
     """The properties that a registry tells: dependencies once more as properties, and always a package."""
+    kinds = {one.type for one in bundle.properties}
+    if "olm.package" in kinds and kinds.isdisjoint(_BULKY | _DEPENDENCIES):  # as nearly all are
+        return bundle.properties
     told = [one for one in bundle.properties if one.type not in _BULKY]
     stated = [*told, *(one for one in told if one.type in _DEPENDENCIES)]
-    if not any(one.type == "olm.package" for one in stated):
+    if "olm.package" not in kinds:
         stated.append(Property("olm.package", {"packageName": package, "version": bundle.version}))
     return tuple(stated)
 

@@ -46,10 +46,10 @@ class Predicate:
 def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
     """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
     found: dict[object, Predicate] = {}
-    for stated in {id(one): one for one in properties}.values():  # catalogs tell the same object twice
-        if (reader := _READERS.get(stated.type)) is not None:
-            predicate = reader(stated.value)
-            found.setdefault(predicate.identity, predicate)
+    stated = {id(one): one for one in properties if one.type in _READERS}  # catalogs tell the same object twice
+    for one in stated.values():
+        predicate = _READERS[one.type](one.value)
+        found.setdefault(predicate.identity, predicate)
     return tuple(found.values())
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from shared.domain.catalog.model import Package
-from shared.domain.resolver.facts import Facts, Gvk
+from shared.domain.resolver.facts import Gvk, Reader
 from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.operators import Operator, of_package
 
@@ -128,9 +128,10 @@ class LoadedShelf:
     @cached_property
     def _providers(self) -> Mapping[Gvk, dict[str, None]]:
         found: dict[Gvk, dict[str, None]] = {}
+        read = Reader().facts
         for name, package in self.packages.items():
             for bundle in package.bundles.values():
-                for api in Facts(bundle.properties).apis:
+                for api in read(bundle.properties).apis:
                     found.setdefault(api, {})[name] = None
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -64,6 +65,8 @@ def parse(text: str) -> Version:
 
 def parse_tolerant(text: str) -> Version:
     """The version that a careless text states: spaces, a leading `v`, zeroes and missing parts are forgiven."""
+    with suppress(InvalidVersion):  # what is strict is nothing else when it is forgiven
+        return parse(text)
     parts = [_without_zeroes(part) for part in text.strip(SPACE).removeprefix("v").split(".", 2)]
     if len(parts) < 3 and set("+-") & set(parts[-1]):
         raise InvalidVersion("Short version cannot contain PreRelease/Build meta data")

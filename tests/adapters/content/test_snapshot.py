@@ -95,6 +95,12 @@ def test_a_package_is_the_same_however_it_is_written(tmp_path: Path, content: by
     assert snapshot.documents("tea").value(row) == a_bundle("tea", "1.0.0")
 
 
+def test_what_versions_state_alike_is_one_object(tmp_path: Path) -> None:
+    first, second = of(lines(a_package("tea", "1.0.0", "1.1.0")), tmp_path).bundles("tea").values()
+    assert [one.type for one in first.properties] == ["olm.package", "olm.gvk"]
+    assert [one is other for one, other in zip(first.properties, second.properties, strict=True)] == [False, True]
+
+
 def test_what_is_not_there_is_none(tmp_path: Path) -> None:
     snapshot = of(lines(a_package("tea")), tmp_path)
     assert snapshot.package("cup") is None

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from shared.domain.catalog.model import Property
-from shared.domain.resolver.facts import Facts, Gvk
+from shared.domain.resolver.facts import Facts, Gvk, Reader
 from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import InvalidConstraint, requirements
 
 
 def facts(kind: str, *values: Any) -> Facts:
-    return Facts(tuple(Property(kind, value) for value in values))
+    return Reader().facts(tuple(Property(kind, value) for value in values))
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterable
 from typing import BinaryIO, Final, Literal
 
 import msgspec
 
-from shared.domain.catalog.model import Channel
+from shared.domain.catalog.model import Bundle, Channel, Property
 
-FORMAT: Final = "3"
+FORMAT: Final = "4"
 """Raised when records change: files of another format are not looked at, and indexed again."""
 MAGIC: Final = b"OLMFCAT" + FORMAT.encode()
 TAIL: Final = struct.Struct(">QQI8s")
@@ -70,6 +71,37 @@ class Channels(msgspec.Struct, array_like=True, frozen=True):
     channels: tuple[Channel, ...] = ()
     deprecations: dict[str, str] = {}
     findings: tuple[str, ...] = ()
+
+
+class Bundles(msgspec.Struct, array_like=True, frozen=True):
+    """The bundles of a package. Versions state mostly the same: each statement is here, and in memory, once."""
+
+    statements: tuple[Property, ...]
+    rows: tuple[tuple[str, str, str, tuple[int, ...]], ...]
+    """Name, version, image, and the indexes of what it states."""
+
+    @classmethod
+    def of(cls, bundles: Iterable[Bundle]) -> Bundles:
+        """What is written of them."""
+        statements: list[Property] = []
+        places: dict[bytes, int] = {}
+        rows = []
+        for one in bundles:
+            indexes = []
+            for stated in one.properties:
+                indexes.append(places.setdefault(encode(stated), len(statements)))
+                if len(places) > len(statements):
+                    statements.append(stated)
+            rows.append((one.name, one.version, one.image, tuple(indexes)))
+        return cls(tuple(statements), tuple(rows))
+
+    def by_name(self) -> dict[str, Bundle]:
+        """The bundles again."""
+        stated = self.statements
+        return {
+            name: Bundle(name, version, image, tuple([stated[index] for index in indexes]))
+            for name, version, image, indexes in self.rows
+        }
 
 
 class Row(msgspec.Struct, array_like=True, frozen=True):

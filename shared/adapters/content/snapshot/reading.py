@@ -15,6 +15,7 @@ from shared.adapters.content.snapshot import form
 from shared.adapters.content.snapshot.form import (
     HERE,
     BrokenSnapshot,
+    Bundles,
     Channels,
     Documents,
     Entry,
@@ -37,7 +38,7 @@ _ENTRIES: Final = msgspec.json.Decoder(dict[str, Entry])
 _FILES: Final = msgspec.json.Decoder(tuple[File, ...])
 _PROVIDERS: Final = msgspec.json.Decoder(dict[str, tuple[str, ...]])
 _CHANNELS: Final = msgspec.json.Decoder(Channels)
-_BUNDLES: Final = msgspec.json.Decoder(dict[str, Bundle])
+_BUNDLES: Final = msgspec.json.Decoder(Bundles)
 _DOCUMENTS: Final = msgspec.json.Decoder(Documents)
 _T = TypeVar("_T")
 
@@ -103,7 +104,7 @@ class Snapshot:
         entry = self.entries.get(name)
         if entry is None or entry.state != "healthy":
             return {}
-        return self._record(_BUNDLES, entry.bundles)
+        return self._record(_BUNDLES, entry.bundles).by_name()
 
     def package(self, name: str) -> Package | SickPackage | None:
         """One package, whole."""

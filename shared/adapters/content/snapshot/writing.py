@@ -12,6 +12,7 @@ from msgspec import structs
 
 from shared.adapters.content.snapshot.form import (
     HERE,
+    Bundles,
     Channels,
     Documents,
     Entry,
@@ -147,7 +148,9 @@ class _Writer:
             self.entries[name] = Entry("sick", findings, findings, documents)
             return set()
         channels = Channels(package.default_channel, package.channels, dict(package.deprecations))
-        self.entries[name] = Entry("healthy", self._record(channels), self._record(package.bundles), documents)
+        self.entries[name] = Entry(
+            "healthy", self._record(channels), self._record(Bundles.of(package.bundles.values())), documents
+        )
         return set(_provided(package))
 
     def _documents(self, contents: Mapping[str, list[Found]]) -> Documents:
