@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint conformance bench wheel lock clean
+.PHONY: setup demo test lint domain rest conformance bench wheel lock clean
 
 setup: $(VENV)/.ready
 
@@ -22,10 +22,16 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Side by side, because the tests of processes often wait.
+test: setup
+	$(MAKE) --no-print-directory -j 2 domain rest
+
 # The domain is tested apart, because its branch coverage has to be complete.
-test: lint
+domain: lint
 	$(BIN)/coverage run -m pytest tests/domain tests/functions
 	$(BIN)/coverage report
+
+rest: setup
 	$(BIN)/pytest -n 2 -m "not conformance" --ignore tests/domain --ignore tests/functions tests
 
 conformance: setup
