@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from shared.adapters.kube.connection import Connection, connect
 from shared.adapters.kube.discovery import KindIndex
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.freshness import Freshness
+from shared.adapters.kube.listing import items, label_selector
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
 from shared.api.manifest import Manifest, name_of, namespace_of
@@ -78,15 +78,15 @@ class KubeClient:
         """
         query = {"limit": str(self._page)}
         if labels:
-            query["labelSelector"] = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+            query["labelSelector"] = label_selector(labels)
         path = path_of(kind, namespace)
         try:
-            found = self._pages(path, query, self._freshness.query(kind))
+            found = self._items(path, query, self._freshness.query(kind))
         except ApiError as error:
             if error.is_expired or error.status == 504:
                 # why: the history was compacted between two pages, or the server went back to an older state
                 self._freshness.forget(kind)
-                found = self._pages(path, query, {})
+                found = self._items(path, query, {})
             elif error.is_not_found:
                 return ()
             else:
@@ -94,15 +94,8 @@ class KubeClient:
         filled = ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in found)
         return tuple(sorted(filled, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
 
-    def _pages(self, path: str, query: Mapping[str, str], first: Mapping[str, str]) -> builtins.list[Manifest]:
-        found: builtins.list[Manifest] = []
-        following = ""
-        while True:
-            page = self.request("GET", path, query={**query, **({"continue": following} if following else first)})
-            found += page.get("items") or ()
-            following = (page.get("metadata") or {}).get("continue") or ""
-            if not following:
-                return found
+    def _items(self, path: str, query: Mapping[str, str], first: Mapping[str, str]) -> tuple[Manifest, ...]:
+        return tuple(items(lambda asked: self.request("GET", path, query=asked), query, first=first))
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from shared.adapters.kube.client import KubeClient
-from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.listing import items, unexpired
 from shared.adapters.kube.paths import path_of
+from shared.api.manifest import Manifest
 from shared.domain.groups.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
@@ -26,19 +27,8 @@ class KubeCopies:
         query = {"limit": str(PAGE), "labelSelector": f"{COPIED_FROM}={namespace}" if namespace else COPIED_FROM}
         if name:
             query["fieldSelector"] = f"metadata.name={name}"
-        try:
-            found = tuple(self._pages(query))
-        except ApiError as error:
-            if not error.is_expired:
-                raise
-            found = tuple(self._pages(query))  # why: a writer compacted the history between two pages
+        found = unexpired(lambda: map(Copy.of, items(self._page, query)))
         return tuple(sorted(found, key=lambda copy: (copy.namespace, copy.name)))
 
-    def _pages(self, query: Mapping[str, str]) -> Iterator[Copy]:
-        path, following = path_of(CLUSTER_SERVICE_VERSION), ""
-        while True:
-            page = self._client.request("GET", path, query={**query, "continue": following} if following else query)
-            yield from map(Copy.of, page.get("items") or ())
-            following = (page.get("metadata") or {}).get("continue") or ""
-            if not following:
-                return
+    def _page(self, query: Mapping[str, str]) -> Manifest:
+        return self._client.request("GET", path_of(CLUSTER_SERVICE_VERSION), query=query)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.listing import items, label_selector, unexpired
 from shared.adapters.kube.paths import path_of
-from shared.api.manifest import name_of, namespace_of, version_of
+from shared.api.manifest import Manifest, name_of, namespace_of, version_of
 from shared.kinds import Kind, Ref
 
 PAGE = 100
@@ -24,23 +25,16 @@ class KubeInventory:
         """Every object of a kind with its resourceVersion; none when the kind is not served."""
         query = {"limit": str(PAGE)}
         if labels:
-            query["labelSelector"] = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+            query["labelSelector"] = label_selector(labels)
         try:
-            return tuple(self._pages(kind, query))
+            return unexpired(lambda: self._versions(kind, query))
         except ApiError as error:
-            if error.is_expired:  # why: a writer compacted the history between two pages
-                return tuple(self._pages(kind, query))
             if error.is_not_found:
                 return ()
             raise
 
-    def _pages(self, kind: Kind, query: Mapping[str, str]) -> Iterator[tuple[Ref, str]]:
-        following = ""
-        while True:
-            asked = {**query, "continue": following} if following else query
-            page = self._client.request("GET", path_of(kind), query=asked, accept=METADATA)
-            for item in page.get("items") or ():
-                yield kind.ref(name_of(item), namespace_of(item)), version_of(item)
-            following = (page.get("metadata") or {}).get("continue") or ""
-            if not following:
-                return
+    def _versions(self, kind: Kind, query: Mapping[str, str]) -> Iterator[tuple[Ref, str]]:
+        def ask(asked: Mapping[str, str]) -> Manifest:
+            return self._client.request("GET", path_of(kind), query=asked, accept=METADATA)
+
+        return ((kind.ref(name_of(item), namespace_of(item)), version_of(item)) for item in items(ask, query))

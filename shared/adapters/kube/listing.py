@@ -1,0 +1,42 @@
+"""The objects of a collection, asked for page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from shared.adapters.kube.errors import ApiError
+from shared.api.manifest import Manifest, metadata
+
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_T = TypeVar("_T")
+
+
+def label_selector(labels: Mapping[str, str]) -> str:
+    """The query parameter for objects that have all these labels."""
+    return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+
+
+def items(
+    ask: Callable[[Mapping[str, str]], Manifest], query: Mapping[str, str], *, first: Mapping[str, str] = _NOTHING
+) -> Iterator[Manifest]:
+    """Every item; `ask` answers a query with a page, and the parameters `first` belong to the first page only."""
+    parameters = first
+    while True:
+        page = ask({**query, **parameters})
+        yield from page.get("items") or ()
+        following = metadata(page).get("continue")
+        if not following:
+            return
+        parameters = {"continue": following}
+
+
+def unexpired(read: Callable[[], Iterable[_T]]) -> tuple[_T, ...]:
+    """Everything that is read; once more from the start where a writer compacted the history between two pages."""
+    try:
+        return tuple(read())
+    except ApiError as error:
+        if not error.is_expired:
+            raise
+        return tuple(read())
