@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -65,12 +64,17 @@ def parse(text: str) -> Version:
 
 def parse_tolerant(text: str) -> Version:
     """The version that a careless text states: spaces, a leading `v`, zeroes and missing parts are forgiven."""
-    with suppress(InvalidVersion):  # what is strict is nothing else when it is forgiven
-        return parse(text)
+    try:
+        return parse(text)  # a strict text is the same version when it is forgiven
+    except InvalidVersion:
+        return parse(_forgiven(text))
+
+
+def _forgiven(text: str) -> str:
     parts = [_without_zeroes(part) for part in text.strip(SPACE).removeprefix("v").split(".", 2)]
     if len(parts) < 3 and set("+-") & set(parts[-1]):
         raise InvalidVersion("Short version cannot contain PreRelease/Build meta data")
-    return parse(".".join([*parts, "0", "0"][: max(3, len(parts))]))
+    return ".".join([*parts, "0", "0"][: max(3, len(parts))])
 
 
 def prerelease_of(text: str) -> tuple[Identifier, ...]:
