@@ -13,10 +13,12 @@ from eventing.cli.output import document
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from eventing.cli.target import Target
+    from eventing.journal import Book
     from eventing.replay import Replayed
+    from eventing.workqueue import Listed
     from shared.kinds import Ref
 
 
@@ -27,8 +29,12 @@ def register(app: typer.Typer) -> None:
 
 
 def why(
-    target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="Any object that we wrote, or that waits.")],
+    target: Annotated[
+        str, typer.Argument(metavar="[KIND/NAME]", help="What we wrote, or what waits; nothing: all of the namespace.")
+    ] = "",
     namespace: NamespaceOption = "default",
+    *,
+    unfolded: Annotated[bool, typer.Option("--all", help="Also causes that concern other packages.")] = False,
     output: OutputOption = "table",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
@@ -39,31 +45,59 @@ def why(
     from eventing.journal import why as ask
     from eventing.workqueue import listed
 
-    ref = ref_of(target, namespace)
+    ref = ref_of(target, namespace) if target else None
     place = choose(state, kubeconfig)
     with place.redis() as client:
-        answer = ask(RedisJournal(client).book(), ref, listed(client))
+        book, jobs = RedisJournal(client).book(), listed(client)
+    if ref is None:
+        _tell_of_namespace(place, namespace, output, book, jobs)
+        return
+    answer = ask(book, ref, jobs, is_folding=not unfolded)
     if not answer.is_known and place.cluster().get(ref) is None:
         raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
-    approve = _approval(place, ref)
+    stands, approve = _standing(place, ref)
     if output == "table":
-        sys.stdout.write(text_of(answer) + "\n" + (f"\nwaits for approval: {approve}\n" if approve else ""))
+        told = (text_of(answer), stands and f"stands at: {stands}", approve and f"waits for approval: {approve}")
+        sys.stdout.write("\n\n".join(filter(None, told)) + "\n")
     else:
-        document({**answer.json(), "approve": approve}, output)
+        document({**answer.json(), "stands": stands, "approve": approve}, output)
     if not answer.writes and not answer.last:
         raise typer.Exit(NEGATIVE)
 
 
-def _approval(place: Target, ref: Ref) -> str:
-    """The command that approves what a Subscription waits for; empty when it waits for nobody."""
-    from eventing.packages import plan_to_approve
+def _standing(place: Target, ref: Ref) -> tuple[str, str]:
+    """Of a Subscription where its package stands, and the command that approves what it waits for; else nothing."""
+    from eventing.packages import installed, plan_to_approve
     from shared.kinds import SUBSCRIPTION
 
-    if ref != SUBSCRIPTION.ref(ref.name, ref.namespace):
-        return ""
     cluster = place.cluster()
-    plan = plan_to_approve(cluster, cluster.get(ref) or {})
-    return f"olmf approve {plan} -n {ref.namespace}" if plan else ""
+    subscription = cluster.get(ref) if ref == SUBSCRIPTION.ref(ref.name, ref.namespace) else None
+    if subscription is None:
+        return "", ""
+    (row,) = (row for row in installed(cluster, ref.namespace) if row["subscription"] == ref.name)
+    said = " ".join(filter(None, (str(row["version"]), str(row["phase"]))))
+    plan = plan_to_approve(cluster, subscription)
+    approve = f"olmf approve {plan} -n {ref.namespace}" if plan else ""
+    return ": ".join(filter(None, (said, str(row["says"])))), approve
+
+
+def _tell_of_namespace(place: Target, namespace: str, output: str, book: Book, jobs: Sequence[Listed]) -> None:
+    """What its Subscriptions wait for. CliError when it has none."""
+    from eventing.cli.namespace import show, waiting
+    from eventing.packages import installed, waiting_plan
+
+    cluster = place.cluster()
+    rows = installed(cluster, namespace)
+    if not rows:
+        others = sorted({str(row["namespace"]) for row in installed(cluster)})
+        there = f"; there are some in {', '.join(others)} (-n)" if others else ""
+        raise CliError(f"no Subscription in {namespace}{there}", NEGATIVE)
+    troubled = waiting(rows, book, jobs)
+    if output == "table":
+        plans = (waiting_plan(cluster, namespace, str(row["subscription"])) for row in troubled)
+        show(namespace, rows, troubled, [f"olmf approve {plan} -n {namespace}" for plan in plans if plan])
+    else:
+        document({"namespace": namespace, "waiting": troubled, "subscriptions": len(rows)}, output)
 
 
 def capture(

@@ -136,7 +136,13 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert sub is not None
     plan = sub["status"]["installPlanRef"]["name"]
     approve = f"olmf approve {plan} -n two"
-    assert f"waits for approval: {approve}" in sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
+    said = sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
+    assert "stands at: beacon.v1.0.0 InstallPlanPending" in said
+    assert f"waits for approval: {approve}" in said
+    said = sandbox.olmf("why", "-n", "two").stdout
+    assert said.startswith("Namespace two: 1 Subscriptions, 1 of them wait\n")
+    assert f"waits for approval: {approve}" in said
+    assert rows(sandbox, "why", "-n", "two")["waiting"][0]["subscription"] == "beacon"
     assert json.loads(sandbox.olmf("why", "sub/beacon", "-n", "two", "-o", "json").stdout)["approve"] == approve
     assert (
         f"approved {sub['status']['installPlanRef']['name']}" in sandbox.olmf("approve", "beacon", "-n", "two").stdout
@@ -194,6 +200,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
+        pytest.param(["why", "-n", "nowhere"], 1, "no Subscription in nowhere", id="an empty namespace"),
         pytest.param(["why", "nonsense"], 2, "wanted KIND/NAME", id="no kind"),
         pytest.param(["why", "sub/ghost", "-n", "olm"], 1, "ghost does not exist", id="an object that is not there"),
         pytest.param(["why", "dragon/x"], 2, "no such kind here", id="an unknown kind"),
