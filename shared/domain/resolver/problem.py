@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from shared.domain.resolver.candidates import Candidates, candidates
 from shared.domain.resolver.channels import ChannelError
@@ -136,10 +137,10 @@ def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
         return Problem((), {}, {}, tuple(draft.errors), is_about_installed=True)
     for subscriber in ordered:
         draft.subscribe(subscriber)
-    operators = {draft.id_of(one): one for one in draft.needs}
+    operators = dict(sorted({draft.id_of(one): one for one in draft.needs}.items(), key=itemgetter(0)))
     bundles = [draft.variable(one) for one in operators.values()]
     free = sorted((one for one in bundles if one.is_anchor), key=lambda one: operators[one.id].name)
-    others = sorted((one for one in bundles if not one.is_anchor), key=lambda one: one.id)
+    others = [one for one in bundles if not one.is_anchor]
     forbidden = limits(draft.asked, draft.needs, market, draft.id_of)
     subscriptions = [_subscription(found, draft, forbidden.get(found.subscriber.name, ())) for found in draft.asked]
     variables = (*subscriptions, *free, *others, *_invariants(operators, market))
@@ -170,28 +171,34 @@ def _listed(ids: Sequence[Id], last: str) -> str:
 
 def _invariants(operators: Mapping[Id, Operator], market: Market) -> Iterator[Variable]:
     """One provider for each API, one operator of each package."""
-    apis: dict[str, list[Id]] = {}
-    packages: dict[str, list[Id]] = {}
-    for subject, one in operators.items():
-        if market.is_strict and not _is_found_again(one, market):
-            continue
-        mine, yours = list(map(str, one.facts.apis)), [package.name for package in one.facts.packages]
-        if not market.is_strict:  # stated twice is still one provider (§13 B9)
-            mine, yours = list(dict.fromkeys(mine)), list(dict.fromkeys(yours))
-        for api in mine:
-            apis.setdefault(api, []).append(subject)
-        for package in yours:
-            packages.setdefault(package, []).append(subject)
-    for api in sorted(apis):
-        yield from _at_most_one(api, apis[api], f"there can be only one provider of {api}", f"provide {api}")
-    for package in sorted(packages):
+    known = {subject: one for subject, one in operators.items() if not market.is_strict or _is_found_again(one, market)}
+    apis = [(subject, one.facts.apis) for subject, one in known.items()]
+    packages = [(subject, tuple([package.name for package in one.facts.packages])) for subject, one in known.items()]
+    for api, ids in _by_statement(apis, market):
+        yield from _at_most_one(api, ids, f"there can be only one provider of {api}", f"provide {api}")
+    for package, ids in _by_statement(packages, market):
         only = f"there can be only one operator from package {package}"
-        yield from _at_most_one(package, packages[package], only, f"originate from package {package}")
+        yield from _at_most_one(package, ids, only, f"originate from package {package}")
+
+
+def _by_statement(
+    stated: Iterable[tuple[Id, tuple[object, ...]]], market: Market
+) -> Iterator[tuple[str, Sequence[Id]]]:
+    """Who states each thing. Those that state the same, as most versions of a package do, are counted together."""
+    alike: dict[tuple[object, ...], list[Id]] = {}
+    for subject, things in stated:
+        alike.setdefault(things, []).append(subject)
+    found: dict[str, list[Id]] = {}
+    for things, ids in alike.items():
+        words = map(str, things)
+        for word in words if market.is_strict else dict.fromkeys(words):  # twice is still one provider (§13 B9)
+            found.setdefault(word, []).extend(ids)
+    return ((word, sorted(found[word])) for word in sorted(found))
 
 
 def _at_most_one(what: str, ids: Sequence[Id], only: str, verb: str) -> Iterator[Variable]:
     if len(ids) > 1:
-        subject, listed = Id(what, "invariant"), tuple(sorted(ids))
+        subject, listed = Id(what, "invariant"), tuple(ids)
         text = f"{_listed(listed, 'and')} {verb}"
         yield Variable(subject, (Mandatory(subject, only), AtMostOne(subject, listed, text)))
 
