@@ -9,12 +9,12 @@ from typing import Final
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.reading import Documents, Passed
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.model import Property
+from shared.domain.goencode import json_text
 from shared.domain.lifecycle import hashes
 from shared.domain.lifecycle.rbac import objects_for
 from shared.domain.lifecycle.strategy import Strategy, strategy_of

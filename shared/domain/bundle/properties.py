@@ -9,11 +9,11 @@ import orjson
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import ApiError, provided, required
-from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import shown
 from shared.domain.catalog.model import Property
+from shared.domain.goencode import json_text
 from shared.domain.gotext import quoted
 
 PACKAGE: Final = "olm.package"

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, metadata
-from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.images import related_images
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import BUNDLE_OBJECT, CSV_METADATA, PACKAGE, properties
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import arranged
+from shared.domain.goencode import json_text
 
 _HEAVY: Final = (BUNDLE_OBJECT, CSV_METADATA)
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)

@@ -13,7 +13,7 @@ from shared.domain.catalog.conversion import convert
 from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.catalog.soundness import defects
 from shared.domain.catalog.verdict import Finding, Place, Verdict
-from shared.domain.catalog.write_json import compact
+from shared.domain.goencode import json_text
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ def _blob(meta: Meta) -> str:
     """The document as JSON, in the form that is kept of it."""
     if not _size(meta):
         return f"an object with the fields {', '.join(sorted(meta.fields))}"
-    return compact(meta.fields, is_sorted=True).decode() + "\n"
+    return json_text(meta.fields, escapes_html=False) + "\n"
 
 
 def _size(meta: Meta) -> int:

@@ -13,7 +13,7 @@ from shared.domain import goyaml
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
-from shared.domain.catalog.write_json import compact
+from shared.domain.goencode import json_text
 from shared.domain.semver import InvalidVersion, Version
 from shared.domain.semver import parse as parse_version
 
@@ -75,7 +75,7 @@ def bundle_message(
         "version": bundle.version,
         "skipRange": own.skip_range if own else "",
         "dependencies": list(_dependencies(bundle)),
-        "properties": [{"type": one.type, "value": compact(one.value).decode()} for one in bundle.properties],
+        "properties": [{"type": one.type, "value": _line(one.value)} for one in bundle.properties],
         **edges,
     } | _deprecation(package, f"bundle/{bundle.name}")
 
@@ -100,10 +100,10 @@ def _gvk(value: Mapping[str, Any]) -> Manifest:
 def _dependencies(bundle: Bundle) -> Iterator[Manifest]:
     for one in bundle.properties:
         if one.type == _REQUIRED:
-            yield {"type": _PROVIDED, "value": compact(one.value).decode()}
+            yield {"type": _PROVIDED, "value": _line(one.value)}
         elif one.type == _PACKAGE_REQUIRED and isinstance(one.value, Mapping):
             wanted = {"packageName": one.value.get("packageName"), "version": one.value.get("versionRange")}
-            yield {"type": "olm.package", "value": compact(wanted).decode()}
+            yield {"type": "olm.package", "value": _line(wanted)}
 
 
 def _row(package: Package, channel: Channel, entry: Entry, replaces: str) -> Manifest:
@@ -176,7 +176,7 @@ def content_of(bundle: Mapping[str, Any], version: str, package: Mapping[str, An
     if not metadata or not isinstance(metadata[0], Mapping):
         return Content()
     try:
-        csv = compact(arranged(_csv(bundle, metadata[0], version, package), _CSV)).decode()
+        csv = _line(arranged(_csv(bundle, metadata[0], version, package), _CSV))
     except MistypedError as error:
         raise NotServable(f"its {_METADATA} cannot be read: {error}") from error
     return Content(csv, (csv,))
@@ -186,7 +186,7 @@ def _object(value: Any) -> str:  # why: any JSON value
     text = value.get("data") if isinstance(value, Mapping) else None
     try:
         content = base64.b64decode(text or "")
-        return content.decode() if content.lstrip()[:1] == b"{" else compact(goyaml.load_value(content)).decode()
+        return content.decode() if content.lstrip()[:1] == b"{" else _line(goyaml.load_value(content))
     except (binascii.Error, TypeError, ValueError) as error:
         raise NotServable(f"an {_OBJECT} cannot be read: {error}") from error
 
@@ -224,6 +224,10 @@ _COPIED: Final = (
     "displayName", "installModes", "keywords", "links", "maintainers", "maturity", "minKubeVersion", "nativeAPIs",
     "provider",
 )  # fmt: skip
+
+
+def _line(value: Any) -> str:  # why: any JSON value
+    return json_text(value, is_sorted=False, escapes_html=False)
 
 
 def _icon(icon: Mapping[str, Any]) -> Manifest:

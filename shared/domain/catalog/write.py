@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import Final
 
 from shared.domain.catalog.config import Blob, Config, ordered
-from shared.domain.catalog.write_json import to_json
 from shared.domain.catalog.write_yaml import to_yaml
+from shared.domain.goencode import indented_json
 from shared.domain.gotext import quoted
 
 
@@ -26,7 +26,7 @@ class Unwritable(ValueError):
 
 def encode(blob: Blob, form: Form) -> bytes:
     """One document of a stream."""
-    return to_json(blob) if form is Form.JSON else b"---\n" + to_yaml(blob).encode("utf-8", "replace")
+    return indented_json(blob) if form is Form.JSON else b"---\n" + to_yaml(blob).encode("utf-8", "replace")
 
 
 def stream(config: Config, form: Form) -> Iterator[bytes]:

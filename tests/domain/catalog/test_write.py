@@ -8,7 +8,6 @@ from shared.domain.catalog.arrange import arrange
 from shared.domain.catalog.blobs import Unreadable
 from shared.domain.catalog.config import Config, read_config
 from shared.domain.catalog.write import Form, Unwritable, encode, files, stream
-from shared.domain.catalog.write_json import compact, to_json
 from tests.domain.catalog.catalogs import WRITTEN, a_bundle, a_catalog, a_channel, a_package, written
 
 
@@ -141,23 +140,3 @@ def test_fbc_10_3_a_bundle_without_lists_stays_as_it_is() -> None:
     before = list(config.bundles)
     arrange(config)
     assert config.bundles == before
-
-
-@pytest.mark.parametrize(
-    ("value", "want"),
-    [
-        pytest.param({"b": 1, "a": "<&>"}, '{"b":1,"a":"<&>"}', id="fbc.md 8.1: no escapes for HTML"),
-        pytest.param({"a": "\u2028\u2029"}, '{"a":"\\u2028\\u2029"}', id="line separators"),
-        pytest.param({"a": [1.0, 1e21, {"b": 1e-7}]}, '{"a":[1,1e+21,{"b":1e-7}]}', id="numbers with a point"),
-        pytest.param({"a": 2**70}, f'{{"a":{2**70}}}', id="fbc.md 2.2, mended: more than 64 bits"),
-        pytest.param({"b": 2**70, "a": "\ud800"}, f'{{"b":{2**70},"a":"\ufffd\ufffd\ufffd"}}', id="half a pair"),
-    ],
-)
-def test_json_is_compact_as_go_makes_it(value: dict[str, object], want: str) -> None:
-    assert compact(value).decode() == want
-
-
-def test_json_may_be_sorted_and_fit_for_html() -> None:
-    assert compact({"b": 1, "a": "<"}, is_sorted=True, escapes_html=True) == b'{"a":"\\u003c","b":1}'
-    assert compact({"b": 2**70, "a": 1}, is_sorted=True) == f'{{"a":1,"b":{2**70}}}'.encode()
-    assert to_json({"a": []}) == b'{\n    "a": []\n}\n'

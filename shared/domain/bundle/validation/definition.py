@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.bundle.encoding import json_text
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.typed import shown
 from shared.domain.bundle.validation.finding import Finding, plain
 from shared.domain.bundle.validation.words import label, subdomain
+from shared.domain.goencode import json_text
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
@@ -32,12 +32,12 @@ def definition(manifest: ReadOnly) -> Iterator[Finding]:
 
 def _found(field: str, problem: str, value: Any, detail: str = "") -> Finding:
     """A finding with the words of an error about a field."""
-    what = f"{field}: {problem}" + ("" if problem == "Required value" else f": {json_text(value, escape_html=False)}")
+    what = f"{field}: {problem}" + ("" if problem == "Required value" else f": {json_text(value, escapes_html=False)}")
     return Finding("Error", f"{what}: {detail}" if detail else what, field=field, value=_plain(value))
 
 
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json_text(value, escape_html=False)
+    return value if isinstance(value, str) else json_text(value, escapes_html=False)
 
 
 def _group(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:

@@ -12,8 +12,8 @@ from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.catalog.template import basic, substitutes
 from shared.domain.catalog.template.source import TemplateError
 from shared.domain.catalog.write import Form
-from shared.domain.catalog.write_json import to_json
 from shared.domain.catalog.write_yaml import to_yaml
+from shared.domain.goencode import indented_json
 
 TYPES: Final = ("basic", "substitutes")
 
@@ -29,7 +29,7 @@ def convert(files: Iterable[tuple[str, bytes]], kind: str) -> Blob:
 def text(template: Blob, form: Form) -> bytes:
     """The template as `opm` prints it: JSON fit for HTML, or YAML with an empty line at its end."""
     if form is Form.JSON:
-        return to_json(template, escapes_html=True)
+        return indented_json(template, escapes_html=True)
     return f"---\n{to_yaml(template)}\n".encode("utf-8", "replace")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.catalog.write_json import compact
+from shared.domain.goencode import json_text
 
 _SILENT_WHEN_EMPTY: Final = frozenset(
     {
@@ -56,7 +56,7 @@ def has_addresses(schema: ReadOnly, *, by_value: bool = False) -> bool:
 
 def raw(value: Any) -> str:  # why: any JSON value
     """A value as Kubernetes keeps it: compact JSON, sorted, safe for HTML; nothing of a null."""
-    return "" if value is None else compact(value, is_sorted=True, escapes_html=True).decode()
+    return "" if value is None else json_text(value)
 
 
 def _one(value: Any) -> Any:

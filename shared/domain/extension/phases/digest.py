@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-from shared.domain.bundle.encoding import json_text
 from shared.domain.extension.phases.order import Phase
+from shared.domain.goencode import json_text
 
 
 def phase_digest(phase: Phase) -> str:

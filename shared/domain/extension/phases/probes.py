@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata
-from shared.domain.bundle.encoding import json_text
 from shared.domain.extension.conditions import Status
 from shared.domain.extension.phases.order import group_version
 from shared.domain.extension.selector import selects
+from shared.domain.goencode import json_text
 from shared.domain.gotext import quoted
 
 

@@ -1,0 +1,90 @@
+"""JSON as Go writes it, byte for byte (fbc.md §8.1): on one line, or indented by four blanks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import orjson
+
+from shared.domain.gofloat import json_text as number_text
+
+_INDENT: Final = 4
+_SEPARATORS: Final = (("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029"))
+_HTML: Final = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
+
+_Value: TypeAlias = Any  # why: any JSON value
+
+
+def json_text(value: _Value, *, is_sorted: bool = True, escapes_html: bool = True) -> str:
+    """A value on one line, as `json.Marshal` writes it; keys are sorted by code point, or stay in their order."""
+    return _json(value, is_sorted=is_sorted, escapes_html=escapes_html).decode()
+
+
+def indented_json(value: Mapping[str, _Value], *, escapes_html: bool = False) -> bytes:
+    """A document over several lines, keys in their order, with a line break at its end."""
+    content = _json(value, is_sorted=False, escapes_html=escapes_html)
+    return msgspec.json.format(content, indent=_INDENT) + b"\n"
+
+
+def _json(value: _Value, *, is_sorted: bool, escapes_html: bool) -> bytes:
+    numbers = _spelled(value) if _has_fraction(value) else value
+    try:
+        text = orjson.dumps(numbers, option=orjson.OPT_SORT_KEYS if is_sorted else None)
+    except orjson.JSONEncodeError:  # a number of more than 64 bits, half a surrogate pair, or very deep nesting
+        text = _slowly(value, is_sorted=is_sorted)
+    for raw, escaped in (*_SEPARATORS, *(_HTML if escapes_html else ())):
+        if raw in text:
+            text = text.replace(raw, escaped)
+    return text
+
+
+def _has_fraction(value: _Value) -> bool:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        kind = one.__class__
+        if kind is float:
+            return True
+        if kind is dict:
+            waiting.extend(one.values())
+        elif kind is list:
+            waiting.extend(one)
+    return False
+
+
+def _spelled(value: _Value) -> _Value:
+    """The value with its fractions in Go's form, which orjson copies as they are."""
+    if isinstance(value, Mapping):
+        return {key: _spelled(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_spelled(one) for one in value]
+    return orjson.Fragment(number_text(value)) if isinstance(value, float) else value
+
+
+def _slowly(value: _Value, *, is_sorted: bool) -> bytes:
+    pieces: list[str] = []
+    _write(value, is_sorted=is_sorted, pieces=pieces)
+    # Half a surrogate pair, which JSON can escape, has no place in UTF-8: Go writes the replacement character.
+    return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def _write(value: _Value, *, is_sorted: bool, pieces: list[str]) -> None:
+    if isinstance(value, Mapping):
+        pieces.append("{")
+        for number, key in enumerate(sorted(value) if is_sorted else value):
+            pieces.append(f"{',' if number else ''}{json.dumps(key, ensure_ascii=False)}:")
+            _write(value[key], is_sorted=is_sorted, pieces=pieces)
+        pieces.append("}")
+    elif isinstance(value, list):
+        pieces.append("[")
+        for number, item in enumerate(value):
+            pieces.append("," if number else "")
+            _write(item, is_sorted=is_sorted, pieces=pieces)
+        pieces.append("]")
+    elif isinstance(value, float):
+        pieces.append(number_text(value))
+    else:
+        pieces.append(json.dumps(value, ensure_ascii=False))
