@@ -123,6 +123,17 @@ def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
     return Remembering(_Indexed(snapshot))
 
 
+def digest_of_snapshot(snapshot: Snapshot) -> str:
+    """The digest of the content of a catalog: that of its image, or one of its files by name."""
+    from shared.adapters.content.snapshot import digest_of
+    from shared.adapters.content.snapshot.needs import IMAGE
+
+    if not snapshot.header.folder:
+        return snapshot.name.removeprefix(IMAGE).replace("-", ":", 1)
+    listed = (f"{digest_of(snapshot.source(path))}  {path}\n" for path in sorted(snapshot.files))
+    return f"sha256:{hashlib.sha256(''.join(listed).encode('utf-8', 'surrogateescape')).hexdigest()}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Indexed:
     """The content of a snapshot as a shelf."""

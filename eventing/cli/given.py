@@ -11,6 +11,7 @@ import typer
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
+    from shared.adapters.content.snapshot import Snapshot
     from shared.domain.resolver import Inputs
     from shared.domain.resolver.model import CatalogKey, Shelf
 
@@ -56,21 +57,33 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
 
 
 def named(words: Sequence[str], objects: Sequence[dict[str, object]] = ()) -> dict[CatalogKey, Shelf]:
-    """The catalogs by key. One without a name is whatever the Subscriptions name. CliError."""
+    """The catalogs by key. CliError."""
+    places = places_of(words, objects)
+    shelves = {path: shelf_at(path) for path in dict.fromkeys(places.values())}
+    return {key: shelves[path] for key, path in places.items()}
+
+
+def places_of(words: Sequence[str], objects: Sequence[dict[str, object]] = ()) -> dict[CatalogKey, str]:
+    """Where the catalogs are, by key. One without a name is whatever the Subscriptions name. CliError."""
     from shared.domain.resolver.model import CatalogKey
 
-    found: dict[CatalogKey, Shelf] = {}
+    found: dict[CatalogKey, str] = {}
     for word in words:
-        name, mark, path = word.partition("=")
-        if mark and name and not Path(word).exists():
+        name, path = split(word)
+        if name:
             place, _, last = name.rpartition("/")
-            found[CatalogKey(place or GLOBAL, last)] = shelf_at(path)
+            found[CatalogKey(place or GLOBAL, last)] = path
         elif len(words) == 1:
-            shelf = shelf_at(word)
-            found = dict.fromkeys(_wanted(objects) or [CatalogKey(GLOBAL, "catalog")], shelf)
+            found = dict.fromkeys(_wanted(objects) or [CatalogKey(GLOBAL, "catalog")], path)
         else:
             raise CliError(f"--catalog {word}: of several catalogs each wants a name, e.g. olm/community={word}", USAGE)
     return found
+
+
+def split(word: str) -> tuple[str, str]:
+    """The name of a catalog, empty when it has none, and where it is."""
+    name, mark, path = word.partition("=")
+    return (name, path) if mark and name and not Path(word).exists() else ("", word)
 
 
 def of_cluster(where: Where) -> dict[CatalogKey, Shelf]:
@@ -99,13 +112,25 @@ def _wanted(objects: Sequence[dict[str, object]]) -> list[CatalogKey]:
 
 def shelf_at(path: str) -> Shelf:
     """A catalog wherever it is, from what is kept of it on this machine. CliError."""
-    from eventing.cli.catalog.cache import default_store
     from eventing.resolution import shelf_of_snapshot
+
+    return shelf_of_snapshot(_snapshot_at(path))
+
+
+def content_at(path: str) -> str:
+    """The digest of what a catalog holds: of its image, or else of its files, wherever these are. CliError."""
+    from eventing.resolution import digest_of_snapshot
+
+    return digest_of_snapshot(_snapshot_at(path))
+
+
+def _snapshot_at(path: str) -> Snapshot:
+    from eventing.cli.catalog.cache import default_store
     from shared.adapters.content.anywhere import snapshot_at
     from shared.adapters.oci.errors import OciError
     from shared.domain.catalog.documents import NotACatalog
 
     try:
-        return shelf_of_snapshot(snapshot_at(path, default_store()))
+        return snapshot_at(path, default_store())
     except (OciError, NotACatalog, OSError) as error:
         raise CliError(f"--catalog {path}: {error}; name a folder, a file or an image", UNKNOWN) from error

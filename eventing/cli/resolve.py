@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.given import CatalogsOption, FromOption, inputs_of
+from eventing.cli.given import CatalogsOption, FromOption
+from eventing.cli.locking import LockedOption, LockOption, Read, answered
 from eventing.cli.output import show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption
 
 if TYPE_CHECKING:
-    from shared.domain.resolver import Inputs
+    from shared.domain.resolver import Inputs, Resolution
 
 COLUMNS = ("subscription", "has", "gets", "why")
 DIFF = ("-", "+", "subscription")
@@ -43,6 +44,8 @@ def resolve(
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
     ] = False,
+    lock: LockOption = None,
+    locked: LockedOption = None,
     output: OutputOption = "table",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
@@ -55,27 +58,24 @@ def resolve(
     "fbc": [blobs…] or "path": DIR}…], "subscriptions": […], "csvs": […]}, its answer {"id", "operators": […],
     "unsatisfiable", "error", "conflict": […], "fixes": […]}.
     """
-    is_whole = isolation is Isolation.NAMESPACE
+    is_whole, cluster = isolation is Isolation.NAMESPACE, (state, kubeconfig)
+    if bool(lock) + bool(locked) + batch > 1:
+        raise CliError("resolve: wanted one of --batch, --lock and --locked", USAGE)
     if batch:
         from eventing.cli.lines import answer_lines
         from eventing.resolution import answering
 
         answer_lines(answering(is_whole=is_whole))
         return
-    if not namespace:
-        raise CliError("resolve: give -n NAMESPACE, or --batch and questions on stdin", USAGE)
-    inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
-    rows, code = resolved(inputs, is_brief=diff)
+    inputs, resolution = answered(Read(namespace, catalog, folder, is_whole), cluster, lock=lock, locked=locked)
+    rows, code = resolved(inputs, resolution, is_brief=diff)
     show(rows, output, columns=DIFF if diff else COLUMNS)
     if code:
         raise typer.Exit(code)
 
 
-def resolved(inputs: Inputs, *, is_brief: bool = False) -> tuple[list[dict[str, object]], int]:
+def resolved(inputs: Inputs, resolution: Resolution, *, is_brief: bool = False) -> tuple[list[dict[str, object]], int]:
     """A row for each Subscription and each dependency, and the exit code."""
-    from shared.domain.resolver import resolve as answer
-
-    resolution = answer(inputs)
     installed = {one.name: one.installed_csv for one in inputs.subscribers}
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     rows: list[dict[str, object]] = []

@@ -1,0 +1,132 @@
+"""The file of `olmf resolve --lock`: what was read, what it was by digest, and what was chosen."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.given import content_at, inputs_of, places_of, split
+
+if TYPE_CHECKING:
+    from eventing.cli.given import Where
+    from shared.domain.resolver import Inputs, Resolution
+    from shared.domain.resolver.lock import Lock
+    from shared.domain.resolver.model import CatalogKey
+
+LockOption = Annotated[
+    Path | None, typer.Option("--lock", metavar="FILE", help="Write digests of every input and choice to a file.")
+]
+LockedOption = Annotated[
+    Path | None,
+    typer.Option("--locked", metavar="FILE", help="Read what such a file names; exit 1 if anything differs from it."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Where an answer came from, as words of the command line."""
+
+    namespace: str
+    catalogs: list[str] | None = None
+    """None: from a cluster."""
+    folder: Path | None = None
+    is_whole: bool = False
+
+
+def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | None) -> tuple[Inputs, Resolution]:
+    """What a namespace gets, locked in a file, or compared with what was. CliError."""
+    from shared.domain.resolver import resolve
+
+    held = _opened(locked) if locked else None
+    read = _as_locked(read, held) if held else read
+    if not read.namespace:
+        raise CliError("resolve: give -n NAMESPACE, or --batch and questions on stdin", USAGE)
+    inputs = inputs_of(read.namespace, read.catalogs, read.folder, cluster, is_whole=read.is_whole)
+    resolution = resolve(inputs)
+    if held and locked:
+        _check(locked, held, _identified(inputs, read.catalogs), resolution)
+    if lock:
+        _write(lock, inputs, resolution, read)
+    return inputs, resolution
+
+
+def _opened(path: Path) -> Lock:
+    from shared.domain.resolver.lock import InvalidLock, checked
+
+    try:
+        return checked(json.loads(path.read_bytes()))
+    except OSError as error:
+        raise CliError(f"--locked {path}: {error.strerror}", USAGE) from error
+    except (ValueError, RecursionError) as error:
+        what = str(error) if isinstance(error, InvalidLock) else "it is not JSON"
+        raise CliError(f"--locked {path}: {what}; `olmf resolve … --lock {path}` writes one", USAGE) from error
+
+
+def _as_locked(read: Read, lock: Lock) -> Read:
+    """What to read: as the lock says, unless the command line says otherwise."""
+    from shared.domain.resolver.lock import is_whole
+
+    source: Any = lock.get("read") or {}
+    folder = read.folder or (Path(source["from"]) if "from" in source else None)
+    return Read(read.namespace or lock["namespace"], read.catalogs or source.get("catalogs"), folder, is_whole(lock))
+
+
+def _check(path: Path, lock: Lock, inputs: Inputs, resolution: Resolution) -> None:
+    from shared.domain.resolver.lock import differences, lock_of
+
+    if wrong := list(differences(lock, lock_of(inputs, resolution))):
+        raise CliError(f"--locked {path}: {'; '.join(wrong)}; resolve with --lock {path} to accept it", NEGATIVE)
+
+
+def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> None:
+    """Write the lock of an answer; a refusal is none."""
+    from shared.domain.resolver.lock import lock_of
+
+    if refused := sorted(name for one in resolution.components if one.refusal for name in one.subscribers):
+        sys.stderr.write(f"# nothing is locked in {path}, because Subscription {refused[0]} gets no answer\n")
+        return
+    source: dict[str, object] = {}
+    if read.catalogs:
+        source = {"catalogs": list(map(_pinned, read.catalogs)), "from": str(read.folder)}
+    text = json.dumps({**lock_of(_identified(inputs, read.catalogs), resolution), "read": source}, indent=2) + "\n"
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise CliError(f"--lock {path}: {error.strerror}", USAGE) from error
+    sys.stderr.write(f"# locked in {path}; `olmf resolve --locked {path}` tells whether all is still so\n")
+
+
+def _identified(inputs: Inputs, words: Sequence[str] | None) -> Inputs:
+    """The inputs, with catalogs that say which content they had; those of a cluster do so already. CliError."""
+    if not words:
+        return inputs
+    places = _places(inputs, words)
+    contents = {path: content_at(path) for path in dict.fromkeys(places.values())}
+    known = {key: replace(inputs.catalogs[key], reference=contents[path]) for key, path in places.items()}
+    return replace(inputs, catalogs={**inputs.catalogs, **known})
+
+
+def _places(inputs: Inputs, words: Sequence[str]) -> dict[CatalogKey, str]:
+    if len(words) == 1 and not split(words[0])[0]:
+        return dict.fromkeys(inputs.catalogs, words[0])
+    return places_of(words)
+
+
+def _pinned(word: str) -> str:
+    """An image of a registry by its digest: what is kept of it answers without the registry."""
+    from shared.adapters.oci import Reference
+    from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
+
+    name, path = split(word)
+    image = image_named_by(path)
+    if not image or image.startswith(LOCAL_PREFIXES) or "://" in path:
+        return word
+    pinned = str(Reference.parse(path).at(content_at(path)))
+    return f"{name}={pinned}" if name else pinned

@@ -1,0 +1,105 @@
+"""What an answer depended on and what it was, by digests: a lock, which tells later whether all is still the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from shared.domain.resolver.model import Catalog, Chosen, Inputs, Resolution, Subscriber
+from shared.domain.resolver.opt_in import NONE
+
+VERSION: Final = 1
+Lock = Mapping[str, Any]
+_WHOLE, _APART = "namespace", "component"
+_INPUTS: Final = {"catalogs": "catalog", "subscriptions": "Subscription", "installed": "ClusterServiceVersion"}
+
+
+class InvalidLock(ValueError):
+    """What was read is no lock of a version that is known here."""
+
+
+def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
+    """The lock of an answer. The reference of each catalog has to say which content it had."""
+    return {
+        "version": VERSION,
+        "namespace": inputs.namespace,
+        "isolation": _WHOLE if inputs.is_whole else _APART,
+        "catalogs": {str(key): _catalog(one) for key, one in sorted(inputs.catalogs.items())},
+        "subscriptions": {one.name: _digest(_subscriber(one)) for one in _by_name(inputs.subscribers)},
+        "installed": {one.name: _digest(asdict(one)) for one in _by_name(inputs.installed)},
+        "surroundings": _digest([inputs.problem, sorted(inputs.copies.items())]),
+        "chosen": {one.bundle.name: _chosen(one) for one in sorted(resolution.chosen, key=lambda one: one.bundle.name)},
+    }
+
+
+def checked(value: object) -> Lock:
+    """A value that was read, as a lock. InvalidLock."""
+    wanted = {"namespace": str, "isolation": str, "surroundings": str, "chosen": dict, **dict.fromkeys(_INPUTS, dict)}
+    if not isinstance(value, dict) or value.get("version") != VERSION:
+        raise InvalidLock(f"it is no lock of version {VERSION}")
+    if wrong := [key for key, kind in wanted.items() if not isinstance(value.get(key), kind)]:
+        raise InvalidLock(f"it is a lock without {', '.join(wrong)}")
+    return value
+
+
+def is_whole(lock: Lock) -> bool:
+    """Whether one conflict refuses the whole namespace."""
+    return bool(lock["isolation"] == _WHOLE)
+
+
+def differences(lock: Lock, now: Lock) -> Iterator[str]:
+    """A sentence for each input that is not as it was, and for each choice that is another one."""
+    for key in ("namespace", "isolation"):
+        if lock[key] != now[key]:
+            yield f"the {key} is {now[key]}, and {lock[key]} was locked"
+    for key, what in _INPUTS.items():
+        for name in sorted(lock[key].keys() | now[key].keys()):
+            if wrong := _compared(lock[key].get(name), now[key].get(name)):
+                yield f"{what} {name} {wrong}"
+    if lock["surroundings"] != now["surroundings"]:
+        yield "OperatorGroups or copied ClusterServiceVersions are not as they were"
+    for name in sorted(lock["chosen"].keys() | now["chosen"].keys()):
+        if wrong := _compared(lock["chosen"].get(name), now["chosen"].get(name)):
+            yield f"the choice {name} {wrong}"
+
+
+def _compared(then: object, now: object) -> str:
+    if then == now:
+        return ""
+    if then is None:
+        return "is new"
+    return "is gone" if now is None else "is not as it was"
+
+
+def _catalog(one: Catalog) -> dict[str, object]:
+    return {"content": one.reference, "priority": one.priority, **({"problem": one.problem} if one.problem else {})}
+
+
+def _subscriber(one: Subscriber) -> dict[str, object]:
+    """What is said of it; what is not said is left out, so that a lock outlives fields that come later."""
+    stated = {**asdict(one), "opt_in": "" if one.opt_in == NONE else asdict(one.opt_in)}
+    return {field: value for field, value in stated.items() if value}
+
+
+def _chosen(one: Chosen) -> dict[str, object]:
+    return {
+        "package": one.package,
+        "channel": one.channel,
+        "catalog": str(one.catalog.key),
+        "replaces": one.replaces,
+        "image": one.bundle.image,
+        "digest": _digest(asdict(one.bundle)),
+        "subscriptions": list(one.subscribers),
+    }
+
+
+def _by_name(several: tuple[Any, ...]) -> list[Any]:
+    return sorted(several, key=lambda one: str(one.name))
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
