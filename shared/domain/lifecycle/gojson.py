@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
+
+from shared.domain.goencode import json_text
 
 OMIT: Final = object()
 """Zero value of a field that is left out when it is empty (`omitempty`)."""
@@ -60,13 +61,10 @@ DEPLOYMENT_SPEC: Final[Struct] = (
 """Down to containers; what lies deeper, and fields not named here, follow sorted by name. Stable, and equal to OLM's
 for specs that use nothing else; any other spec costs one rewrite of the Deployment when OLM's cluster is taken over."""
 
-_ESCAPES: Final = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-
 
 def encode(value: object, struct: Struct = ()) -> str:
     """The compact JSON text of a value, its structs arranged as Go declares them."""
-    text = json.dumps(_arranged(value, struct), ensure_ascii=False, separators=(",", ":"))
-    return text.translate(_ESCAPES)
+    return json_text(_arranged(value, struct), is_sorted=False)
 
 
 def _arranged(value: object, struct: Struct) -> object:
