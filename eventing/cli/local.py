@@ -159,9 +159,16 @@ def down(state: StateOption = None) -> None:
     from eventing.local.detach import stop
 
     directory = _directory(state)
-    if not stop(directory):
+    addresses = directory.read()
+    if addresses is None or not stop(directory):
         raise CliError(nothing_runs(directory), NEGATIVE)
     sys.stdout.write(f"stopped; the state stays in {directory.root}\n")
+    if addresses.registry and Path(addresses.kubeconfig) != directory.kubeconfig:
+        sys.stdout.write(
+            f"the cluster of {addresses.kubeconfig} keeps what was installed, not the catalogs of folders here, which "
+            "nobody serves now; "
+            f"`olmf up --state {directory.root} --kubeconfig {addresses.kubeconfig}` brings them back\n"
+        )
 
 
 def status(state: StateOption = None, kubeconfig: KubeconfigOption = None, output: OutputOption = "table") -> None:

@@ -11,16 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import structlog
+
 from eventing.local.folders import ring_on_change
 from eventing.local.served import Served, remember
-from eventing.local.state import StateDirectory
+from eventing.local.state import Addresses, StateDirectory
 from eventing.local.supervisor import Program, Supervisor
 from eventing.registry.shelf import name_of
-from shared.api.manifest import Manifest
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest, uid_of
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
+
+_LEAVE_SECONDS = 5
+log = structlog.get_logger()
 
 LOCAL_CATALOG = "local"
 """CatalogSource of the bundles given with `--bundles`."""
@@ -104,6 +110,17 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
                 await start
     finally:
         await supervisor.stop()
+        if plan.kubeconfig:
+            await _leave(plan, supervisor.addresses)
+
+
+async def _leave(plan: Plan, addresses: Addresses) -> None:
+    """Take what only we served off a cluster that goes on without us; the sandbox stops with us, and keeps it."""
+    leaving = _aside(lambda: remove_catalogs(plan, addresses))
+    try:
+        await asyncio.wait_for(leaving, _LEAVE_SECONDS)
+    except (TimeoutError, ApiError) as error:
+        log.warning("catalogs_stay", kubeconfig=str(plan.kubeconfig), error=f"{type(error).__name__}: {error}")
 
 
 def served_folders(plan: Plan) -> dict[Ref, tuple[Path, ...]]:
@@ -181,6 +198,19 @@ def _prepare(plan: Plan, kubeconfig: str, registry: str) -> bool:
     for manifest in wanted:
         cluster.apply(manifest)
     return bool(cluster.list(NODE))
+
+
+def remove_catalogs(plan: Plan, addresses: Addresses) -> bool:
+    """Remove the CatalogSources whose images came from our registry: nobody can pull them any more."""
+    from shared.adapters.kube import KubeClient
+
+    cluster = KubeClient.from_kubeconfig(str(plan.kubeconfig))
+    found = [source for ref in served_folders(plan) if (source := cluster.get(ref))]
+    ours = [source for source in found if str(source["spec"].get("image")).startswith(f"{addresses.registry}/")]
+    for source in ours:
+        cluster.delete(Ref.of(source), uid=uid_of(source))
+        log.info("catalog_removed", ref=str(Ref.of(source)))
+    return bool(ours)
 
 
 def apply_definitions(cluster: KubeClient) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from eventing.local.served import Served, is_without_bundles, recall, remember
 from eventing.local.state import StateDirectory
 from shared.kinds import CATALOG_SOURCE
-from tests.kit.installation import SAMPLES, Installation, olmf
+from tests.kit.installation import SAMPLES, Installation, installed, olmf
 
 
 def test_the_same_folders_are_served_again_as_long_as_they_are_there(tmp_path: Path) -> None:
@@ -65,3 +65,24 @@ def test_a_broken_bundle_is_named_by_up_by_status_and_by_its_catalog(tmp_path: P
         assert (told["name"], told["state"], wanted in told["says"]) == ("olm/local", "READY", True)
     finally:
         olmf("down", "--state", str(state))
+
+
+def test_a_cluster_that_goes_on_keeps_no_catalog_that_nobody_serves(tmp_path: Path) -> None:
+    with installed(tmp_path / "cluster") as cluster:
+        kubeconfig, state = cluster.state / "kubeconfig", tmp_path / "state"
+        place = {"name": "theirs", "namespace": "olm"}
+        spec = {"sourceType": "grpc", "image": "example.com/catalog:1"}
+        theirs = {"apiVersion": CATALOG_SOURCE.api_version, "kind": "CatalogSource", "metadata": place, "spec": spec}
+        with installed(state, "--kubeconfig", str(kubeconfig), "--bundles", str(SAMPLES)) as guest:
+            assert guest.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
+            guest.apply(theirs)
+            said = guest.olmf("down").stdout
+        assert "keeps what was installed, not the catalogs of folders here" in said
+        assert cluster.cluster.get(CATALOG_SOURCE.ref("local", "olm")) is None
+        assert cluster.cluster.get(CATALOG_SOURCE.ref("theirs", "olm"))
+        again = olmf("up", "--detach", "--state", str(state), "--kubeconfig", str(kubeconfig))
+        try:
+            assert f"serving again: {SAMPLES}" in again.stderr
+            assert cluster.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
+        finally:
+            olmf("down", "--state", str(state))

@@ -57,6 +57,9 @@ def test_a_second_one_is_refused_and_a_later_one_goes_on(tmp_path: Path) -> None
         supervisor = json.loads((state / "olmf.json").read_text())["supervisor"]
         os.kill(supervisor, signal.SIGKILL)
         until(lambda: not running(state), "the programs outlived their supervisor")
+        killed = olmf("status", "--state", str(state), check=False)
+        assert f"`olmf up` (pid {supervisor}) was killed" in killed.stderr
+        assert f"`olmf up --detach --state {state}` goes on from there" in killed.stderr
 
 
 def test_ctrl_c_in_the_foreground_ends_everything(tmp_path: Path) -> None:
