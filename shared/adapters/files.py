@@ -25,6 +25,9 @@ from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
 
 STDIN: Final = "-"
 _DEEPEST_YAML: Final = 10_000
+_DEEPEST_FOLDER: Final = 200
+_SHOWN: Final = 100
+"""Of a long path."""
 _WORTH_A_PROCESS: Final = 16 * 2**20
 """Bytes of a catalog from which on two processes are quicker than one."""
 _MAPPED_FROM: Final = 256 * 2**20
@@ -183,6 +186,8 @@ def _shown(name: str) -> str:
 
 def _walk(folder: Path, above: tuple[str, ...], seen: set[tuple[int, int]]) -> Iterator[tuple[str, ...]]:
     """All files below a folder. A folder is entered once, however many links lead to it."""
+    if len(above) > _DEEPEST_FOLDER:
+        raise OSError(0, f"more than {_DEEPEST_FOLDER} folders in each other", f"{str(folder)[:_SHOWN]}…")
     status = folder.stat()
     if (identity := (status.st_dev, status.st_ino)) in seen:
         return

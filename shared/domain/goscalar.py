@@ -29,6 +29,8 @@ _TIMESTAMP: Final = re.compile(
 )
 _BASES: Final = (16, 2, 8, 10)
 _INT64: Final = 2**63
+_MOST_DIGITS: Final = 64
+"""Of the largest whole number, in base 2."""
 _EXACT_FLOAT: Final = 2.0**53
 _PLAIN_EXPONENT: Final = 1e21
 """Below this, JSON of Go writes a whole number without an exponent."""
@@ -59,9 +61,11 @@ def _number(text: str) -> object:
     digits = text.replace("_", "")
     if match := _INTEGER.fullmatch(digits):
         index, body = next((i, group) for i, group in enumerate(match.groups()[1:]) if group)
-        number = int(body, _BASES[index]) * (-1 if match[1] == "-" else 1)
-        if -_INT64 <= number < 2 * _INT64:
-            return number
+        significant = body.lstrip("0")
+        if len(significant) <= _MOST_DIGITS:  # Python itself refuses to read thousands of them
+            number = int(significant or "0", _BASES[index]) * (-1 if match[1] == "-" else 1)
+            if -_INT64 <= number < 2 * _INT64:
+                return number
     if _FLOAT.fullmatch(digits):
         number_or_infinity = float(digits)
         return text if math.isinf(number_or_infinity) else number_or_infinity

@@ -100,6 +100,14 @@ def test_fbc_md_r052_what_is_no_part_of_a_catalog_has_to_be_ignored(tmp_path: Pa
     assert judge(str(tmp_path)).ok
 
 
+def test_folders_may_not_be_in_each_other_without_end(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["d"] * 300)
+    deep.mkdir(parents=True)
+    (finding,) = judge(str(tmp_path)).findings
+    assert "more than 200 folders in each other" in finding.message
+    assert finding.message.startswith(f"read {str(tmp_path)[:20]}")
+
+
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (finding,) = judge(str(tmp_path)).findings

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.catalog.source import check_form
+from eventing.cli.failure import NEGATIVE, UNKNOWN
 
 if TYPE_CHECKING:
     from shared.domain.catalog.verdict import Verdict
 
 PathsArgument = Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, files, images, or - for stdin.")]
-FormatOption = Annotated[str, typer.Option("-o", "--output", help="text or json.")]
+FormatOption = Annotated[
+    str, typer.Option("-o", "--output", help="text; json: a list with every finding; opm or yaml: what opm prints.")
+]
 
 
 def register(group: typer.Typer) -> None:
@@ -24,8 +27,7 @@ def register(group: typer.Typer) -> None:
 
 def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
     """Judge catalogs one by one; the exit code is 0 when all of them are valid."""
-    if output not in _FORMS:
-        raise CliError(f"-o {output}: wanted text or json", USAGE)
+    check_form(output, tuple(_FORMS))
     verdicts = [(path, *_judged(path)) for path in paths]
     _FORMS[output]([(path, verdict) for path, verdict, _ in verdicts])
     if code := max(code for _, _, code in verdicts):
@@ -46,26 +48,45 @@ def _judged(path: str) -> tuple[Verdict, int]:
 
 
 def _as_json(verdicts: Sequence[tuple[str, Verdict]]) -> None:
+    _print([{"path": path, "ok": verdict.ok, "errors": _rows(verdict)} for path, verdict in verdicts])
+
+
+def _as_opm(verdicts: Sequence[tuple[str, Verdict]]) -> None:
+    for _, verdict in verdicts:
+        _print(_result(verdict))
+
+
+def _as_yaml(verdicts: Sequence[tuple[str, Verdict]]) -> None:
+    from shared.domain.catalog.write_yaml import to_yaml
+
+    written = (to_yaml(dict(sorted(_result(verdict).items()))) + "\n" for _, verdict in verdicts)
+    sys.stdout.write("---\n".join(written))
+
+
+def _result(verdict: Verdict) -> dict[str, object]:
+    """What `opm` tells of a catalog, and every finding with its place."""
+    if verdict.ok:
+        return {"passed": True}
+    return {"passed": False, "error": {"message": verdict.text(with_places=False), "findings": _rows(verdict)}}
+
+
+def _rows(verdict: Verdict) -> list[dict[str, object]]:
+    return [
+        {
+            "message": one.message,
+            "file": one.place.file,
+            "document": one.place.document,
+            "line": one.place.line,
+            "path": list(one.path),
+        }
+        for one in verdict.findings
+    ]
+
+
+def _print(value: object) -> None:
     import orjson
 
-    rows = [
-        {
-            "path": path,
-            "ok": verdict.ok,
-            "errors": [
-                {
-                    "message": one.message,
-                    "file": one.place.file,
-                    "document": one.place.document,
-                    "line": one.place.line,
-                    "path": list(one.path),
-                }
-                for one in verdict.findings
-            ],
-        }
-        for path, verdict in verdicts
-    ]
-    sys.stdout.write(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
 def _as_text(verdicts: Sequence[tuple[str, Verdict]]) -> None:
@@ -75,4 +96,4 @@ def _as_text(verdicts: Sequence[tuple[str, Verdict]]) -> None:
             sys.stderr.write(f"{heading}{verdict.text()}\n")
 
 
-_FORMS = {"text": _as_text, "json": _as_json}
+_FORMS = {"json": _as_json, "yaml": _as_yaml, "opm": _as_opm, "text": _as_text}

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
 
@@ -91,7 +92,25 @@ def test_several_paths_are_told_apart_in_words(sound: Path, broken: Path) -> Non
 
 def test_fbc_md_r344_an_unknown_form_is_refused(sound: Path) -> None:
     done = olmf("validate", str(sound), "-o", "xml")
-    assert (done.returncode, done.stderr) == (2, "olmf: -o xml: wanted text or json\n")
+    said = 'olmf: invalid --output value "xml", expected (json|yaml|opm|text)\n'
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+@pytest.mark.parametrize(("form", "passed"), [("opm", '{\n  "passed": true\n}\n'), ("yaml", "passed: true\n\n")])
+def test_fbc_md_r343_what_opm_prints_is_printed_where_that_is_wanted(
+    sound: Path, broken: Path, form: str, passed: str
+) -> None:
+    done = olmf("validate", str(sound), "-o", form)
+    assert (done.returncode, done.stdout, done.stderr) == (0, passed, "")
+    done = olmf("validate", str(broken), "-o", form)
+    assert (done.returncode, done.stderr) == (1, "")
+    told = yaml.safe_load(done.stdout)  # which reads JSON, too
+    tree = 'invalid index:\n└── invalid package "foo":\n    └── default channel must be set'
+    assert (told["passed"], told["error"]["message"]) == (False, tree)
+    assert [(one["file"], one["line"]) for one in told["error"]["findings"]] == [("catalog.json", 1)]
+    assert [one["passed"] for one in yaml.safe_load_all(olmf("validate", str(sound), "-", "-o", "yaml").stdout)] == [
+        True, True,
+    ]  # fmt: skip
 
 
 def test_an_image_that_cannot_be_had_is_not_judged(tmp_path: Path) -> None:
