@@ -15,7 +15,8 @@ import typer
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
-    from shared.domain.extension.model import CatalogView, Installed
+    from shared.adapters.content import Snapshot
+    from shared.domain.extension.model import CatalogView, Installed, Offer
 
 FileOption = Annotated[
     list[str] | None,
@@ -182,16 +183,12 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
     from shared.adapters.oci.errors import OciError
     from shared.domain.catalog.documents import NotACatalog
     from shared.domain.extension.model import CatalogView
-    from shared.domain.extension.question import offer_of
     from shared.domain.extension.shape import InvalidQuestion
 
     try:
-        pages = snapshot_at(path, default_store()).documents(package)
-        blobs = [pages.value(row) for row in pages.rows()]
+        offer = offer_in(snapshot_at(path, default_store()), package, has_releases=has_releases)
     except (NotACatalog, OciError, OSError) as error:
         raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
-    try:
-        offer = offer_of(blobs, package, has_releases=has_releases)
     except InvalidQuestion as error:
         raise CliError(f"catalog {path}: {error}", UNKNOWN) from error
     with shaped(f"ClusterCatalog {name}", USAGE):
@@ -202,3 +199,16 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
             at(stated, "spec", "availabilityMode") != "Unavailable",
             offer,
         )
+
+
+def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:
+    """What an open catalog offers of a package. InvalidQuestion when nobody can make sense of it."""
+    from shared.domain.catalog.model import Package
+    from shared.domain.extension.offer import offer_of, offer_of_package
+
+    pages, found = snapshot.documents(package), snapshot.package(package)
+    if not isinstance(found, Package):  # OLM v1 minds other defects than OLM does
+        return offer_of([pages.value(row) for row in pages.rows()], package, has_releases=has_releases)
+    deprecations = next(pages.rows("olm.deprecations"), None)
+    stated = None if deprecations is None else pages.value(deprecations)
+    return offer_of_package(found, stated, has_releases=has_releases)

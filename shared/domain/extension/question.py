@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from shared.domain.catalog.model import Channel, Entry
-from shared.domain.extension.identity import NoIdentity, of_bundle
-from shared.domain.extension.model import Answer, Bundle, CatalogView, Installed, Offer, Request
+from shared.domain.extension.model import Answer, CatalogView, Installed, Request
+from shared.domain.extension.offer import offer_of
 from shared.domain.extension.resolve import resolve
 from shared.domain.extension.shape import InvalidQuestion, Shape, check
 from shared.domain.gotext import quoted
@@ -16,14 +15,6 @@ RELEASES = "BundleReleaseSupport"
 """The gate of explicit releases."""
 
 
-_ENTRY: Final[Shape] = {"name": str, "replaces": str, "skips": [str], "skipRange": str}
-_BLOBS: Final[Mapping[str, Shape]] = {
-    "olm.package": {},
-    "olm.bundle": {"name": str, "image": str, "properties": [{"type": str}]},
-    "olm.channel": {"name": str, "entries": [_ENTRY]},
-    "olm.deprecations": {"entries": [{"reference": {"schema": str, "name": str}}]},
-}
-"""By schema; others may hold anything."""
 _REQUIREMENT: Final[Shape] = {"key": str, "operator": str, "values": [str]}
 _EXTENSION: Final[Shape] = {
     "packageName": str,
@@ -72,31 +63,6 @@ def request_of(source: Mapping[str, Any], place: str) -> Request:
         source.get("selector"),
         source.get("upgradeConstraintPolicy") == "SelfCertified",
     )
-
-
-def offer_of(blobs: Iterable[Mapping[str, Any]], package: str, *, has_releases: bool) -> Offer:
-    """What the blobs say about a package; bundles in the order of the files they are cached in. InvalidQuestion."""
-    own = [blob for blob in blobs if _package_of(blob) == package]
-    for blob in own:
-        check(blob, _BLOBS.get(str(blob.get("schema")), {}), f"{blob.get('schema')} {blob.get('name') or package}")
-    listed: dict[str, list[Mapping[str, Any]]] = {}
-    for blob in own:
-        listed.setdefault(str(blob.get("schema")), []).append(blob)
-    bundles = (_bundle(blob, has_releases=has_releases) for blob in listed.get("olm.bundle", ()))
-    return Offer(
-        tuple(sorted(bundles, key=lambda one: f"{one.name}.json")),
-        tuple(map(_channel, listed.get("olm.channel", ()))),
-        next(iter(listed.get("olm.deprecations", ())), None),
-        is_empty=not own,
-    )
-
-
-def _package_of(blob: Mapping[str, Any]) -> object:
-    return blob.get("name" if blob.get("schema") == "olm.package" else "package")
-
-
-def _channel(blob: Mapping[str, Any]) -> Channel:
-    return Channel(str(blob.get("name") or ""), tuple(map(_entry, blob.get("entries") or ())))
 
 
 def shown(answer: Answer, *, has_releases: bool) -> dict[str, Any]:
@@ -152,17 +118,3 @@ def _installed(stated: Mapping[str, Any] | None) -> Installed | None:
     if stated is None:
         return None
     return Installed(stated.get("name") or "", stated.get("version") or "", stated.get("release"))
-
-
-def _bundle(blob: Mapping[str, Any], *, has_releases: bool) -> Bundle:
-    name, properties = str(blob.get("name") or ""), tuple(blob.get("properties") or ())
-    image = str(blob.get("image") or "")
-    try:
-        return Bundle(name, image, properties, of_bundle(name, properties, has_releases=has_releases))
-    except NoIdentity as error:
-        return Bundle(name, image, properties, None, str(error))
-
-
-def _entry(stated: Mapping[str, Any]) -> Entry:
-    name, replaces, skip_range = (stated.get(field) or "" for field in ("name", "replaces", "skipRange"))
-    return Entry(name, replaces, tuple(stated.get("skips") or ()), skip_range)
