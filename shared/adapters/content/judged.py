@@ -10,7 +10,7 @@ from shared.adapters.content.store import Store
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.meta import meta_of
-from shared.domain.catalog.model import Channel, Entry
+from shared.domain.catalog.model import Channel
 
 Listing: TypeAlias = Literal["packages", "channels", "bundles"]
 
@@ -42,12 +42,7 @@ def _mark(snapshot: Snapshot) -> str:
 
 
 def _channel(package: str, channel: Channel) -> Blob:
-    return {"package": package, "name": channel.name, "entries": list(map(_entry, channel.entries))}
-
-
-def _entry(entry: Entry) -> Blob:
-    given = {"replaces": entry.replaces, "skips": list(entry.skips), "skipRange": entry.skip_range}
-    return {"name": entry.name} | {key: value for key, value in given.items() if value}
+    return {"package": package, "name": channel.name, "entries": [entry.document() for entry in channel.entries]}
 
 
 def _described(snapshot: Snapshot, package: str, found: Channels) -> Iterator[Blob]:

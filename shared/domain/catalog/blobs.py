@@ -117,9 +117,7 @@ def _add_channel(blobs: Blobs, meta: Meta, place: Place) -> None:
 
 
 def _entry(value: Mapping[str, Any] | None) -> Entry:
-    fields = schemas.ENTRY.read(value)
-    skips = tuple(skip or "" for skip in fields.get("skips") or ())
-    return Entry(fields.get("name") or "", fields.get("replaces") or "", skips, fields.get("skipRange") or "")
+    return Entry.of(schemas.ENTRY.read(value))
 
 
 def _add_deprecations(blobs: Blobs, meta: Meta, place: Place) -> None:

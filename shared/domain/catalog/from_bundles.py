@@ -119,7 +119,7 @@ def _default_channel(ordered: Sequence[Published], channels: Channels) -> str:
 
 def _channel(package: str, name: str, members: Sequence[Published], present: set[str]) -> Manifest:
     entries = _joined([_within(one.offer.entry, present) for one in members])
-    return {"schema": "olm.channel", "package": package, "name": name, "entries": [_written(one) for one in entries]}
+    return {"schema": "olm.channel", "package": package, "name": name, "entries": [one.document() for one in entries]}
 
 
 def _within(entry: Entry, present: set[str]) -> Entry:
@@ -141,11 +141,6 @@ def _joined(entries: Sequence[Entry]) -> list[Entry]:
 def _following(entry: Entry, head: str) -> Entry:
     # An entry replaces one other at most: what it already replaces stays, and the older head is skipped.
     return replace(entry, skips=(*entry.skips, head)) if entry.replaces else replace(entry, replaces=head)
-
-
-def _written(entry: Entry) -> Manifest:
-    fields = {"replaces": entry.replaces, "skips": list(entry.skips), "skipRange": entry.skip_range}
-    return {"name": entry.name} | {key: value for key, value in fields.items() if value}
 
 
 def _bundle(one: Published) -> Manifest:

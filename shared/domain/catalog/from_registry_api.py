@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest
+from shared.domain.catalog.model import Entry
 
 Told: TypeAlias = Mapping[str, Any]  # why: a message by field name
 _REQUIRED: Final = {"olm.gvk": "olm.gvk.required", "olm.package": "olm.package.required"}
@@ -36,8 +37,7 @@ def documents(packages: Iterable[Told], bundles: Iterable[Told]) -> Iterator[Man
 
 
 def _entry(bundle: Told) -> Manifest:
-    told = {"replaces": bundle.get("replaces"), "skips": bundle.get("skips"), "skipRange": bundle.get("skipRange")}
-    return {"name": bundle.get("csvName", "")} | {key: value for key, value in told.items() if value}
+    return Entry.of({**bundle, "name": bundle.get("csvName")}).document()
 
 
 def _bundle(package: str, bundle: Told) -> Manifest:

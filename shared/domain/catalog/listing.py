@@ -65,5 +65,4 @@ def _channels(config: Config, package: str) -> Iterable[Blob]:
 
 
 def _head(channel: Blob) -> str:
-    entries = (Entry(one["name"], one.get("replaces", ""), tuple(one.get("skips", ()))) for one in channel["entries"])
-    return heads(Channel(channel["name"], tuple(entries)))[0].name
+    return heads(Channel(channel["name"], tuple(map(Entry.of, channel["entries"]))))[0].name

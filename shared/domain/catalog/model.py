@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from shared.api.manifest import Manifest, ReadOnly
+
 
 @dataclass(frozen=True, slots=True)
 class Property:
@@ -23,6 +25,17 @@ class Entry:
     replaces: str = ""
     skips: tuple[str, ...] = ()
     skip_range: str = ""
+
+    @classmethod
+    def of(cls, fields: ReadOnly) -> Entry:
+        """The entry that a document states; what is absent or null is empty."""
+        skips = tuple(skip or "" for skip in fields.get("skips") or ())
+        return cls(fields.get("name") or "", fields.get("replaces") or "", skips, fields.get("skipRange") or "")
+
+    def document(self) -> Manifest:
+        """The entry as it stands in a document, which leaves out what is empty."""
+        edges = {"replaces": self.replaces, "skips": list(self.skips), "skipRange": self.skip_range}
+        return {"name": self.name} | {key: value for key, value in edges.items() if value}
 
 
 @dataclass(frozen=True, slots=True)

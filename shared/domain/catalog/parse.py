@@ -35,7 +35,7 @@ def parse_package(name: str, documents: PackageDocuments) -> Package | SickPacka
     if findings:
         return SickPackage(name, tuple(findings))
     channels = tuple(
-        Channel(document.name, tuple(map(_entry, document.fields["entries"]))) for document in documents.channels
+        Channel(document.name, tuple(map(Entry.of, document.fields["entries"]))) for document in documents.channels
     )
     bundles = {document.name: _bundle(document) for document in documents.bundles}
     default = str(documents.packages[0].fields.get("defaultChannel"))
@@ -177,11 +177,6 @@ def _entry_fields(entry: object) -> dict[str, Any] | None:
         "skips": entry.get("skips") or [],
         "skipRange": entry.get("skipRange") or "",
     }
-
-
-def _entry(entry: object) -> Entry:
-    fields = _entry_fields(entry) or {}
-    return Entry(fields["name"], fields["replaces"], tuple(fields["skips"]), fields["skipRange"])
 
 
 def _bundle(document: Document) -> Bundle:
