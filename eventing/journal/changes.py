@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from typing import Any
 
 from eventing.events import Event, change_of
 from shared.adapters.kube.cached import Told, weight
 from shared.kinds import Kind, Ref
 
-SUMS = "olmf:changes"
-"""A Redis hash: `<apiVersion>/<kind>/<namespace>` to the sum of the weights of all changes there."""
-NEWEST = "olmf:newest"
-"""A Redis hash: the same to the resourceVersion of the last change."""
-WRITES = "olmf:writes"
-"""A Redis hash: the same to the number of writes of ours."""
+CHANGES = "olmf:changes:"
+"""With `<apiVersion>/<kind>/<namespace>` a Redis hash: `sum` of the weights of all changes there, `newest`
+resourceVersion, number of `writes` of ours. It is gone a day after the last of them: namespaces come and go."""
+_KEEP_SECONDS = 24 * 60 * 60
+"""Longer than anybody believes what was read at the sum of then (`shared.adapters.kube.cached.GOOD_SECONDS`)."""
 _UNKNOWN = 2**31
 
 
@@ -22,11 +22,11 @@ def note(pipe: Any, event: Event) -> None:
     """Add the commands that note an event to a pipeline; one that names no resourceVersion spoils every sum."""
     change = change_of(event.id)
     by = weight(change[1]) if change else secrets.randbelow(_UNKNOWN)
-    for namespace in dict.fromkeys((event.ref.namespace, "")):
-        place = _place(event.ref, namespace)
-        pipe.execute_command("HINCRBY", SUMS, place, by)
+    for key in _keys(event.ref, event.ref.namespace):
+        pipe.execute_command("HINCRBY", key, "sum", by)
         if change and change[1].isdigit():
-            pipe.execute_command("HSET", NEWEST, place, change[1])
+            pipe.execute_command("HSET", key, "newest", change[1])
+        pipe.execute_command("EXPIRE", key, _KEEP_SECONDS)
 
 
 class RedisChanges:
@@ -37,21 +37,19 @@ class RedisChanges:
 
     def told(self, kind: Kind, namespace: str) -> Told:
         """What was told of the kind in the namespace (empty: in all); zeros when nothing was."""
-        place = _place(kind.ref("", namespace), namespace)
-        pipe = self._client.pipeline(transaction=False)
-        pipe.execute_command("HGET", SUMS, place)
-        pipe.execute_command("HGET", NEWEST, place)
-        pipe.execute_command("HGET", WRITES, place)
-        total, newest, writes = (int(answer or 0) for answer in pipe.execute())
-        return Told(total, newest, writes)
+        key, *_ = _keys(kind.ref("", namespace), namespace)
+        return Told(*(int(each or 0) for each in self._client.execute_command("HMGET", key, "sum", "newest", "writes")))
 
     def wrote(self, kind: Kind, namespace: str) -> None:
         """Count a write to an object of the kind in the namespace."""
         pipe = self._client.pipeline(transaction=False)
-        for where in dict.fromkeys((namespace, "")):
-            pipe.execute_command("HINCRBY", WRITES, _place(kind.ref("", where), where), 1)
+        for key in _keys(kind.ref("", namespace), namespace):
+            pipe.execute_command("HINCRBY", key, "writes", 1)
+            pipe.execute_command("EXPIRE", key, _KEEP_SECONDS)
         pipe.execute()
 
 
-def _place(ref: Ref, namespace: str) -> str:
-    return f"{ref.api_version}/{ref.kind}/{namespace}"
+def _keys(ref: Ref, namespace: str) -> Iterator[str]:
+    """Of the namespace, and of all together."""
+    for place in dict.fromkeys((namespace, "")):
+        yield f"{CHANGES}{ref.api_version}/{ref.kind}/{place}"

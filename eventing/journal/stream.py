@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from eventing.events import Event, change_of
+from eventing.events import Event
 from eventing.journal.book import Book
 from eventing.journal.changes import note
 from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Saw, pack, unpack_event, unpack_run
+from eventing.journal.seen import Seen
 from shared.kinds import Ref
 
-SEEN = "olmf:seen"
-"""A Redis hash: ref to the resourceVersion of its last event."""
 KEY = "olmf:journal:key"
 _TRIM_EVERY = 500
 _LONGEST_BLOCK_MS = 5000  # the socket gives up not long after
@@ -49,6 +48,7 @@ class RedisJournal:
         self._max_bytes = max_bytes
         self._now_ms = now_ms
         self._also = also
+        self._seen = Seen(client, lambda: now_ms() / 1000)
         self._until_trim = _TRIM_EVERY
 
     def secret(self) -> bytes:
@@ -65,10 +65,7 @@ class RedisJournal:
             entry = pack(Saw.of(event, self._now_ms()))
             self._also(entry)
             pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
-            if event.type.endswith(".delete"):
-                pipe.execute_command("HDEL", SEEN, str(event.ref))
-            elif change := change_of(event.id):
-                pipe.execute_command("HSET", SEEN, str(event.ref), change[1])
+            self._seen.note(pipe, event)
             note(pipe, event)
         if count:
             pipe.execute()
@@ -78,16 +75,12 @@ class RedisJournal:
 
     def unseen(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
         """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
-        found: list[Ref] = []
-        for start in range(0, len(identities), _PAGE):
-            page = identities[start : start + _PAGE]
-            told = self._client.execute_command("HMGET", SEEN, *(str(ref) for ref, _ in page))
-            found += [ref for (ref, version), seen in zip(page, told, strict=True) if not _covers(seen, version)]
-        return tuple(found)
+        return self._seen.lacks(identities)
 
     def trim(self) -> None:
-        """Forget the oldest entries when the stream is longer than its bound in bytes."""
+        """Forget the oldest entries when the stream is longer than its bound in bytes, and objects long gone."""
         self._until_trim = _TRIM_EVERY
+        self._seen.forget()
         size = self._client.execute_command("MEMORY USAGE", STREAM, "SAMPLES", 100) or 0
         if size > self._max_bytes:
             length = self._client.execute_command("XLEN", STREAM)
@@ -134,11 +127,3 @@ def _decoded(fields: dict[bytes, bytes]) -> Iterator[Recorded | Saw]:
                 yield decode(data)
             except ValueError:
                 continue  # why: a journal outlives upgrades; what another version wrote must not hide the rest
-
-
-def _covers(seen: bytes | None, version: str) -> bool:
-    """The event told of this version, or of a later one."""
-    if seen is None:
-        return False
-    told = seen.decode()
-    return told == version or (told.isdigit() and version.isdigit() and int(told) > int(version))

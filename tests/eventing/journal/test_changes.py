@@ -43,3 +43,13 @@ def test_a_write_is_counted_in_its_namespace_and_over_all(redis_url: str) -> Non
         assert [changes.told(SUBSCRIPTION, place).writes for place in ("ns", "", "other")] == [1, 1, 0]
         changes.wrote(NAMESPACE, "")
         assert changes.told(NAMESPACE, "").writes == 1
+
+
+def test_what_rests_for_a_day_is_forgotten(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        RedisJournal(client).saw([an_event("7")])
+        RedisChanges(client).wrote(SUBSCRIPTION, "other")
+        keys = client.keys("olmf:changes:*")
+        assert len(keys) == 3
+        for key in keys:
+            assert 86_000 < client.ttl(key) <= 86_400, "whoever read at that sum has long forgotten it"

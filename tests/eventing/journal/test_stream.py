@@ -81,6 +81,20 @@ def test_a_deleted_object_is_forgotten(client: Redis) -> None:
     assert journal.unseen([(ONE, "7")]) == (ONE,)
 
 
+def test_who_is_not_asked_about_for_days_is_forgotten(client: Redis) -> None:
+    today = 20_000
+    journal = RedisJournal(client, now_ms=lambda: today * 86_400_000)
+    refs = [CONFIG_MAP.ref(f"map{number}", "ns") for number in range(2000)]
+    journal.saw(Event(change_id(f"uid{ref.name}", "7", "update"), names.UPDATED, "api", ref) for ref in refs)
+    alive = [(ref, "7") for ref in refs[:50]]
+    for today in range(20_001, 20_005):
+        assert journal.unseen(alive) == ()
+        for _ in range(20):
+            journal.trim()
+        assert client.hlen("olmf:seen") == (2000 if today < 20_004 else 50)
+    assert journal.unseen(alive) == ()
+
+
 def test_an_event_of_another_origin_tells_of_no_version(client: Redis) -> None:
     journal = RedisJournal(client)
     journal.saw([Event("a-random-id", names.UPDATED, "knative", ONE)])

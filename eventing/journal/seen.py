@@ -1,0 +1,78 @@
+"""Which version of each object an event has told of: what the audit asks.
+
+A deletion removes its object. Where nobody noticed one (no watcher was there), the object stays until it was not asked
+about for days: the audit asks about whatever exists, several times an hour.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from eventing.events import Event, change_of
+from shared.kinds import Ref
+
+SEEN = "olmf:seen"
+"""A Redis hash: ref to the resourceVersion of its last event, and the day when it was last told of or asked about."""
+KEEP_DAYS = 3
+_PAGE = 500
+_DAY_SECONDS = 24 * 60 * 60
+
+
+class Seen:
+    """What events have told of, in the Redis of the journal."""
+
+    def __init__(self, client: Any, now: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._now = now
+        self._position = 0
+
+    def note(self, pipe: Any, event: Event) -> None:
+        """Add the command that notes an event to a pipeline."""
+        if event.type.endswith(".delete"):
+            pipe.execute_command("HDEL", SEEN, str(event.ref))
+        elif change := change_of(event.id):
+            pipe.execute_command("HSET", SEEN, str(event.ref), f"{change[1]} {self._today}")
+
+    def lacks(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
+        """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
+        found: list[Ref] = []
+        for start in range(0, len(identities), _PAGE):
+            page = identities[start : start + _PAGE]
+            told = [_read(each) for each in self._client.execute_command("HMGET", SEEN, *(str(ref) for ref, _ in page))]
+            found += [
+                ref for (ref, wanted), (version, _) in zip(page, told, strict=True) if not _covers(version, wanted)
+            ]
+            self._stay(
+                [(ref, version) for (ref, _), (version, day) in zip(page, told, strict=True) if day != self._today]
+            )
+        return tuple(found)
+
+    def forget(self) -> None:
+        """Look through a part of all, and drop what was not asked about for days."""
+        answer = self._client.execute_command("HSCAN", SEEN, self._position, "COUNT", _PAGE)
+        self._position, page = int(answer[0]), answer[1]
+        old = [ref for ref, value in page.items() if _read(value)[1] + KEEP_DAYS < self._today]
+        if old:
+            self._client.execute_command("HDEL", SEEN, *old)
+
+    def _stay(self, asked: Sequence[tuple[Ref, str]]) -> None:
+        words = [word for ref, version in asked if version for word in (str(ref), f"{version} {self._today}")]
+        if words:
+            self._client.execute_command("HSET", SEEN, *words)
+
+    @property
+    def _today(self) -> int:
+        return int(self._now() // _DAY_SECONDS)
+
+
+def _read(value: bytes | None) -> tuple[str, int]:
+    """Version and day; empty when nothing was told."""
+    version, _, day = (value or b"").decode().partition(" ")
+    return version, int(day or 0)
+
+
+def _covers(told: str, version: str) -> bool:
+    """The event told of this version, or of a later one."""
+    return told == version or (told.isdigit() and version.isdigit() and int(told) > int(version))
