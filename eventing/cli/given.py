@@ -1,8 +1,8 @@
-"""What `resolve`, `explain` and `upgrades` look at: a cluster, or catalogs and manifests in files."""
+"""What `resolve`, `explain` and `upgrades` look at: a cluster, a capture of one, or catalogs and manifests in files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +22,8 @@ CatalogsOption = Annotated[
     ),
 ]
 FromOption = Annotated[
-    Path | None, typer.Option("--from", metavar="DIR", help="Subscriptions, CSVs and OperatorGroups as YAML.")
+    Path | None,
+    typer.Option("--from", metavar="DIR|CAPTURE", help="Subscriptions, CSVs and OperatorGroups, or `olmf capture` -o."),
 ]
 Where = tuple[Path | None, Path | None]
 """A state directory, and a kubeconfig."""
@@ -33,13 +34,34 @@ GLOBAL = "olm"
 def inputs_of(
     namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *, is_whole: bool
 ) -> Inputs:
-    """What files say about a namespace when catalogs are named, else what the cluster says. CliError."""
+    """What a capture, or files with catalogs, say about a namespace; else what the cluster says. CliError."""
+    if folder and folder.is_file() and _is_capture(folder):
+        return _of_capture(folder, catalogs or (), namespace, is_whole=is_whole)
     if catalogs:
         return _of_files(catalogs, folder, namespace, is_whole=is_whole)
+    if folder:
+        raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
     from eventing.cli.target import choose
     from eventing.resolution import inputs_of_namespace
 
     return inputs_of_namespace(choose(*cluster).cluster(), namespace, is_whole=is_whole)
+
+
+def _is_capture(path: Path) -> bool:
+    import tarfile
+
+    return tarfile.is_tarfile(path)
+
+
+def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Inputs:
+    from eventing.replay import NotACapture, open_capture
+    from eventing.replay.captured import inputs_of_capture
+
+    try:
+        capture = open_capture(path)
+    except NotACapture as error:
+        raise CliError(str(error), USAGE) from error
+    return inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
 
 
 def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
@@ -56,14 +78,14 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
 
 
-def named(words: Sequence[str], objects: Sequence[dict[str, object]] = ()) -> dict[CatalogKey, Shelf]:
+def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, Shelf]:
     """The catalogs by key. CliError."""
     places = places_of(words, objects)
     shelves = {path: shelf_at(path) for path in dict.fromkeys(places.values())}
     return {key: shelves[path] for key, path in places.items()}
 
 
-def places_of(words: Sequence[str], objects: Sequence[dict[str, object]] = ()) -> dict[CatalogKey, str]:
+def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, str]:
     """Where the catalogs are, by key. One without a name is whatever the Subscriptions name. CliError."""
     from shared.domain.resolver.model import CatalogKey
 
@@ -98,7 +120,7 @@ def of_cluster(where: Where) -> dict[CatalogKey, Shelf]:
     return shelves_of_cluster(target.cluster())
 
 
-def _wanted(objects: Sequence[dict[str, object]]) -> list[CatalogKey]:
+def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
     from shared.domain.resolver.model import CatalogKey
 
     specs = [one.get("spec") for one in objects if one.get("kind") == "Subscription"]

@@ -92,9 +92,8 @@ def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> No
     if refused := sorted(name for one in resolution.components if one.refusal for name in one.subscribers):
         sys.stderr.write(f"# nothing is locked in {path}, because Subscription {refused[0]} gets no answer\n")
         return
-    source: dict[str, object] = {}
-    if read.catalogs:
-        source = {"catalogs": list(map(_pinned, read.catalogs)), "from": str(read.folder)}
+    source: dict[str, object] = {"catalogs": list(map(_pinned, read.catalogs))} if read.catalogs else {}
+    source |= {"from": str(read.folder)} if read.folder else {}
     text = json.dumps({**lock_of(_identified(inputs, read.catalogs), resolution), "read": source}, indent=2) + "\n"
     try:
         path.write_text(text)
@@ -115,7 +114,8 @@ def _identified(inputs: Inputs, words: Sequence[str] | None) -> Inputs:
 
 def _places(inputs: Inputs, words: Sequence[str]) -> dict[CatalogKey, str]:
     if len(words) == 1 and not split(words[0])[0]:
-        return dict.fromkeys(inputs.catalogs, words[0])
+        wanted = {one.catalog for one in inputs.subscribers} & inputs.catalogs.keys()
+        return dict.fromkeys(wanted or inputs.catalogs, words[0])
     return places_of(words)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from eventing.events import Event, change_id
 from eventing.journal import Book, Saw
@@ -39,7 +41,7 @@ class NoCatalogs:
 class LivingWorld:
     """Whatever happens in it rings the steps, until nothing is left to do; all of it is recorded."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Mapping[type, object] = MappingProxyType({})) -> None:
         self.api = FakeApi()
         self.book = Book()
         self._at = 1_767_225_600_000
@@ -49,6 +51,7 @@ class LivingWorld:
             Copies: ListedCopies(self.api),
             Discovery: self.api,
             Catalogs: NoCatalogs(),
+            **more,
         }
         self._runner = Runner(ports, self.api, FixedClock())
 

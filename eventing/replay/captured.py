@@ -1,0 +1,79 @@
+"""A namespace as a capture tells of it: the resolver's inputs, from captured objects and recorded catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from eventing.journal.book import Unrecorded
+from eventing.replay.archive import Capture
+from eventing.replay.past import Past
+from eventing.replay.ports import AnswersInTime, NotAsked
+from shared.api.manifest import Manifest
+from shared.domain.resolver import CatalogKey, Inputs
+from shared.domain.resolver.model import Catalog, Shelf
+from shared.domain.resolver.scene import look
+from shared.domain.resolver.shelves import IndexedShelf
+from shared.kinds import Kind, Ref
+from shared.ports import Catalogs, ImageSource, Policy, Unavailable
+
+
+def inputs_of_capture(
+    capture: Capture, namespace: str, shelves: Mapping[CatalogKey, Shelf], *, is_whole: bool
+) -> Inputs:
+    """What a namespace was at the end of a capture; `shelves` stand in for its catalogs."""
+    past = Past(capture)
+    policy, catalogs = (AnswersInTime(past.book, past.answers(port), lambda: past.ended) for port in (Policy, Catalogs))
+    chosen: Policy = policy.port(Policy) if past.answers(Policy) else Policy()
+    content = _Recorded(catalogs.port(Catalogs))
+
+    def opened(at: Catalog) -> IndexedShelf:
+        return IndexedShelf(content, at.reference, ImageSource(*at.origin))
+
+    scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
+    inputs = look(_Objects(past.final()), opened, namespace, scope).inputs
+    known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in shelves}
+    return replace(inputs, catalogs={**inputs.catalogs, **known}, shelves={**inputs.shelves, **shelves})
+
+
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """Captured objects, as something to ask."""
+
+    objects: Mapping[Ref, Manifest]
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None."""
+        return self.objects.get(ref)
+
+    def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
+        """All objects of a kind in a namespace."""
+        found = (ref for ref in self.objects if (ref.api_version, ref.kind) == (kind.api_version, kind.kind))
+        return tuple(self.objects[ref] for ref in sorted(found) if namespace in ("", ref.namespace))
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """Recorded catalogs; what was not asked for then is unavailable."""
+
+    catalogs: Any
+
+    def package(self, *question: Any) -> Any:
+        """One package."""
+        return self._asked("package", question)
+
+    def packages(self, *question: Any) -> Any:
+        """The names of all packages."""
+        return self._asked("packages", question)
+
+    def providers(self, *question: Any) -> Any:
+        """The packages that provide an API."""
+        return self._asked("providers", question)
+
+    def _asked(self, method: str, question: tuple[Any, ...]) -> Any:
+        try:
+            return getattr(self.catalogs, method)(*question)
+        except (NotAsked, Unrecorded):
+            what = " ".join(map(str, question[:2]))
+            return Unavailable("NotRecorded", f"{what} is not in the capture; add --catalog NAMESPACE/NAME=PATH|IMAGE")

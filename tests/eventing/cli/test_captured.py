@@ -1,0 +1,101 @@
+"""`olmf resolve` and `olmf explain` on a capture: the namespace as it was, with the catalogs as they answered."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.main import app
+from shared.domain.resolver.question import shelf_of
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
+from shared.ports import Bundles, Catalogs
+from tests.domain.resolver.scenery import line, needs, package
+from tests.functions.subscription.world import FakeBundles, FakeCatalogs
+from tests.replay.living import LivingWorld
+from tests.replay.stories import an_object
+
+IMAGE = "registry.example/catalog:v1"
+CONTENT = [*package("a", line("a", 2)), *package("b", line("b", 1), v1=[needs("K")])]
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of catalogs goes to a folder of the test."""
+    monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "content"))
+
+
+@pytest.fixture(scope="module")
+def incident(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A capture of a namespace with a Subscription to a, and one to b, which lacks what it needs."""
+    catalogs = FakeCatalogs()
+    catalogs.publish(IMAGE, *shelf_of(CONTENT).packages.values())
+    world = LivingWorld({Catalogs: catalogs, Bundles: FakeBundles()})
+    world.add(an_object(NAMESPACE, "ns"))
+    world.add(an_object(OPERATOR_GROUP, "all", "ns", spec={}))
+    world.add(an_object(CATALOG_SOURCE, "cat", "ns", spec={"sourceType": "grpc", "image": IMAGE}))
+    for name in ("a", "b"):
+        spec = {"name": name, "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
+        world.add(an_object(SUBSCRIPTION, name, "ns", spec={**spec, "startingCSV": f"{name}.v1"}))
+    world.add(an_object(CLUSTER_SERVICE_VERSION, "x.v1", "other", spec={"version": "1.0.0"}))
+    return str(world.save(tmp_path_factory.mktemp("incident") / "incident.tar.gz"))
+
+
+def olmf(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def failure(*words: str) -> CliError:
+    error = olmf(*words).exception
+    assert isinstance(error, CliError)
+    return error
+
+
+def test_what_a_captured_namespace_would_get(incident: str) -> None:
+    found = olmf("resolve", "-n", "ns", "--from", incident, "-o", "json")
+    assert found.exit_code == NEGATIVE
+    told = {one["subscription"]: one["gets"] for one in json.loads(found.stdout)}
+    assert told == {"a": "a.v1", "b": ""}
+    assert olmf("resolve", "-n", "other", "--from", incident).exit_code == 0
+
+
+def test_a_captured_refusal_is_explained(incident: str) -> None:
+    found = olmf("explain", "b", "-n", "ns", "--from", incident)
+    assert found.exit_code == NEGATIVE
+    assert "needs kind K of g/v1, which nothing here offers" in found.stdout
+    found = olmf("explain", "b", "-n", "ns", "--from", incident, "--isolation", "namespace")
+    assert "Subscriptions a, b cannot be satisfied" in found.stdout
+
+
+def test_another_catalog_may_stand_in(incident: str, tmp_path: Path) -> None:
+    (tmp_path / "whole.yaml").write_text(yaml.safe_dump_all([*package("a", line("a", 2)), *package("b", line("b", 1))]))
+    words = ("resolve", "-n", "ns", "--from", incident, "--catalog", f"ns/cat={tmp_path / 'whole.yaml'}")
+    assert olmf(*words).exit_code == 0
+    assert olmf(*words[:-1], str(tmp_path / "whole.yaml"), "--lock", str(tmp_path / "lock")).exit_code == 0
+    assert olmf("resolve", "--locked", str(tmp_path / "lock")).exit_code == 0
+
+
+def test_what_was_never_asked_is_named(tmp_path: Path) -> None:
+    world = LivingWorld()
+    world.add(an_object(OPERATOR_GROUP, "all", "ns", spec={}))
+    state = {"connectionState": {"address": "registry.example/catalog@sha256:0"}}
+    world.api.create(an_object(CATALOG_SOURCE, "cat", "ns", spec={"image": IMAGE}, status=state))
+    spec = {"name": "a", "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
+    world.api.create(an_object(SUBSCRIPTION, "a", "ns", spec=spec))
+    found = olmf("resolve", "-n", "ns", "--from", str(world.save(tmp_path / "incident.tar")))
+    assert found.exit_code == UNKNOWN
+    assert "is not in the capture" in found.stdout
+
+
+@pytest.mark.parametrize("verb", ["resolve", "explain"])
+def test_a_tar_of_something_else_and_a_folder_without_catalogs_are_refused(verb: str, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w"):
+        pass
+    for place, why in (("x.tar", "not a capture"), ("", "name the catalogs, too")):
+        error = failure(verb, "-n", "ns", "--from", str(tmp_path / place))
+        assert (error.code, why in str(error)) == (USAGE, True), str(error)
