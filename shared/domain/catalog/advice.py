@@ -13,7 +13,7 @@ from shared.domain.catalog.meta import Meta
 from shared.domain.catalog.model import Channel, Entry
 from shared.domain.catalog.verdict import Place
 from shared.domain.gotext import from_base64, quoted
-from shared.domain.semver import InvalidRange, InvalidVersion, Version, parse_range
+from shared.domain.semver import InvalidVersion, Version, why_no_range
 from shared.domain.semver import parse as parse_version
 
 _HOG_BYTES: Final = 1024 * 1024
@@ -124,16 +124,9 @@ def _properties(fields: Fields) -> Words:
 def _required_package(value: Fields) -> Words:
     if not value.get("packageName"):
         yield "empty-property", "packageName is empty"
-    if why := _wrong_range(value.get("versionRange") or ""):
-        yield "version-range", why
-
-
-def _wrong_range(text: str) -> str:
-    try:
-        parse_range(text)
-    except InvalidRange as error:
-        return f"the range {text!r} cannot be read: {error}"
-    return ""
+    text = value.get("versionRange") or ""
+    if why := why_no_range(text):
+        yield "version-range", f"the range {text!r} cannot be read: {why}"
 
 
 def _gvk(value: Fields) -> Words:

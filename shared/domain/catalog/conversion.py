@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from shared.domain.catalog.blobs import Blobs, BundleBlob, ChannelBlob, DeprecationsBlob, Notice, PackageBlob
 from shared.domain.catalog.verdict import NOWHERE, Finding, Place
@@ -14,7 +14,6 @@ from shared.domain.gotext import quoted
 _LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 _DOTTED: Final = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")
 _LONGEST_LABEL: Final = 63
-_LONGEST_DOTTED: Final = 253
 _LABEL_RULE: Final = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
     "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
@@ -40,16 +39,22 @@ class PackageDraft:
     bundles: dict[str, BundleBlob] = field(default_factory=dict)
     deprecation: Notice | None = None
     bundle_deprecations: dict[str, Notice] = field(default_factory=dict)
-    place_of_deprecations: Place = NOWHERE
-    is_deprecated: bool = False
+    deprecations: DeprecationsBlob | None = None
+    """The document that all these notices are from; None when there is none."""
 
     @property
     def name(self) -> str:
         """The name of the package."""
         return self.blob.name
 
+    @property
+    def place_of_deprecations(self) -> Place:
+        """Where its notices are."""
+        return self.deprecations.place if self.deprecations else NOWHERE
 
-Drafts = dict[str, PackageDraft]
+
+Drafts: TypeAlias = dict[str, PackageDraft]
+"""Packages by name."""
 
 
 def convert(blobs: Blobs) -> tuple[Drafts, list[Finding]]:
@@ -59,7 +64,7 @@ def convert(blobs: Blobs) -> tuple[Drafts, list[Finding]]:
     return drafts, findings
 
 
-_Complaint = tuple[str, Place]
+_Complaint: TypeAlias = tuple[str, Place]
 
 
 def _packages(blobs: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
@@ -136,13 +141,13 @@ def _entries(_: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
                 yield f"no olm.bundle blobs found in {where} [{' '.join(absent)}]", blob.place
 
 
-def _default_channels(_: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
+def _default_channels(_: Blobs, drafts: Drafts) -> Iterable[_Complaint]:
     """A default channel that nobody defined counts as one without entries."""
     for package in drafts.values():
         default = package.blob.default_channel
         if default and default not in package.channels:
             package.channels[default] = ChannelDraft(default, None)
-    yield from ()
+    return ()
 
 
 def _deprecations(blobs: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
@@ -152,10 +157,10 @@ def _deprecations(blobs: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
             yield f"package name must be set for deprecation item {index}", blob.place
         elif package is None:
             yield f"cannot apply deprecations to an unknown package {quoted(blob.package)}", blob.place
-        elif package.is_deprecated:
+        elif package.deprecations is not None:
             yield f"expected a maximum of one deprecation per package: {quoted(blob.package)}", blob.place
         else:
-            package.is_deprecated, package.place_of_deprecations = True, blob.place
+            package.deprecations = blob
             for complaint in _notices(blob, package):
                 yield complaint, blob.place
 
@@ -201,6 +206,6 @@ _ATTACH: Final[dict[str, Callable[[Notice, PackageDraft], Iterator[str]]]] = {
     "olm.channel": _attach_to_channel,
     "olm.package": _attach_to_package,
 }
-_STEPS: Final[tuple[Callable[[Blobs, Drafts], Iterator[_Complaint]], ...]] = (
+_STEPS: Final[tuple[Callable[[Blobs, Drafts], Iterable[_Complaint]], ...]] = (
     _packages, _channels, _bundles, _entries, _default_channels, _deprecations,
 )  # fmt: skip

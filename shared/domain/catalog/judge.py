@@ -9,10 +9,11 @@ import orjson
 from shared.domain import gostream
 from shared.domain.catalog.advice import Advice, advise_document, advise_packages
 from shared.domain.catalog.blobs import Blobs, Unreadable
+from shared.domain.catalog.config import Config
 from shared.domain.catalog.conversion import convert
 from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.catalog.soundness import defects
-from shared.domain.catalog.verdict import Finding, Place, Verdict
+from shared.domain.catalog.verdict import NOWHERE, Finding, Place, Verdict
 from shared.domain.goencode import json_text
 
 
@@ -54,6 +55,8 @@ class Reading:
         """Put what was read of later files behind this."""
         self.blobs.extend(later.blobs)
         self.findings += later.findings
+        if self.advice is not None:
+            self.advice += later.advice or ()
 
     def all_advice(self) -> list[Advice]:
         """What there is to say about the documents, and about the packages that they make."""
@@ -61,10 +64,24 @@ class Reading:
 
     def verdict(self) -> Verdict:
         """The judgement; each stage asks only when the one before found nothing."""
-        if self.findings:
-            return Verdict(tuple(self.findings))
-        drafts, findings = convert(self.blobs)
-        return Verdict(tuple(findings or defects(drafts)))
+        return Verdict(tuple(self.findings)) if self.findings else _together(self.blobs)
+
+
+def why_invalid(config: Config) -> str:
+    """What keeps a catalog that was made here, not read from files, from being valid; or an empty text."""
+    blobs = Blobs()
+    for blob in (*config.packages, *config.channels, *config.bundles, *config.deprecations):
+        try:
+            blobs.add(meta_of(blob), NOWHERE)
+        except Unreadable as error:
+            return str(error)
+    return _together(blobs).text(with_places=False)
+
+
+def _together(blobs: Blobs) -> Verdict:
+    """Whether documents that can be read fit together, and if so, whether the packages they make are sound."""
+    drafts, findings = convert(blobs)
+    return Verdict(tuple(findings or defects(drafts)))
 
 
 def _blob(meta: Meta) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from shared.domain.catalog import graph
 from shared.domain.catalog.blobs import BundleBlob, Notice
@@ -11,12 +11,12 @@ from shared.domain.catalog.conversion import ChannelDraft, Drafts, PackageDraft
 from shared.domain.catalog.model import Channel, Entry
 from shared.domain.catalog.verdict import Finding, Place
 from shared.domain.gotext import quoted
-from shared.domain.semver import InvalidRange, parse_range
+from shared.domain.semver import why_no_range
 
 _ROOT: Final = "invalid index"
 _NO_MESSAGE: Final = "invalid deprecation: message must be set"
 
-_Path = tuple[str, ...]
+_Path: TypeAlias = tuple[str, ...]
 
 
 def defects(drafts: Drafts) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def _is_mute(notice: Notice | None) -> bool:
     return notice is not None and not notice.message
 
 
-def _same_versions(package: PackageDraft) -> Iterator[str] | list[str]:
+def _same_versions(package: PackageDraft) -> list[str]:
     names: dict[str, list[str]] = {}
     for bundle in package.bundles.values():
         names.setdefault(_version_text(bundle), []).append(bundle.name)
@@ -82,7 +82,7 @@ def _entry(package: PackageDraft, entry: Entry, place: Place, above: _Path) -> I
     for index, skip in enumerate(entry.skips):
         if not skip:
             yield Finding(f"skip[{index}] is empty", place, path)
-    if why := _wrong_range(entry.skip_range):
+    if entry.skip_range and (why := why_no_range(entry.skip_range)):
         yield Finding(f"invalid skipRange {quoted(entry.skip_range)}: {why}", place, path)
     if not bundle.has_content:
         yield Finding("bundle image must be set", bundle.place, path)
@@ -90,13 +90,3 @@ def _entry(package: PackageDraft, entry: Entry, place: Place, above: _Path) -> I
         yield Finding(_NO_MESSAGE, package.place_of_deprecations, path)
     if bundle.release and "+" in bundle.version:
         yield Finding("cannot use build metadata in version with a release version", bundle.place, path)
-
-
-def _wrong_range(text: str) -> str:
-    if not text:
-        return ""
-    try:
-        parse_range(text)
-    except InvalidRange as error:
-        return str(error)
-    return ""

@@ -71,6 +71,15 @@ def parse_range(text: str) -> Range:
     return Range(text, tuple(tuple(tuple(map(_comparator, clause)) for clause in part) for part in spelled))
 
 
+def why_no_range(text: str) -> str:
+    """Why a text is not a range, or an empty text."""
+    try:
+        parse_range(text)
+    except InvalidRange as error:
+        return str(error)
+    return ""
+
+
 def _holds(clause: _Clause, version: Version) -> bool:
     return any(test(version, bound) for test, bound in clause)
 

@@ -11,7 +11,7 @@ from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.validation.finding import Finding, plain
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.resolver.cel import InvalidRule, rule
-from shared.domain.semver import InvalidRange, parse_range
+from shared.domain.semver import why_no_range
 
 _Check: TypeAlias = Callable[[ReadOnly], Iterator[str]]
 _NESTED: Final = ("all", "any", "not")
@@ -49,16 +49,8 @@ def _package(value: ReadOnly) -> Iterator[str]:
     version = value.get("version")
     if not version:
         yield "Package version is empty"
-    elif not isinstance(version, str) or not _is_range(version):
+    elif not isinstance(version, str) or why_no_range(version):
         yield "Invalid semver format version"
-
-
-def _is_range(text: str) -> bool:
-    try:
-        parse_range(text)
-    except InvalidRange:
-        return False
-    return True
 
 
 def _label(value: ReadOnly) -> Iterator[str]:

@@ -8,8 +8,8 @@ from typing import Final
 from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import InvalidBundle, name_of, version_release
+from shared.domain.catalog.judge import why_invalid
 from shared.domain.catalog.template.source import RenderImage, TemplateError, entries_of, parsed
-from shared.domain.catalog.whole import why_invalid
 from shared.domain.gotext import quoted
 
 SCHEMA: Final = "olm.template.substitutes"

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from shared.domain.catalog.config import Config
+from shared.domain.catalog.judge import why_invalid
 from shared.domain.catalog.template import SCHEMAS, Rendered, TemplateError, render
-from shared.domain.catalog.whole import why_invalid
 from tests.domain.catalog.catalogs import a_bundle, a_catalog, a_channel, a_package
 
 ENTRIES = (
