@@ -85,7 +85,7 @@ def test_a_worker_runs_what_becomes_due(redis_url: str, client: Redis, queue: Wo
 def test_several_workers_share_the_work(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     with a_worker(redis_url), a_worker(redis_url):
         queue.add([a_job("pause-1"), a_job("pause-2")], "event")
-        wait_for(lambda: client.llen("started") == 2)
+        wait_for(lambda: {said.split()[0] for said in client.lrange("started", 0, -1)} == {b"pause-1", b"pause-2"})
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -150,9 +150,14 @@ def test_a_child_ends_with_its_parent(redis_url: str, client: Redis) -> None:
         wait_for(lambda: not os.path.exists(f"/proc/{child}"))  # noqa: PTH110  # a question to the kernel
 
 
+def states_in_rq(client: Redis) -> list[str]:
+    """Of every worker that RQ knows; it remembers a child that died for a while."""
+    return [str(worker.get_state()) for worker in Worker.all(connection=client)]
+
+
 def test_rq_shows_the_worker(redis_url: str, client: Redis) -> None:
     with a_worker(redis_url):
-        wait_for(lambda: [worker.get_state() for worker in Worker.all(connection=client)] == ["busy"])
+        wait_for(lambda: "busy" in states_in_rq(client))
 
 
 def test_a_suspended_worker_waits_quietly(redis_url: str, client: Redis, queue: WorkQueue) -> None:
@@ -160,7 +165,7 @@ def test_a_suspended_worker_waits_quietly(redis_url: str, client: Redis, queue: 
     queue.add([a_job("one")], "event")
     suspend(client)
     with a_worker(redis_url):
-        wait_for(lambda: [worker.get_state() for worker in Worker.all(connection=client)] == ["suspended"])
+        wait_for(lambda: "suspended" in states_in_rq(client))
         assert len(Queue(RQ_QUEUE, connection=client)) == 1
         assert not client.exists("started")
         resume(client)
@@ -207,10 +212,11 @@ def test_requeueing_in_rq_releases_a_dead_letter(redis_url: str, client: Redis, 
     failed = Queue(RQ_QUEUE, connection=client).failed_job_registry
     with a_worker(redis_url):
         (name,) = wait_for(failed.get_job_ids)
+    before = client.llen("started")
     failed.requeue(name)
 
     with a_worker(redis_url):
-        wait_for(lambda: client.llen("started") == 6)
+        wait_for(lambda: client.llen("started") > before)
 
 
 class TestADrainerByItself:

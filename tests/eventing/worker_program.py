@@ -12,13 +12,12 @@ import os
 import signal
 import sys
 import time
-from types import FrameType
 
 from redis import Redis
 
 from eventing.routes import Job
 from eventing.run_result import RunResult
-from eventing.worker import Run, work
+from eventing.worker import Drainer, Run, work
 from eventing.workqueue import Claim, WorkQueue
 from shared.config import Settings
 from shared.telemetry import configure_logging
@@ -60,20 +59,17 @@ def make_run(queue: WorkQueue) -> Run:
 
 def pause(client: Redis) -> None:
     """Wait for the key `go`."""
-    told: list[int] = []
-    stop = signal.getsignal(signal.SIGTERM)
-    assert callable(stop)
-
-    def note(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-        stop(number, frame)
-
-    signal.signal(signal.SIGTERM, note)
     while not client.exists("go"):
-        if told:
+        if is_told_to_stop():
             client.set("stopping", 1)
         time.sleep(0.01)
-    signal.signal(signal.SIGTERM, stop)
+
+
+def is_told_to_stop() -> bool:
+    """Whether the signal reached the drainer, whose method handles it."""
+    drainer = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+    assert isinstance(drainer, Drainer)
+    return drainer.is_stopping
 
 
 def main() -> int:

@@ -1,15 +1,15 @@
-"""Objects that the tests send, and waiting for what others do."""
+"""Objects that the tests send."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 from tests.conformance.http import Api
+from tests.kit.waiting import wait_for
 
 Json = Any
-WAIT_SECONDS = 30
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+"""Everything that is served, in one answer: what kubectl asks for."""
 
 
 def core(namespace: str, plural: str, name: str = "") -> str:
@@ -84,13 +84,14 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def define(http: Api, definition: Json) -> str:
-    """Create a definition and wait until it is served; answers with the path of its group version."""
+    """Create a definition and wait until kubectl finds it; answers with the path of its group version."""
     answer = http.post(DEFINITIONS, definition)
     assert answer.status == 201, answer.body
     path = f"{DEFINITIONS}/{definition['metadata']['name']}"
     wait_for(lambda: condition(http.get(path).body, "Established") == "True")
     base = f"/apis/{definition['spec']['group']}/v1"
     wait_for(lambda: http.get(base).status == 200)
+    wait_for(lambda: definition["spec"]["group"] in str(http.get("/apis", accept=AGGREGATED).body))
     return base
 
 
@@ -104,11 +105,3 @@ def a_widget(word: str, name: str = "w", **spec: Json) -> Json:
 def condition(manifest: Json, kind: str) -> str | None:
     found = (one["status"] for one in manifest.get("status", {}).get("conditions") or [] if one["type"] == kind)
     return next(found, None)
-
-
-def wait_for(holds: Callable[[], bool]) -> None:
-    """Return when it holds; fail when it never does."""
-    end = time.monotonic() + WAIT_SECONDS
-    while not holds():
-        assert time.monotonic() < end, f"still not so after {WAIT_SECONDS} s"
-        time.sleep(0.05)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.api.objects import a_config_map, core, wait_for
+from tests.conformance.api.objects import a_config_map, core
 from tests.conformance.http import Api
+from tests.kit.waiting import wait_for
 
 Json = Any
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

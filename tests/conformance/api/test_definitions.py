@@ -13,9 +13,9 @@ from tests.conformance.api.objects import (
     a_widget,
     condition,
     define,
-    wait_for,
 )  # fmt: skip
 from tests.conformance.http import Api
+from tests.kit.waiting import wait_for
 
 Json = Any
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.api.objects import a_config_map, a_deployment, apps, core, wait_for
+from tests.conformance.api.objects import a_config_map, a_deployment, apps, core
 from tests.conformance.http import Api
+from tests.kit.waiting import wait_for
 
 Json = Any
 
@@ -161,6 +162,7 @@ def test_the_query_may_say_how_to_delete(http: Api, namespace: str) -> None:
     owner = http.post(core(namespace, "configmaps"), a_config_map("owner")).body
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     http.post(core(namespace, "configmaps"), a_config_map("dependent", ownerReferences=[reference]))
+    time.sleep(0.5)  # why: as above
     http.delete(core(namespace, "configmaps", "owner") + "?propagationPolicy=Orphan")
     wait_for(lambda: http.get(core(namespace, "configmaps", "owner")).status == 404)
     assert "ownerReferences" not in http.get(core(namespace, "configmaps", "dependent")).body["metadata"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.conformance.api.objects import a_definition, a_widget, core, define, wait_for
+from tests.conformance.api.objects import AGGREGATED, a_definition, a_widget, core, define
 from tests.conformance.http import Api
+from tests.kit.waiting import wait_for
 
-AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from tests.conformance.api.objects import a_config_map, a_deployment, apps, core, wait_for
+from tests.conformance.api.objects import a_config_map, a_deployment, apps, core
 from tests.conformance.http import Api
+from tests.kit.waiting import wait_for
 
 
 def test_a_created_object_comes_back_with_identity(http: Api, namespace: str) -> None:

@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.conformance.targets import running
 from tests.kit.image_registry import Answer, ScriptedRegistry, a_file, a_layer, scripted_registry
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription
 from tests.kit.installation import an_operator_group as a_group
+from tests.kit.waiting import wait_for
 
 CONFIGS = {"operators.operatorframework.io.index.configs.v1": "/configs"}
 
@@ -63,11 +65,19 @@ def a_neighbour_installs(host: Installation, namespace: str) -> None:
 
 
 def nothing_runs_hot(host: Installation, seconds: float = 2.0) -> None:
-    """At most a handful of runs while nothing happens from outside."""
-    before = len(json.loads(host.olmf("events", "list", "-o", "json").stdout))
-    time.sleep(seconds)
-    after = len(json.loads(host.olmf("events", "list", "-o", "json").stdout))
-    assert after - before < 30
+    """At most a handful of runs while nothing happens from outside, as soon as what is going on has ended."""
+
+    def is_calm() -> bool:
+        before = entries(host)
+        time.sleep(seconds)
+        return entries(host) - before < 30
+
+    wait_for(is_calm, "an end of the runs")
+
+
+def entries(host: Installation) -> int:
+    """How many events and runs the journal has."""
+    return len(json.loads(host.olmf("events", "list", "-o", "json").stdout))
 
 
 def test_a_catalog_source_that_cannot_be_served_says_why(host: Installation, registry: ScriptedRegistry) -> None:
@@ -85,18 +95,26 @@ def test_a_catalog_source_that_cannot_be_served_says_why(host: Installation, reg
     }
     host.apply(*(manifest for manifest, _ in cases.values()))
     for name, (_, sentence) in cases.items():
-        status = host.until(CATALOG_SOURCE.ref(name, "olm"), lambda each: (each.get("status") or {}).get("message"))
-        assert sentence in status["status"]["message"], name
+        host.until(CATALOG_SOURCE.ref(name, "olm"), partial(_tells, sentence), sentence)
     a_neighbour_installs(host, "beside-bad-catalogs")
-    waits = json.loads(host.olmf("queue", "ls", "-o", "json").stdout)
-    tries = {
-        each["ref"].rpartition("/")[2]: each for each in waits if each["step"] == "catalog_source/snapshot_catalog"
-    }
-    assert {"not-there", "locked"} <= tries.keys(), "they are tried again"
-    assert all(each["state"] == "delayed" and each["due"] for each in tries.values())
+    wait_for(lambda: {"not-there", "locked"} <= tried_later(host), "they are tried again, after a while")
     nothing_runs_hot(host)
     for name in cases:
         host.cluster.delete(CATALOG_SOURCE.ref(name, "olm"))
+
+
+def _tells(sentence: str, source: Manifest) -> bool:
+    return sentence in ((source.get("status") or {}).get("message") or "")
+
+
+def tried_later(host: Installation) -> set[str]:
+    """The catalogs that wait for their next snapshot."""
+    waits = json.loads(host.olmf("queue", "ls", "-o", "json").stdout)
+    return {
+        each["ref"].rpartition("/")[2]
+        for each in waits
+        if each["step"] == "catalog_source/snapshot_catalog" and each["state"] == "delayed" and each["due"]
+    }
 
 
 def test_a_bundle_that_cannot_be_unpacked_says_why(host: Installation, registry: ScriptedRegistry) -> None:

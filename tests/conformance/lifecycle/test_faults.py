@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,8 +36,9 @@ from shared.kinds import (
 )
 from tests.conformance.lifecycle.conftest import TARGETS
 from tests.conformance.targets import running
-from tests.kit.installation import PATIENCE_SECONDS, SAMPLES, Installation, a_namespace, a_subscription
+from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription
 from tests.kit.installation import an_operator_group as a_group
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 VERSIONS = {"tide": "tide.v1.0.0", "beacon": "beacon.v1.1.0", "ledger": "ledger.v2.1.0"}
 REST_SECONDS = 1.5
@@ -92,11 +93,11 @@ def converges(victim: Installation, place: str) -> None:
     """Every sample works at its newest version, and there is one of everything."""
     for version in VERSIONS.values():
         victim.until_phase(version, place)
+    wait_for(lambda: originals(victim, place) == sorted(VERSIONS.values()), "the end of replaced versions")
     rests(victim)
+    assert originals(victim, place) == sorted(VERSIONS.values())
     deployments = [name_of(each) for each in victim.cluster.list(DEPLOYMENT, place)]
     assert sorted(deployments) == [f"{package}-controller" for package in sorted(VERSIONS)]
-    originals = [each for each in victim.cluster.list(CLUSTER_SERVICE_VERSION, place) if is_original(each)]
-    assert sorted(map(name_of, originals)) == sorted(VERSIONS.values())
     plans = [tuple(each["spec"]["clusterServiceVersionNames"]) for each in victim.cluster.list(INSTALL_PLAN, place)]
     assert len(plans) == len(set(plans)), plans
     jobs = victim.cluster.list(JOB, "olm")
@@ -105,8 +106,10 @@ def converges(victim: Installation, place: str) -> None:
     assert victim.olmf("queue", "dead", "-o", "json").stdout.strip() == "[]"
 
 
-def is_original(csv: object) -> bool:
-    return names.COPIED_FROM not in labels_of(csv)  # type: ignore[arg-type]  # a manifest
+def originals(victim: Installation, place: str) -> list[str]:
+    """The versions that are no copies."""
+    found = victim.cluster.list(CLUSTER_SERVICE_VERSION, place)
+    return sorted(name_of(each) for each in found if names.COPIED_FROM not in labels_of(each))
 
 
 def pids(victim: Installation) -> list[int]:
@@ -138,19 +141,12 @@ def is_healthy(victim: Installation) -> bool:
     return all(process["healthy"] for process in victim.status()["processes"])
 
 
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 def test_processes_die_at_random_while_operators_are_installed(victim: Installation, place: str) -> None:
     dice = random.Random(f"{place}-{time.time()}")
     for _ in range(KILLS):
         time.sleep(dice.uniform(0.0, 0.5))
         kill(dice.choice(pids(victim)))
-    until(lambda: is_healthy(victim))
+    wait_for(lambda: is_healthy(victim))
     converges(victim, place)
 
 
@@ -158,7 +154,7 @@ def test_all_processes_die_at_once(victim: Installation, place: str) -> None:
     victim.until(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", place), bool)
     for pid in pids(victim):
         kill(pid)
-    until(lambda: is_healthy(victim))
+    wait_for(lambda: is_healthy(victim))
     converges(victim, place)
 
 

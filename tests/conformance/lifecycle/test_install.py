@@ -48,9 +48,11 @@ def test_an_automatic_install(installation: Installation, namespace: str) -> Non
         SUBSCRIPTION.ref("tide", namespace), lambda each: each["status"].get("state") == "AtLatestKnown"
     )
     assert sub["status"]["installedCSV"] == sub["status"]["currentCSV"] == "tide.v1.0.0"
-    plan = installation.cluster.get(INSTALL_PLAN.ref(sub["status"]["installPlanRef"]["name"], namespace))
-    assert plan is not None
-    assert plan["status"]["phase"] == "Complete"
+    plan = installation.until(
+        INSTALL_PLAN.ref(sub["status"]["installPlanRef"]["name"], namespace),
+        lambda each: each["status"]["phase"] == "Complete",
+        "complete",
+    )
     assert {step["status"] for step in plan["status"]["plan"]} <= {"Created", "Present"}
     assert plan["spec"]["clusterServiceVersionNames"] == ["tide.v1.0.0"]
     deployment = installation.cluster.get(DEPLOYMENT.ref("tide-controller", namespace))
@@ -80,7 +82,7 @@ def test_an_operator_with_a_definition_and_a_service(installation: Installation,
     installation.until_phase("beacon.v1.0.0", namespace)
     definition = installation.cluster.get(CUSTOM_RESOURCE_DEFINITION.ref("beacons.samples.olmf.io"))
     assert definition is not None
-    assert installation.cluster.get(SERVICE.ref("beacon-metrics", namespace)) is not None
+    installation.until(SERVICE.ref("beacon-metrics", namespace), bool)
     group = OPERATOR_GROUP.ref(f"{namespace}-group", namespace)
     installation.until(
         group, lambda each: "Beacon.v1.samples.olmf.io" in str(each["metadata"].get("annotations")), "olm.providedAPIs"
@@ -93,8 +95,7 @@ def test_a_manual_plan_waits_for_its_approval(installation: Installation, namesp
     subscribe(installation, namespace, "tide", installPlanApproval="Manual")
     pending = installation.until_condition("tide", namespace, "InstallPlanPending")
     assert pending["reason"] == "RequiresApproval"
-    sub = installation.cluster.get(SUBSCRIPTION.ref("tide", namespace))
-    assert sub is not None
+    sub = installation.until(SUBSCRIPTION.ref("tide", namespace), lambda each: each["status"].get("installPlanRef"))
     plan = sub["status"]["installPlanRef"]["name"]
     assert installation.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace)) is None
     installation.cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}})

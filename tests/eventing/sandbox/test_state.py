@@ -16,8 +16,9 @@ from eventing.local.tie import READY_FILE
 from eventing.sandbox import running_sandbox
 from eventing.sandbox.journal_file import JournalFile
 from eventing.sandbox.store import Store
-from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define, wait_for
+from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define
 from tests.conformance.http import Api
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 CONFIG_MAPS = core("default", "configmaps")
 
@@ -122,7 +123,7 @@ def test_the_program_says_where_it_is_and_ends_on_sigterm(tmp_path: Path) -> Non
             assert Api.of(kubeconfig).get("/readyz").body == "ok"
         finally:
             running.send_signal(signal.SIGTERM)
-        assert running.wait(10) == 0
+        assert running.wait(PATIENCE_SECONDS) == 0
 
 
 def test_an_open_watch_does_not_hold_up_the_end(tmp_path: Path) -> None:
