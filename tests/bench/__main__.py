@@ -10,7 +10,18 @@ from datetime import UTC, datetime
 
 from shared.telemetry import configure_logging
 
-PAGES = ("queue", "journal", "watch", "content", "catalogs", "snapshots", "resolver", "installs", "requests")
+PAGES = (
+    "queue",
+    "journal",
+    "watch",
+    "content",
+    "catalogs",
+    "snapshots",
+    "resolver",
+    "extensions",
+    "installs",
+    "requests",
+)
 """The modules beside this one; each has `rows()`."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +15,12 @@ import yaml
 from shared.adapters.files import judge
 from shared.domain import goyaml
 from tests.bench.row import Row
+from tests.bench.timing import best
 
 COMMUNITY: Final = Path(__file__).parents[3] / "data" / "community" / "community"
 """331 packages, 194 MB: `../shared/data/community-catalog.tar.zst`, unpacked to `../data/community`."""
 BUNDLES: Final = COMMUNITY.parents[1] / "bundles"
 """70 raw bundles: `../shared/data/bundles.tar.zst`, unpacked to `../data/bundles`."""
-ROUNDS: Final = 5
 _MANIFESTS: Final = 200
 
 
@@ -29,15 +29,16 @@ def rows() -> Iterable[Row]:
     if COMMUNITY.is_dir():
         files = sorted(COMMUNITY.rglob("*.json"))
         size = sum(file.stat().st_size for file in files) / 2**20
-        parse, judged = _best(lambda: _parse(files)), _best(lambda: _judge(COMMUNITY))
+        parse = best(lambda: _parse(files), clock=time.perf_counter)
+        judged = best(lambda: _judge(COMMUNITY), clock=time.perf_counter)  # in two processes
         yield Row("judging the community catalog, against orjson alone", judged / parse, 2.5, "times")
         yield Row("peak memory of the two processes that judge it", _peak_megabytes(), 1.5 * size, "MB")
     else:
         sys.stdout.write(f"{COMMUNITY} is not here: no rows about judging a real catalog\n")
     if BUNDLES.is_dir():
         texts = _readable(sorted(BUNDLES.rglob("*.yaml"))[:_MANIFESTS])
-        ours = _best(lambda: [goyaml.load_value(text) for text in texts])
-        theirs = _best(lambda: [yaml.load(text, Loader=yaml.CSafeLoader) for text in texts])
+        ours = best(lambda: [goyaml.load_value(text) for text in texts])
+        theirs = best(lambda: [yaml.load(text, Loader=yaml.CSafeLoader) for text in texts])
         yield Row("YAML of real bundles, quicker than PyYAML's C loader", theirs / ours, 2, "times", is_at_least=True)
     else:
         sys.stdout.write(f"{BUNDLES} is not here: no row about reading YAML\n")
@@ -84,13 +85,3 @@ def _readable(files: list[Path]) -> list[bytes]:
             continue
         texts.append(text)
     return texts
-
-
-def _best(act: Callable[[], object]) -> float:
-    """Seconds of the fastest of a few rounds: what the machine's other work adds is not ours."""
-    seconds = []
-    for _ in range(ROUNDS):
-        started = time.perf_counter()
-        act()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)

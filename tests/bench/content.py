@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ from shared.domain import goyaml
 from shared.domain.bundle.annotations import CONFIGS
 from shared.ports import ImageSource, Pulled
 from tests.bench.row import Row
+from tests.bench.timing import best, of_children
 from tests.kit.image_registry import a_file, a_layer, scripted_registry
 
 PACKAGES = 300
 BUNDLES = 20
-ROUNDS = 5
 
 
 def rows() -> Iterable[Row]:
@@ -33,7 +33,7 @@ def rows() -> Iterable[Row]:
 
 
 def _start(module: str) -> float:
-    return _best(lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True))
+    return best(lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True), clock=of_children)
 
 
 def _yaml() -> Row:
@@ -44,8 +44,8 @@ def _yaml() -> Row:
     Dumper = yaml.CSafeDumper  # noqa: N806  # why: a class
     Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]
     text = yaml.dump({"spec": {"versions": [{"schema": schema["properties"]["a"]}]}}, Dumper=Dumper)
-    ours = _best(lambda: goyaml.load(text))
-    theirs = _best(lambda: yaml.load(text, Loader=yaml.CSafeLoader))
+    ours = best(lambda: goyaml.load(text))
+    theirs = best(lambda: yaml.load(text, Loader=yaml.CSafeLoader))
     return Row("YAML as Go reads it, against PyYAML's C loader", ours / theirs, 0.75, "times")
 
 
@@ -67,7 +67,7 @@ def _catalog() -> Iterable[Row]:
         def one() -> object:
             return ImageCatalogs(Store(Path(folder)), puller).package(pulled.reference, "p7", source)
 
-        yield Row("opening an indexed catalog and reading one package", 1000 * _best(one), 5, "ms")
+        yield Row("opening an indexed catalog and reading one package", 1000 * best(one), 5, "ms")
 
 
 def _package(name: str) -> bytes:
@@ -82,16 +82,6 @@ def _package(name: str) -> bytes:
         bundle = {"schema": "olm.bundle", "package": name, "name": f"{name}.v{minor}", "image": f"quay.io/{name}"}
         documents.append({**bundle, "properties": [identity, heavy]})
     return b"\n".join(map(orjson.dumps, documents))
-
-
-def _best(act: Callable[[], object]) -> float:
-    """Seconds of the fastest of a few rounds: what the machine's other work adds is not ours."""
-    seconds = []
-    for _ in range(ROUNDS):
-        started = time.perf_counter()
-        act()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +24,7 @@ from shared.domain.resolver.explain import explain
 from shared.domain.resolver.model import Shelf
 from tests.bench.catalogs import COMMUNITY
 from tests.bench.row import Row
+from tests.bench.timing import best, of_children
 from tests.domain.resolver.corpus import SITUATIONS
 from tests.domain.resolver.scenery import Blob, catalog, line, needs_package, package, seen, sub
 
@@ -43,17 +47,13 @@ def rows() -> Iterable[Row]:
         names = _solvable(snapshot)
         singles = [_took(partial(_resolved, snapshot, [name])) for name in names]
         yield Row(f"one Subscription (median of {_SINGLES})", statistics.median(singles[:_SINGLES]), 5, "ms")
-        hundred = names[:100]
-        yield Row(
-            f"{len(hundred)} Subscriptions",
-            min(_took(partial(_resolved, snapshot, hundred)) for _ in range(3)),
-            150,
-            "ms",
-        )
+        hundred = partial(_resolved, snapshot, names[:100])
+        yield Row("100 Subscriptions", 1000 * best(hundred), 150, "ms")
         shelf = shelf_of_snapshot(snapshot)
         fives = [[names[(5 * number + each) % len(names)] for each in range(5)] for number in range(NAMESPACES)]
         whole = _took(lambda: [resolve(_inputs(shelf, five)) for five in fives])
         yield Row(f"a namespace of 5, mean of {NAMESPACES}", whole / NAMESPACES, 10, "ms")
+        yield Row("`olmf resolve` of a namespace, catalog cached", _whole_process(Path(folder), names[:5]), 0.5, "s")
 
 
 def _solvable(snapshot: Snapshot) -> list[str]:
@@ -94,10 +94,30 @@ def _members() -> Iterator[list[Blob]]:
 
 
 def _took(work: Callable[[], object]) -> float:
-    """Milliseconds."""
-    started = time.perf_counter()
+    """Milliseconds of this process."""
+    started = time.process_time()
     work()
-    return (time.perf_counter() - started) * 1000
+    return (time.process_time() - started) * 1000
+
+
+def _whole_process(folder: Path, packages: Iterable[str]) -> float:
+    """Seconds, from start to end."""
+    manifests = folder / "manifests"
+    manifests.mkdir()
+    for name in packages:
+        spec = {"name": name, "source": KEY.name, "sourceNamespace": KEY.namespace}
+        (manifests / f"{name}.json").write_text(
+            json.dumps({"kind": "Subscription", "metadata": {"name": name}, "spec": spec})
+        )
+    words = ["resolve", "-n", "ns", "--catalog", f"{KEY.namespace}/{KEY.name}={COMMUNITY}", "--from", str(manifests)]
+    command = [sys.executable, "-m", "eventing.cli.main", *words]
+    environment = {**os.environ, "OLMF_CONTENT": str(folder / "content")}
+
+    def run() -> None:
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+
+    run()  # why: the catalog is indexed
+    return best(run, clock=of_children)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +16,10 @@ import orjson
 
 from shared.adapters.content.snapshot import Older, Snapshot, Source, identity_of, write
 from tests.bench.row import Row
+from tests.bench.timing import best, of_children
 
 COMMUNITY: Final = Path(__file__).parents[3] / "data" / "community" / "community"
 """331 packages, 194 MB: `../shared/data/community-catalog.tar.zst`, unpacked to `../data/community`."""
-ROUNDS: Final = 5
 
 
 def rows() -> Iterable[Row]:
@@ -35,18 +35,18 @@ def rows() -> Iterable[Row]:
 def _of_catalog(folder: Path) -> Iterable[Row]:
     sources = [Source(path.parent.name, path, identity_of(path)) for path in sorted(COMMUNITY.rglob("*.json"))]
     parse = _parsing(sources)
-    index = _best(lambda: _write(folder / "first", sources))
+    index = best(lambda: _write(folder / "first", sources))
     yield Row("indexing the community catalog, against orjson alone", index / parse, 3, "times")
     yield Row("memory that indexing it adds", _added_megabytes(folder), 200, "MB")
     first = Snapshot.open(folder / "first", lambda name: folder / name)
     average = _average(sources)
     changed = [Source(one.path, one.file, "changed") if one == average else one for one in sources]
-    renew = _best(lambda: _write(folder / "second", changed, Older("first", first)))
+    renew = best(lambda: _write(folder / "second", changed, Older("first", first)))
     yield Row("indexing it again with a package of average size changed", 100 * renew / index, 2, "%")
-    opened = _best(lambda: Snapshot.open(folder / "second", lambda name: folder / name))
+    opened = best(lambda: Snapshot.open(folder / "second", lambda name: folder / name))
     yield Row("opening its snapshot", 1000 * opened, 30, "ms")
     largest = max(first.entries, key=lambda name: first.entries[name].channels.length)
-    yield Row("reading the channels of its largest package", 1000 * _best(lambda: first.channels(largest)), 5, "ms")
+    yield Row("reading the channels of its largest package", 1000 * best(lambda: first.channels(largest)), 5, "ms")
 
 
 def _write(path: Path, sources: list[Source], older: Older | None = None) -> None:
@@ -67,7 +67,7 @@ def _parsing(sources: list[Source]) -> float:
         for document in documents:
             orjson.loads(document)
 
-    return _best(parse)
+    return best(parse)
 
 
 def _documents(file: Path) -> Iterable[bytes]:
@@ -104,7 +104,7 @@ def _whole_processes(folder: Path) -> Iterable[Row]:
         subprocess.run(command, env=environment, check=True, capture_output=True)
 
     listing()
-    yield Row("`olmf catalog list channels` of it, cached", _best(listing, time.perf_counter), 0.3, "s")
+    yield Row("`olmf catalog list channels` of it, cached", best(listing, clock=of_children), 0.3, "s")
     started = time.perf_counter()
     command = [olmf, "catalog", "serve", str(COMMUNITY), "-p", "0"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
@@ -117,13 +117,3 @@ def _whole_processes(folder: Path) -> Iterable[Row]:
     yield Row("serving it over gRPC, from the start of the process", ready, 1, "s")
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
     yield Row("memory of the process that serves it", peak / 1024, 100, "MB")
-
-
-def _best(act: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    """Seconds of the fastest of a few rounds, of this process alone: what the machine's other work adds is not ours."""
-    seconds = []
-    for _ in range(ROUNDS):
-        started = clock()
-        act()
-        seconds.append(clock() - started)
-    return min(seconds)
