@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Protocol
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle.model import BadBundle
+from shared.domain.extension.crd_safety import stored
 from shared.domain.lifecycle.admission import joined
-from shared.domain.plan import crds, execution, references, steps, validation
+from shared.domain.plan import crds, execution, references, steps
 from shared.domain.plan.competition import competing
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.references import Reference
@@ -189,13 +191,13 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
 
 def _checked(world: World, new: Manifest, live: Manifest) -> Iterator[str]:
     """Warnings about an update that is safe; _Failure when it is not."""
-    for kind in validation.to_check(live, new):
-        if broken := validation.violation(new, kind, world.list(kind)):
-            if not validation.converts_by_webhook(new):
-                raise _Failure(broken)
+    for kind in stored.to_check(live, new):
+        for misfit in islice(stored.misfits(new, kind, world.list(kind)), 1):
+            if not stored.converts_by_webhook(new):
+                raise _Failure(misfit.sentence(new))
             yield (
                 "Validation of existing CRs against the new CRD's schema failed, but a webhook conversion strategy "
-                f"was specified in the new CRD. {broken}"
+                f"was specified in the new CRD. {misfit.sentence(new)}"
             )
     if risk := crds.risk(new, live):
         raise _Failure(risk)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
+from shared.domain.extension.crd_safety.upgrade import lost_versions
 from shared.domain.lifecycle.hashes import alongside_key
 from shared.domain.plan.execution import Action, Place, Rule, merged, prepared
 
@@ -67,13 +68,11 @@ def act(manifest: ReadOnly, live: ReadOnly | None, place: Place, csvs: Collectio
 
 def risk(manifest: ReadOnly, live: ReadOnly) -> str:
     """Why the update would lose stored objects; empty when it would not."""
-    versions = {one.get("name") for one in (manifest.get("spec") or {}).get("versions") or ()}
-    for stored in (live.get("status") or {}).get("storedVersions") or ():
-        if stored not in versions:
-            return (
-                f'risk of data loss updating "{name_of(live)}": new CRD removes version {stored} that is listed as a '
-                "stored version on the existing CRD"
-            )
+    for version in lost_versions(live, manifest):
+        return (
+            f'risk of data loss updating "{name_of(live)}": new CRD removes version {version} that is listed as a '
+            "stored version on the existing CRD"
+        )
     return ""
 
 

@@ -55,6 +55,12 @@ def message(new: ReadOnly, found: Sequence[Problem]) -> str:
     return f"validating upgrade for CRD {quoted(name_of(new))}: {lines}" if found else ""
 
 
+def lost_versions(old: ReadOnly, new: ReadOnly) -> list[str]:
+    """The versions in which objects are stored, and which the new edition does not have."""
+    left = {version.get("name") for version in _versions(new)}
+    return [version for version in (old.get("status") or {}).get("storedVersions") or () if version not in left]
+
+
 _Schemas = Mapping[str, Mapping[str, ReadOnly]]
 """Version to path to schema."""
 
@@ -77,9 +83,9 @@ def _whole(old: ReadOnly, new: ReadOnly, before: _Schemas, after: _Schemas) -> I
     scopes = [str((crd.get("spec") or {}).get("scope") or "") for crd in (old, new)]
     if scopes[0] != scopes[1]:
         yield Finding("scope", f"scope changed : {quoted(scopes[0])} -> {quoted(scopes[1])}", *scopes)
-    stored = (old.get("status") or {}).get("storedVersions") or ()
-    if removed := [version for version in stored if version not in after]:
-        yield Finding("storedVersionRemoval", f"stored versions removed : [{' '.join(removed)}]", list(stored))
+    if removed := lost_versions(old, new):
+        stored = (old.get("status") or {}).get("storedVersions")
+        yield Finding("storedVersionRemoval", f"stored versions removed : [{' '.join(removed)}]", stored, sorted(after))
     for version in sorted(before.keys() & after.keys(), key=_age):
         for path in sorted(before[version].keys() - after[version].keys()):
             yield Finding("existingFieldRemoval", f"removed field : {version}.{path}", path)
