@@ -11,7 +11,7 @@ from shared.domain.catalog import image_reference, schemas, shapes
 from shared.domain.catalog.meta import Meta
 from shared.domain.catalog.model import Entry
 from shared.domain.catalog.verdict import Place
-from shared.domain.gotext import from_base64, quoted
+from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidVersion
 from shared.domain.semver import parse as parse_version
 from shared.domain.semver.release import InvalidRelease, parse_release
@@ -162,8 +162,7 @@ def _check_objects(meta: Meta, properties: Sequence[Mapping[str, Any]]) -> bool:
 def _wrong_object(index: int, one: Mapping[str, Any]) -> str:
     if why := _wrong_value(one, schemas.BUNDLE_OBJECT):
         return f"parse property at index {index} as bundle object: {why}"
-    text = schemas.BUNDLE_OBJECT.read(one["value"]).get("data") or ""
-    content = from_base64(text) if isinstance(text, str) else bytes(octet or 0 for octet in text)
+    content = shapes.octets(schemas.BUNDLE_OBJECT.read(one["value"]).get("data"))
     if content.lstrip()[:1] == b"{":
         return ""  # taken for JSON, and not looked at
     try:

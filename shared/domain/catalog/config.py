@@ -11,9 +11,6 @@ from shared.domain import gostream
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.blobs import Unreadable
 from shared.domain.catalog.meta import Meta, meta_of, refusal
-from shared.domain.gotext import from_base64
-
-_ICON: Final = shapes.struct("declcfg.Icon", "mediatype", base64data=shapes.BYTES)
 
 Blob: TypeAlias = Mapping[str, Any]  # why: any JSON values
 """A document whose known fields stand in their order, and whose empty ones are left out."""
@@ -89,7 +86,7 @@ def _package(fields: Blob) -> Blob:
             "schema": "olm.package",
             "name": fields.get("name") or "",
             "defaultChannel": fields.get("defaultChannel") or "",
-            "icon": _icon(_ICON.read(icon)) if icon is not None else None,
+            "icon": _icon(schemas.ICON.read(icon)) if icon is not None else None,
             "description": fields.get("description"),
             "properties": property_list(fields.get("properties") or ()),
         },
@@ -99,9 +96,8 @@ def _package(fields: Blob) -> Blob:
 
 def _icon(fields: Blob) -> Blob:
     data = fields.get("base64data")
-    content = from_base64(data) if isinstance(data, str) else bytes(octet or 0 for octet in data or ())
     return {
-        "base64data": None if data is None else base64.b64encode(content).decode(),
+        "base64data": None if data is None else base64.b64encode(shapes.octets(data)).decode(),
         "mediatype": fields.get("mediatype") or "",
     }
 

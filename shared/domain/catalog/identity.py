@@ -8,7 +8,7 @@ from typing import Any, Final
 from shared.domain import goyaml
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
-from shared.domain.gotext import from_base64, quoted
+from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidVersion, Version, parse
 from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_release, with_build_as_release
 
@@ -104,8 +104,7 @@ def display_name(bundle: Blob) -> str:
 def _objects(bundle: Blob) -> Iterator[Mapping[str, Any]]:
     for one in bundle.get("properties", ()):
         if one["type"] == OBJECT and not shapes.why_not(schemas.BUNDLE_OBJECT, one["value"]):
-            data = schemas.BUNDLE_OBJECT.read(one["value"]).get("data") or ""
-            content = from_base64(data) if isinstance(data, str) else bytes(octet or 0 for octet in data)
+            content = shapes.octets(schemas.BUNDLE_OBJECT.read(one["value"]).get("data"))
             try:
                 value = goyaml.load_value(content)
             except goyaml.YamlError:

@@ -15,10 +15,8 @@ REFERENCE: Final = struct("declcfg.PackageScopedReference", "schema name")
 NOTICE: Final = struct("declcfg.DeprecationEntry", "message", reference=REFERENCE)
 RELATED_IMAGE: Final = struct("declcfg.RelatedImage", "name image")
 
-PACKAGE: Final = struct(
-    "declcfg.Package", "schema name defaultChannel description",
-    icon=struct("declcfg.Icon", "mediatype", base64data=shapes.BYTES), properties=_PROPERTIES,
-)  # fmt: skip
+ICON: Final = struct("declcfg.Icon", "mediatype", base64data=shapes.BYTES)
+PACKAGE: Final = struct("declcfg.Package", "schema name defaultChannel description", icon=ICON, properties=_PROPERTIES)
 CHANNEL: Final = struct("declcfg.Channel", "schema name package", entries=list_of(ENTRY), properties=_PROPERTIES)
 BUNDLE: Final = struct(
     "declcfg.Bundle", "schema name package image", properties=_PROPERTIES, relatedImages=list_of(RELATED_IMAGE)

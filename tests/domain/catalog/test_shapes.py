@@ -130,6 +130,16 @@ def test_every_shape_has_the_name_that_go_gives_it() -> None:
     assert PACKAGE.name_of("x") is None
 
 
+@pytest.mark.parametrize(
+    ("value", "content"),
+    [("aGk=", b"hi"), ([104, 105.0, None], b"hi\0"), ([], b""), (None, b"")],
+    ids=["base64", "numbers", "no number", "null"],
+)
+def test_bytes_are_written_in_two_ways(value: object, content: bytes) -> None:
+    assert shapes.BYTES.fits(value)
+    assert shapes.octets(value) == content
+
+
 def test_fields_are_read_under_their_own_names() -> None:
     assert PACKAGE.read(None) == {}
     assert PACKAGE.read({"Name": "a", "x": 1}) == {"name": "a"}
