@@ -25,6 +25,10 @@ def told(error: Exception) -> CliError | None:
         return CliError(" ".join(str(error).split()), USAGE)
     if isinstance(error, ApiError):
         return CliError(f"the API server answered: {error}")
+    if isinstance(error, OSError) and error.filename:
+        return CliError(f"{error.filename}: {(error.strerror or str(error)).lower()}")
+    if isinstance(error, MemoryError | RecursionError):
+        return CliError("what was given is larger, or nested deeper, than this machine can hold; make it smaller")
     if isinstance(error, UNREACHABLE):
         return CliError(f"Redis does not answer: {error}; `olmf status` tells what runs")
     return None

@@ -90,9 +90,10 @@ def judge(path: str) -> Verdict:
 
 
 def advise(path: str) -> tuple[Advice, ...]:
-    """What there is to say about a catalog beyond its validity. OSError or OciError when it cannot be had."""
+    """What there is to say about a valid catalog. NotACatalog when it is not valid, OSError or OciError if none."""
     with opened(path) as found:
-        reading = _read(found, Reading(advice=[]))
+        reading = _read_all(found, is_advised=True)
+        _check(path, reading)
         by_name = {file.name: file for file in found}
         advice = reading.all_advice()
         lines = count_lines((one.place for one in advice), lambda name: by_name[name].read())
@@ -103,10 +104,14 @@ def packages(path: str) -> Drafts:
     """The packages of a catalog. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
     with opened(path) as found:
         reading = _read_all(found)
-        if not (verdict := reading.verdict()).ok:
-            why = f"{verdict.findings[0].message}; `olmf catalog validate {path}` tells all"
-            raise NotACatalog(f"{path} is no valid catalog: {why}")
+        _check(path, reading)
         return convert(reading.blobs)[0]
+
+
+def _check(path: str, reading: Reading) -> None:
+    if not (verdict := reading.verdict()).ok:
+        why = f"{verdict.findings[0].message}; `olmf catalog validate {path}` tells all"
+        raise NotACatalog(f"{path} is no valid catalog: {why}")
 
 
 def judge_files(found: list[File]) -> Verdict:
@@ -115,17 +120,17 @@ def judge_files(found: list[File]) -> Verdict:
     return _read_all(found).verdict().located(lambda name: by_name[name].read())
 
 
-def _read_all(found: list[File]) -> Reading:
+def _read_all(found: list[File], *, is_advised: bool = False) -> Reading:
     """Read files, the second half of a large catalog in a process beside this one."""
     first, second = _halves(found)
     if not second or (os.cpu_count() or 1) == 1:
-        return _read(found)
+        return _read(found, is_advised=is_advised)
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(1, get_context("fork")) as beside:
-        later = beside.submit(_read, second)
-        reading = _read(first)
+        later = beside.submit(_read, second, is_advised=is_advised)
+        reading = _read(first, is_advised=is_advised)
         reading.extend(later.result())
     return reading
 
@@ -139,8 +144,8 @@ def _halves(found: list[File]) -> tuple[list[File], list[File]]:
     return found[:middle], found[middle:]
 
 
-def _read(found: list[File], reading: Reading | None = None) -> Reading:
-    reading = reading or Reading()
+def _read(found: list[File], *, is_advised: bool = False) -> Reading:
+    reading = Reading(advice=[] if is_advised else None)
     with _unhindered():
         for file in found:
             try:

@@ -156,6 +156,22 @@ def test_advice_has_its_line(tmp_path: Path) -> None:
     assert [(one.rule, one.place.line > 1) for one in advise(str(tmp_path))] == [("unpinned-image", True)]
 
 
+def test_advice_of_two_processes_is_that_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two", "three"):
+        texts = a_package(name), a_channel(package=name), a_bundle(package=name)
+        (tmp_path / f"{name}.json").write_bytes(written(*texts))
+    alone = advise(str(tmp_path))
+    monkeypatch.setattr(files, "_WORTH_A_PROCESS", 10)
+    assert advise(str(tmp_path)) == alone
+    assert [one.place.file for one in alone] == ["one.json", "three.json", "two.json"]
+
+
+def test_there_is_no_advice_about_a_catalog_that_is_not_valid(tmp_path: Path) -> None:
+    put(tmp_path, a_json=SOUND, b_json=SOUND)
+    with pytest.raises(NotACatalog, match=r'is no valid catalog: duplicate package "foo"; `olmf catalog validate'):
+        advise(str(tmp_path))
+
+
 def test_packages_of_a_valid_catalog(tmp_path: Path) -> None:
     put(tmp_path, a_json=SOUND)
     assert list(packages(str(tmp_path))) == ["foo"]

@@ -136,12 +136,10 @@ def _is_found_valid(snapshot: Snapshot, store: Store) -> bool:
 
 
 def _judged(path: str) -> Config:
-    from shared.domain.catalog.config import read_config
-
     try:
         with opened(path) as found:
             _check(found)
-            return read_config(found.files())
+            return found.config()
     except NotAllowed as error:
         raise CliError(f'cannot list non-index "{path}"', USAGE) from error
 

@@ -56,10 +56,13 @@ class Found:
     content: bytes = b""
 
     def listed(self) -> list[File]:
-        """The files of a catalog, in the order in which they are read. OSError when they cannot be."""
+        """The files of a catalog, in the order in which they are read. CliError when they cannot be."""
         from shared.adapters.files import File, files
 
-        return [File(STDIN, self.path, self.content)] if self.reference == STDIN else files(self.path)
+        try:
+            return [File(STDIN, self.path, self.content)] if self.reference == STDIN else files(self.path)
+        except OSError as error:
+            raise _unread(error) from error
 
     def files(self) -> Iterable[tuple[str, bytes]]:
         """The files of a catalog by name, one at a time. CliError when one of them cannot be read."""
@@ -67,12 +70,28 @@ class Found:
 
         return told(self._contents(), f"reading {self.reference}")
 
+    def config(self) -> Config:
+        """The documents of a catalog. CliError when they cannot be read, or one of them is none."""
+        from shared.domain.catalog.blobs import Unreadable
+        from shared.domain.catalog.config import read_config
+
+        try:
+            return read_config(self.files())
+        except Unreadable as error:
+            raise CliError(str(error), NEGATIVE) from error
+        except RecursionError as error:
+            raise CliError("a document is nested too deeply", NEGATIVE) from error
+
     def _contents(self) -> Iterator[tuple[str, bytes]]:
         try:
             for file in self.listed():
                 yield file.name, file.read()
         except OSError as error:
-            raise CliError(f"read {error.filename}: {(error.strerror or str(error)).lower()}", UNKNOWN) from error
+            raise _unread(error) from error
+
+
+def _unread(error: OSError) -> CliError:
+    return CliError(f"read {error.filename}: {(error.strerror or str(error)).lower()}", UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +138,10 @@ def render_bundle(reference: str, level: str) -> list[Rendered]:
 
 
 def _config(found: Found, rendering: Rendering) -> Config:
-    from shared.domain.catalog.blobs import Unreadable
-    from shared.domain.catalog.config import Config, read_config
+    from shared.domain.catalog.config import Config
 
     if found.kind in CATALOGS:
-        try:
-            return read_config(found.files())
-        except Unreadable as error:
-            raise CliError(str(error), NEGATIVE) from error
-        except RecursionError as error:
-            raise CliError("a document is nested too deeply", NEGATIVE) from error
+        return found.config()
     return Config(bundles=[_bundle(found, rendering.template)])
 
 

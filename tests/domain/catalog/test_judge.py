@@ -147,6 +147,14 @@ def test_later_files_stand_behind_earlier_ones() -> None:
     assert [first.blobs.packages[0].place.file, first.blobs.bundles[0].place.file] == ["a", "b"]
 
 
+def test_advice_about_later_files_stands_behind_that_about_earlier_ones() -> None:
+    first, second = Reading(advice=[]), Reading(advice=[])
+    first.add_file("a", written(a_bundle("a.v1")))
+    second.add_file("b", written(a_bundle("b.v1")))
+    first.extend(second)
+    assert [one.place.file for one in first.advice or ()] == ["a", "b"]
+
+
 def embedded(data: object) -> Json:
     return a_bundle("b", "1.0.0", a_property("olm.bundle.object", data=data), package="p")
 

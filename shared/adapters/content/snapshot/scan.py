@@ -103,7 +103,7 @@ class Scanner:
                 where = f"{path}, document {number}"
                 try:
                     document = self._light(where, _plain(content))
-                except (msgspec.DecodeError, UnicodeDecodeError):  # the first includes what is not of the plain form
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # also what has not the plain form
                     document = _odd(where, content)
                 yield Found(document, offset, len(content))
         except _TooLargeError as error:
@@ -190,5 +190,8 @@ def carefully(path: str, content: bytes) -> Iterator[Found]:
         if part.error:
             raise NotACatalog(f"{where}: {part.error}")
         document = _document(where, part.value)
-        text = orjson.dumps(part.value)
+        try:
+            text = orjson.dumps(part.value)
+        except orjson.JSONEncodeError as error:
+            raise NotACatalog(f"{where} cannot be kept: {str(error).lower()}") from error
         yield Found(document, 0, len(text), text)

@@ -128,6 +128,12 @@ def test_advice_is_a_table_or_a_list(sound: Path) -> None:
     assert olmf("lint", "./nothing").returncode == 3
 
 
+def test_what_is_not_valid_gets_no_advice(broken: Path) -> None:
+    done = olmf("lint", str(broken))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is no valid catalog: default channel must be set; `olmf catalog validate" in done.stderr
+
+
 def test_a_comparison_says_no_when_somebody_loses(sound: Path, broken: Path, tmp_path: Path) -> None:
     newer = tmp_path / "newer.json"
     entries = an_entry("foo.v0.1.0"), an_entry("foo.v0.2.0", "foo.v0.1.0")
