@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly
-from shared.domain.bundle.model import ParsedBundle
+from shared.domain.bundle.model import CRD, ParsedBundle
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.typed import shown
 
-DEFINITION: Final = "CustomResourceDefinition"
 _CRDS: Final = "customresourcedefinitions"
 _SERVICES: Final = "apiservicedefinitions"
 
@@ -32,6 +31,10 @@ class Api:
     def __str__(self) -> str:
         shown_plural = f" ({self.plural})" if self.plural else ""
         return f"{self.group}/{self.version}/{self.kind}{shown_plural}"
+
+    def gvk_text(self) -> str:
+        """As Go prints group, version and kind."""
+        return f"{self.group}/{self.version}, Kind={self.kind}"
 
     def property(self) -> Manifest:
         """As the value of `olm.gvk` and its kin."""
@@ -66,7 +69,7 @@ def required(csv: ReadOnly) -> tuple[Manifest, ...]:
 
 def defined(manifest: ReadOnly) -> Iterator[Api]:
     """The APIs of one definition: the older form names a single version apart from the list."""
-    if manifest.get("kind") != DEFINITION:
+    if manifest.get("kind") != CRD:
         return
     spec = as_object(manifest.get("spec"))
     kind = _text(manifest, as_object(spec.get("names")).get("kind"), "spec.names.kind")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from shared import kinds
 from shared.api.manifest import Manifest, name_of
 from shared.domain.bundle.annotations import Annotations
+
+CSV: Final = kinds.CLUSTER_SERVICE_VERSION.kind
+CRD: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 
 Files: TypeAlias = Mapping[str, bytes]
 """Content by path inside the image, e.g. `manifests/etcd.yaml`."""

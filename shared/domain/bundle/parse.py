@@ -10,8 +10,7 @@ from shared.api.manifest import Manifest, name_of
 from shared.domain.bundle.annotations import PACKAGE, Annotations, text_of
 from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.apis import ApiError, check_owned
-from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
-from shared.domain.bundle.payload import CLUSTER_SERVICE_VERSION
+from shared.domain.bundle.model import CSV, BadBundle, Files, ParsedBundle
 from shared.domain.bundle.properties import PropertyError, properties
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, Passed, documents
 from shared.domain.bundle.shape import defect
@@ -37,7 +36,7 @@ def judge(manifests: Documents, metadata: Documents, where: str, *, is_complete:
 
 def _parsed(manifests: Documents, metadata: Documents, where: str) -> Parsed:
     found, passed = manifests.objects()
-    csvs = [path for path, one in found.items() if one["kind"] == CLUSTER_SERVICE_VERSION]
+    csvs = [path for path, one in found.items() if one["kind"] == CSV]
     if not csvs:
         why = "; ".join(map(str, passed)) or "add one"
         what = "no csv in bundle" if found else "no bundle objects found"
@@ -48,7 +47,7 @@ def _parsed(manifests: Documents, metadata: Documents, where: str) -> Parsed:
     if not name_of(csv := found[csvs[0]]):
         what = "the ClusterServiceVersion has no metadata.name"
         return BadBundle("Malformed", f"{where}: {csvs[0]}: {what}; give it one", what)
-    others = tuple(Passed(path, f"{path} is a second {CLUSTER_SERVICE_VERSION}, which nobody reads; remove it")
+    others = tuple(Passed(path, f"{path} is a second {CSV}, which nobody reads; remove it")
                    for path in csvs[1:])  # fmt: skip
     objects = {path: one for path, one in found.items() if path not in csvs[1:]}
     bundle = _with_metadata(metadata, where, csv, tuple(objects.values()))

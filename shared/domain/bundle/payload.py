@@ -14,14 +14,13 @@ from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
 from shared.domain import goyaml
 from shared.domain.bundle.annotations import KEYS
 from shared.domain.bundle.annotations import parse as parse_annotations
-from shared.domain.bundle.model import BadBundle, Files, UnpackedBundle
+from shared.domain.bundle.model import CSV, BadBundle, Files, UnpackedBundle
 from shared.domain.bundle.shape import defect
 
 LIMIT: Final = 1024 * 1024
 """Bytes of encoded content that fit a ConfigMap."""
 _UNPACKED_BYTES: Final = 64 * 1024 * 1024
 """What the content may grow to: a mebibyte of zeros, compressed, is a gibibyte of memory."""
-CLUSTER_SERVICE_VERSION: Final = "ClusterServiceVersion"
 SOURCE_IMAGE: Final = "olm.sourceImage"
 ENCODING: Final = "olm.contentEncoding"
 GZIP_BASE64: Final = "gzip+base64"
@@ -129,7 +128,7 @@ def _bundle(where: str, objects: tuple[Manifest, ...]) -> UnpackedBundle | BadBu
         if why := defect(manifest):
             what = f"the {manifest['kind']} of the bundle is none: {why}"
             return BadBundle("Malformed", f"{what}; mend it and publish the bundle again")
-    csvs = [manifest for manifest in objects if manifest["kind"] == CLUSTER_SERVICE_VERSION]
+    csvs = [manifest for manifest in objects if manifest["kind"] == CSV]
     if not csvs:
         kinds = ", ".join(sorted({manifest["kind"] for manifest in objects}))
         return BadBundle("NoClusterServiceVersion", f"the bundle has no ClusterServiceVersion, only: {kinds}; add one "

@@ -10,12 +10,12 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly, metadata
 from shared.domain.bundle.images import related_images
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.bundle.properties import BUNDLE_OBJECT, CSV_METADATA, PACKAGE, properties
+from shared.domain.bundle.properties import BUNDLE_OBJECT, PACKAGE, properties
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import arranged
+from shared.domain.catalog.documents import HEAVY
 from shared.domain.goencode import json_text
 
-_HEAVY: Final = (BUNDLE_OBJECT, CSV_METADATA)
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
@@ -26,8 +26,8 @@ class TemplateError(ValueError):
 def blob(bundle: ParsedBundle, image: str = "") -> Manifest:
     """The `olm.bundle` of a bundle that is, or will be, the image; with all its manifests."""
     found = [{"type": one.type, "value": one.value} for one in properties(bundle)]
-    light = [one for one in found if one["type"] not in _HEAVY]
-    heavy = [one for one in found if one["type"] in _HEAVY]
+    light = [one for one in found if one["type"] not in HEAVY]
+    heavy = [one for one in found if one["type"] in HEAVY]
     stated = {
         "schema": "olm.bundle",
         "name": bundle.name,

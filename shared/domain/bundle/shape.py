@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
+from shared.domain.bundle.model import CRD, CSV
 
-_WITH_SPEC: Final = frozenset({"ClusterServiceVersion", "CustomResourceDefinition"})
+_WITH_SPEC: Final = frozenset({CSV, CRD})
 
 
 def as_object(value: object) -> ReadOnly:

@@ -35,9 +35,6 @@ class _Field:
     is_required: bool
 
 
-_Struct = Mapping[str, _Field]
-
-
 @cache
 def _structs() -> Mapping[str, tuple[_Field, ...]]:
     """The tables, read."""

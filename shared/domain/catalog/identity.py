@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from shared.domain import goyaml
+from shared.domain.bundle.model import CSV
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.gotext import quoted
@@ -15,7 +16,6 @@ from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_r
 PACKAGE: Final = "olm.package"
 OBJECT: Final = "olm.bundle.object"
 METADATA: Final = "olm.csv.metadata"
-_CSV: Final = "ClusterServiceVersion"
 _SUBSTITUTES: Final = "olm.substitutesFor"
 
 
@@ -90,7 +90,7 @@ def _stated(value: Any, name: str) -> VersionRelease:
 
 def csv_of(bundle: Blob) -> Mapping[str, Any] | None:  # why: any JSON values
     """The first ClusterServiceVersion that a bundle embeds; None when it embeds none."""
-    return next((one for one in _objects(bundle) if one.get("kind") == _CSV), None)
+    return next((one for one in _objects(bundle) if one.get("kind") == CSV), None)
 
 
 def display_name(bundle: Blob) -> str:

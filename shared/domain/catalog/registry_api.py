@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest
 from shared.domain import goyaml
+from shared.domain.bundle.model import CSV
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
@@ -22,7 +23,6 @@ Gvk: TypeAlias = tuple[str, str, str]
 
 _PROVIDED, _REQUIRED, _PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
 _OBJECT, _METADATA = "olm.bundle.object", "olm.csv.metadata"
-_CSV: Final = "ClusterServiceVersion"
 
 
 class NotServable(ValueError):
@@ -176,7 +176,7 @@ def content_of(bundle: Mapping[str, Any], version: str, package: Mapping[str, An
     if not metadata or not isinstance(metadata[0], Mapping):
         return Content()
     try:
-        csv = _line(arranged(_csv(bundle, metadata[0], version, package), _CSV))
+        csv = _line(arranged(_csv(bundle, metadata[0], version, package), CSV))
     except MistypedError as error:
         raise NotServable(f"its {_METADATA} cannot be read: {error}") from error
     return Content(csv, (csv,))
@@ -196,7 +196,7 @@ def _is_csv(text: str) -> bool:
         found = goyaml.load_value(text)
     except goyaml.YamlError:
         return False
-    return isinstance(found, Mapping) and found.get("kind") == _CSV
+    return isinstance(found, Mapping) and found.get("kind") == CSV
 
 
 def _csv(bundle: Mapping[str, Any], metadata: Mapping[str, Any], version: str, package: Mapping[str, Any]) -> Manifest:
@@ -204,7 +204,7 @@ def _csv(bundle: Mapping[str, Any], metadata: Mapping[str, Any], version: str, p
     spec = {key: metadata[key] for key in _COPIED if key in metadata}
     icon = package.get("icon")
     return {
-        "kind": _CSV,
+        "kind": CSV,
         "apiVersion": "operators.coreos.com/v1alpha1",
         "metadata": {"name": bundle.get("name"), **{key: metadata.get(key) for key in ("annotations", "labels")}},
         "spec": {

@@ -7,6 +7,7 @@ from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import Api, ApiError, defined
+from shared.domain.bundle.model import CRD, CSV
 from shared.domain.bundle.reading import MANIFESTS
 from shared.domain.bundle.shape import name_in
 from shared.domain.bundle.typed import MistypedError, arranged
@@ -14,7 +15,7 @@ from shared.domain.bundle.validation.csv import cluster_service_version
 from shared.domain.bundle.validation.definition import definition
 from shared.domain.bundle.validation.finding import Finding, plain, warned
 from shared.domain.bundle.validation.form import HELM, REGISTRY, media_type
-from shared.domain.bundle.validation.subject import CRD, CSV, Subject
+from shared.domain.bundle.validation.subject import Subject
 from shared.domain.bundle.validation.words import object_metadata
 from shared.domain.gotext import quoted
 

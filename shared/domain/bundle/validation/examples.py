@@ -60,16 +60,12 @@ def _matched(subject: Subject, listed: list[Any]) -> Iterator[Finding]:
     shown = [_api(as_object(one)) for one in listed]
     for api in shown:
         if api not in provided:
-            yield Finding("Error", "example must have a provided API", value=_printed(api))
+            yield Finding("Error", "example must have a provided API", value=api.gvk_text())
     for api in provided:
         if api not in shown:
-            yield Finding(WARNING, "provided API should have an example annotation", value=_printed(api))
+            yield Finding(WARNING, "provided API should have an example annotation", value=api.gvk_text())
 
 
 def _api(example: Any) -> Api:
     group, _, version = str(example.get("apiVersion") or "").rpartition("/")
     return Api(group, version, str(example.get("kind") or ""))
-
-
-def _printed(api: Api) -> str:
-    return f"{api.group}/{api.version}, Kind={api.kind}"

@@ -14,10 +14,11 @@ from shared.domain.bundle.annotations import (
     METADATA,
     text_of,
 )
+from shared.domain.bundle.model import CSV
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.validation.dependencies import dependencies
 from shared.domain.bundle.validation.finding import Finding, plain, warned
-from shared.domain.bundle.validation.subject import CSV, Subject
+from shared.domain.bundle.validation.subject import Subject
 from shared.domain.gotext import quoted
 
 REGISTRY: Final = "registry+v1"

@@ -9,6 +9,7 @@ from typing import Final
 
 import orjson
 
+from shared.domain.bundle.model import CRD
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, Level, about
 from shared.domain.bundle.validation.subject import Subject
@@ -88,7 +89,7 @@ def _used(subject: Subject, removed: _Removed, version: str) -> dict[str, list[s
         kind = str(manifest["kind"])
         if kind in removed.get(str(manifest.get("apiVersion")), ()):
             name = name_in(manifest)
-            used["CRD" if kind == "CustomResourceDefinition" else kind].append(name)
+            used["CRD" if kind == CRD else kind].append(name)
     if version == "1.25":
         _add_described(subject, removed, used)
     return used

@@ -8,13 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.domain.bundle.model import Files
+from shared.domain.bundle.model import CSV, Files
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, documents
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.typed import MistypedError, arranged
-
-CSV = "ClusterServiceVersion"
-CRD = "CustomResourceDefinition"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from typing import Final
 
 from shared.domain.bundle.annotations import PACKAGE
 from shared.domain.bundle.apis import Api, ApiError, defined
+from shared.domain.bundle.model import CRD
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import WARNING, Finding
-from shared.domain.bundle.validation.subject import CRD, Subject
+from shared.domain.bundle.validation.subject import Subject
 from shared.domain.catalog.image_reference import why_not
 from shared.domain.gotext import quoted
 
@@ -47,24 +48,22 @@ def _definitions(subject: Subject) -> Iterator[Finding]:
     owned = [_owned(one) for one in subject.described("owned")]
     counted = Counter(api for _, api in held)
     for api in sorted(api for api, count in counted.items() if count > 1):
-        yield Finding("Error", f"duplicate CRD {quoted(_printed(api))} in bundle {name}", value=_printed(api))
+        yield Finding("Error", f"duplicate CRD {quoted(api.gvk_text())} in bundle {name}", value=api.gvk_text())
     for api in owned:
         if api not in counted:
-            yield Finding("Error", f"owned CRD {quoted(_printed(api))} not found in bundle {name}", value=_printed(api))
+            yield Finding(
+                "Error", f"owned CRD {quoted(api.gvk_text())} not found in bundle {name}", value=api.gvk_text()
+            )
     kinds = {(api.group, api.kind) for api in owned}
     for path, api in held:
         if api not in owned and (api.group, api.kind) not in kinds:
-            what = f"CRD {quoted(_printed(api))} is present in bundle {name} but not defined in CSV"
-            yield Finding("Error", what, path, value=_printed(api))
+            what = f"CRD {quoted(api.gvk_text())} is present in bundle {name} but not defined in CSV"
+            yield Finding("Error", what, path, value=api.gvk_text())
 
 
 def _owned(one: dict[str, str]) -> Api:
     plural, _, group = one["name"].partition(".")
     return Api(group, one["version"], one["kind"], plural)
-
-
-def _printed(api: Api) -> str:
-    return f"{api.group}/{api.version}, Kind={api.kind}"
 
 
 def _accounts(subject: Subject) -> Iterator[Finding]:
