@@ -27,3 +27,6 @@ class RunResult:
     """Why it failed, one sentence."""
     wrote: tuple[str, ...] = ()
     """Ids of the events that its writes ring: they never shorten the delay before this (step, ref) runs again."""
+    is_waiting: bool = False
+    """The step said what it waits for."""
+    took_ms: float = 0.0

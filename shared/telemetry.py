@@ -11,10 +11,10 @@ import structlog
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric as Prometheus reads it; names and labels are OLM's."""
+    """A metric as Prometheus reads it; what does not begin with `olmf_` has OLM's name and labels."""
 
     name: str
-    type: Literal["gauge", "counter"]
+    type: Literal["gauge", "counter", "summary"]
     help: str
 
 
@@ -27,9 +27,26 @@ SUBSCRIPTION_COUNT = Metric("subscription_count", "gauge", "Number of Subscripti
 CATALOG_SOURCE_COUNT = Metric("catalog_source_count", "gauge", "Number of CatalogSources")
 CATALOG_SOURCE_READY = Metric("catalogsource_ready", "gauge", "1 while a CatalogSource is READY, else 0")
 SUBSCRIPTION_SYNC_TOTAL = Metric("subscription_sync_total", "counter", "Changes of a Subscription that were looked at")
+RESOLUTION_DURATION = Metric(
+    "olm_resolution_duration_seconds",
+    "summary",
+    "Resolutions of a namespace, and whether each Subscription got its answer",
+)
+RUN_DURATION = Metric(
+    "olmf_run_duration_seconds", "summary", "Runs of a step, and how they ended: done, waits, retry, bug or timeout"
+)
+DEAD_LETTERS = Metric("olmf_dead_letters_total", "counter", "Jobs of a step that failed too often and were parked")
+QUEUE_READY = Metric("olmf_queue_ready", "gauge", "Jobs of a group that could run now")
+QUEUE_RUNNING = Metric("olmf_queue_running", "gauge", "Jobs that run")
+QUEUE_DELAYED = Metric("olmf_queue_delayed", "gauge", "Jobs that wait for their time")
+QUEUE_DEAD = Metric("olmf_queue_dead", "gauge", "Dead letters: an event of their object, or a person, releases them")
+JOBS_REFUSED = Metric("olmf_refused_jobs_total", "counter", "RQ jobs that were not ours")
+REDIS_UP = Metric("olmf_redis_up", "gauge", "1 while Redis answers; else nothing is told of runs and queue")
+WATCH_AGE = Metric("olmf_watch_silence_seconds", "gauge", "How long ago the watch of a kind heard from the API server")
 METRICS = (
     CSV_COUNT, CSV_SUCCEEDED, CSV_ABNORMAL, CSV_UPGRADE_COUNT, INSTALL_PLAN_COUNT, SUBSCRIPTION_COUNT,
-    CATALOG_SOURCE_COUNT, CATALOG_SOURCE_READY, SUBSCRIPTION_SYNC_TOTAL,
+    CATALOG_SOURCE_COUNT, CATALOG_SOURCE_READY, SUBSCRIPTION_SYNC_TOTAL, RESOLUTION_DURATION, RUN_DURATION,
+    DEAD_LETTERS, QUEUE_READY, QUEUE_RUNNING, QUEUE_DELAYED, QUEUE_DEAD, JOBS_REFUSED, REDIS_UP, WATCH_AGE,
 )  # fmt: skip
 """What the watcher tells under `/metrics`, in this order."""
 

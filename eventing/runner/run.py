@@ -59,6 +59,7 @@ class _Progress:
     failure: Literal["", "retry", "bug", "lost"] = ""
     message: str = ""
     verdict: str = ""
+    is_waiting: bool = False
     traceback: str = ""
     code: str = ""
 
@@ -134,7 +135,7 @@ class Runner:
             return Decided.of(error)
 
     def _conclude(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
-        progress.verdict, progress.message = decided.verdict, ""
+        progress.verdict, progress.message, progress.is_waiting = decided.verdict, "", decided.wait is not None
         if performed.is_lost:
             progress.failure, progress.message = "lost", "the lease was gone before a write"
         elif performed.failure:
@@ -202,7 +203,7 @@ class Runner:
         self._log(run, progress)
         return RunResult(
             progress.run_id, record, jobs, progress.again_in, progress.failure, progress.message,
-            tuple(progress.wrote),
+            tuple(progress.wrote), is_waiting=progress.is_waiting, took_ms=took_ms,
         )  # fmt: skip
 
     def _log(self, run: Run, progress: _Progress) -> None:

@@ -2,7 +2,8 @@
 
 One list+watch per kind of `routes.WATCHED`, over all namespaces. What decides is here, who does it is in the modules:
 `hints` (what an event says of an object), `memory` (what was seen, and so what changed), `stream` (HTTP), `kind_watch`
-(the life of one watch), `pulse` (who is alive), `census` (what `/metrics` tells), `program` (the process).
+(the life of one watch), `pulse` (who is alive), `census`, `measures` (what `/metrics` tells of objects, of runs),
+`exposition` (its text), `program` (the process).
 
 Decisions:
 - Of kinds whose status no route asks about, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000

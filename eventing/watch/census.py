@@ -1,7 +1,6 @@
 """What there is, counted for Prometheus: OLM's metrics (csv.md §14, catalog.md §6), from what the watches see.
 
-The numbers are those of the API, so they survive a restart; the two counters begin again, as counters may. The text is
-written here, because the client library of Prometheus cannot: it ends the name of every counter in `_total`.
+The numbers are those of the API, so they survive a restart; the two counters begin again, as counters may.
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from eventing.events import Event
+from eventing.watch.exposition import Series
 from eventing.watch.kind_watch import Observer
 from shared import telemetry
 from shared.api.manifest import ReadOnly, name_of, namespace_of, version_of
@@ -27,13 +26,6 @@ COUNTED: Mapping[Kind, Metric] = {
 }
 """Kinds that are counted; their watches fetch them in full."""
 _UNVERSIONED = "0.0.0"
-
-
-class Series(NamedTuple):
-    """One line of the answer, without its value."""
-
-    metric: Metric
-    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -67,15 +59,15 @@ class Census:
         for key in [key for key in self.known if key[0] == kind and key[1:] not in listed]:
             del self.known[key]
 
-    def text(self) -> str:
-        """The answer of `/metrics`, in the text format 0.0.4."""
+    def values(self) -> Mapping[Series, float]:
+        """The present values."""
         values = Counter({Series(metric): 0 for metric in COUNTED.values()})
         values[Series(telemetry.CSV_UPGRADE_COUNT)] = self.upgrades
         for (kind, _, _), object_ in self.known.items():
             values[Series(COUNTED[kind])] += 1
             for series, value in object_.series:
                 values[series] += object_.syncs if series.metric is telemetry.SUBSCRIPTION_SYNC_TOTAL else value
-        return "".join(f"{line}\n" for metric in telemetry.METRICS for line in _lines(metric, values))
+        return values
 
 
 @dataclass(slots=True)
@@ -111,18 +103,6 @@ def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tupl
         yield Series(telemetry.CSV_SUCCEEDED, labels), int(phase == "Succeeded")
     if phase not in ("", "Succeeded"):
         yield Series(telemetry.CSV_ABNORMAL, (*labels, ("phase", phase), ("reason", reason_of(csv)))), 1
-
-
-def _lines(metric: Metric, values: Mapping[Series, int]) -> Iterator[str]:
-    yield f"# HELP {metric.name} {metric.help}"
-    yield f"# TYPE {metric.name} {metric.type}"
-    for series in sorted(series for series in values if series.metric is metric):
-        labels = ",".join(f'{key}="{_escaped(value)}"' for key, value in series.labels)
-        yield f"{metric.name}{{{labels}}} {values[series]}" if labels else f"{metric.name} {values[series]}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 class Counting:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
@@ -15,13 +15,18 @@ from eventing.events import Event
 from eventing.listener import address_of, listener
 from eventing.routes import WATCHED
 from eventing.watch.census import COUNTED, Census, Counting
+from eventing.watch.exposition import Series, text
 from eventing.watch.kind_watch import KindWatch
+from eventing.watch.measures import measures
 from eventing.watch.memory import Memory
 from eventing.watch.pulse import Pulse, serve_health
 from eventing.watch.stream import Stream
+from eventing.workqueue import WorkQueue
+from eventing.workqueue import connect as connect_redis
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
+from shared.telemetry import METRICS, WATCH_AGE
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
 Ready: TypeAlias = Callable[[str, str], None]
@@ -36,8 +41,13 @@ log = structlog.get_logger()
 class Watcher:
     """Watches kinds of one API server and hands each change to the sink, in order, at least once."""
 
-    def __init__(self, connection: Connection, sink: Sink, *, kinds: Sequence[Kind] = WATCHED, seconds: int = 300):
+    def __init__(
+        self, connection: Connection, sink: Sink, *,
+        kinds: Sequence[Kind] = WATCHED, seconds: int = 300, work: Callable[[], Mapping[Series, float]] = dict,
+    ) -> None:  # fmt: skip
+        """`work` measures how the work goes, for `/metrics`."""
         self._connection = connection
+        self._work = work
         self._sink = sink
         self._kinds = kinds
         self._seconds = seconds
@@ -62,6 +72,12 @@ class Watcher:
                         tasks.create_task(watch.run(), name=watch.name)
             finally:
                 self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def metrics(self) -> str:
+        """The answer of `/metrics`; asking Redis must not hold up a watch."""
+        work = await asyncio.to_thread(self._work)
+        ages = {Series(WATCH_AGE, (("kind", name),)): age for name, age in self.pulse.ages().items()}
+        return text(METRICS, {**self.census.values(), **work, **ages})
 
     async def deliver(self, events: Sequence[Event]) -> None:
         """Return when the sink has taken the events; a sink that fails is asked again."""
@@ -91,9 +107,11 @@ def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Rea
 
 
 async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
-    watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds)
+    queue = WorkQueue(connect_redis(settings.redis_url), settings) if settings.redis_url else None
+    work = (lambda: measures(queue)) if queue else dict
+    watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds, work=work)
     listening = listener(settings)
-    health = await serve_health(watcher.pulse, listening, watcher.census.text)
+    health = await serve_health(watcher.pulse, listening, watcher.metrics)
     watching = asyncio.create_task(watcher.run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

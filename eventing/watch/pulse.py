@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import orjson
@@ -52,9 +52,7 @@ class Pulse:
         return {name: age for name, age in self.ages().items() if age > self.bound}
 
 
-async def serve_health(
-    pulse: Pulse, listening: socket.socket, metrics: Callable[[], str] = lambda: ""
-) -> web.AppRunner:
+async def serve_health(pulse: Pulse, listening: socket.socket, metrics: Callable[[], Awaitable[str]]) -> web.AppRunner:
     """Serve `/livez` (503 when a watch is stale), `/readyz` (503 until every first list) and `/metrics`."""
 
     async def livez(_: web.Request) -> web.Response:
@@ -65,7 +63,7 @@ async def serve_health(
         return _answer(pulse.complete.is_set(), {"waiting": sorted(pulse.waiting)})
 
     async def tell(_: web.Request) -> web.Response:
-        return web.Response(text=metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+        return web.Response(text=await metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
     app = web.Application()
     app.router.add_get("/livez", livez)

@@ -25,6 +25,7 @@ Keys (all begin with `olmf:`)
     journal                stream  one entry for each run (and, from the journal, each event)
     turn:<what>            taken for one period: who rings the audit
     refused                counts RQ jobs that were not ours
+    ran, took              hash  <step>|<how it ended> -> number of runs, their microseconds (steps are few)
 
 A timeline (one ref, two steps A and B, events e1 to e4)
     add A e1       ready [A]                                   the bell rings
@@ -75,7 +76,7 @@ to skip over the rest).
 
 from eventing.workqueue.client import UNREACHABLE, Client, connect
 from eventing.workqueue.listing import listed
-from eventing.workqueue.values import Added, Claim, Depth, Listed, State
+from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import JOURNAL, JOURNAL_LENGTH, RECORD, WorkQueue
 
 __all__ = [
@@ -88,6 +89,7 @@ __all__ = [
     "Client",
     "Depth",
     "Listed",
+    "Ran",
     "State",
     "WorkQueue",
     "connect",

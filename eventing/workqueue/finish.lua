@@ -1,9 +1,10 @@
 -- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
---       journal key ('': keep none), journal length, record, run id, own events (one a line), then entry and lane of each job to add.
+--       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
+--       then entry and lane of each job to add.
 -- Returns false when the lease is lost, else whether the job was parked, and the dead letters that were released.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
-local journal, journal_length, record, run_id, wrote = unpack(ARGV, 8, 12)
+local journal, journal_length, record, run_id, wrote, ended, took = unpack(ARGV, 8, 14)
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
@@ -23,6 +24,12 @@ local function is_rung_from_outside()
   return false
 end
 
+local function tally(result, microseconds)
+  local run = string.match(entry, '^[^|]*') .. '|' .. result
+  call('HINCRBY', 'olmf:ran', run, 1)
+  call('HINCRBY', 'olmf:took', run, microseconds)
+end
+
 local function count_failure()
   if failure == '' then
     call('HDEL', job, 'attempts', 'bugs', 'error')
@@ -38,6 +45,7 @@ local function count_failure()
 end
 
 local function park()
+  tally('parked', 0)
   forget_delay(entry)
   call('HSET', job, 'parked', 1)
   call('ZADD', DEAD, now, entry)
@@ -55,13 +63,14 @@ end
 
 local running, running_count, promised = unpack(call('HMGET', job, 'running', 'running_count', 'promised'))
 call('HDEL', job, 'running', 'running_count', 'promised')
-ring_all(ARGV, 13, run_id)
+ring_all(ARGV, 15, run_id)
 
 if run_id == '' then -- it may have written: what it promised is rung by what caused it
   ring_all(lines(promised), 1, lines(running)[1] or 'lost')
 end
 
 local is_rung, is_worn_out = is_rung_from_outside(), count_failure()
+tally(ended, took)
 if record == '' then -- nothing tells of this run: the next one inherits its causes
   note_causes(job, lines(running), running_count or 0, 'causes')
 end

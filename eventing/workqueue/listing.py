@@ -9,7 +9,7 @@ from typing import Any
 from redis import Redis
 
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Depth, Listed, State, job_of
+from eventing.workqueue.values import Depth, Listed, Ran, State, job_of
 
 LIVE: tuple[State, ...] = ("running", "ready", "blocked", "delayed")
 DEAD: tuple[State, ...] = ("dead",)
@@ -26,6 +26,16 @@ def depth(client: Redis) -> Depth:
     running, delayed, dead, refused, *ready = run(client, "count")
     by_group = {group.decode(): count for group, count in zip(ready[::2], ready[1::2], strict=True)}
     return Depth(dict(sorted(by_group.items())), running, delayed, dead, refused)
+
+
+def ran(client: Redis) -> tuple[Ran, ...]:
+    """How runs ended."""
+    pipe = client.pipeline(transaction=False)
+    pipe.hgetall("olmf:ran")
+    pipe.hgetall("olmf:took")
+    counts, micros = pipe.execute()
+    words = ((key.decode().split("|"), int(count), int(micros[key])) for key, count in sorted(counts.items()))
+    return tuple(Ran(step, result, count, took / 1e6) for (step, result), count, took in words)
 
 
 def _listed(row: list[Any]) -> Listed:

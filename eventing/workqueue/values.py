@@ -77,6 +77,18 @@ class Depth:
     """RQ jobs that were not ours, ever."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How often runs of a step ended in one way."""
+
+    step: str
+    result: str
+    """`done`, `waits`, `retry`, `bug`, `timeout`; `parked`: what became a dead letter, in no time."""
+    count: int
+    seconds: float
+    """How long they took together."""
+
+
 def entry_of(job: Job) -> str:
     """How scripts name a (step, ref). ValueError for what could not be read back."""
     text = str(job.ref)

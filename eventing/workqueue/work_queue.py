@@ -16,7 +16,7 @@ from eventing.run_result import RunResult
 from eventing.workqueue import listing
 from eventing.workqueue.client import LONGEST_BLOCK_SECONDS
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Added, Claim, Depth, Listed, entry_of, job_of
+from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, entry_of, job_of
 from shared.config import Settings
 
 JOURNAL = "olmf:journal"
@@ -141,6 +141,10 @@ class WorkQueue:
         """Counts only: cheap."""
         return listing.depth(self.client)
 
+    def ran(self) -> tuple[Ran, ...]:
+        """How runs ended, by step and result, since Redis was empty."""
+        return listing.ran(self.client)
+
     def retry_dead(self, jobs: Iterable[Job] | None = None, *, cause: str = "retry") -> int:
         """Release these dead letters (all of them when not said); how many there were."""
         entries = (
@@ -173,6 +177,7 @@ class WorkQueue:
             self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
+            failure or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
             *_told(result.jobs),
         )  # fmt: skip
         if not answer:

@@ -6,6 +6,7 @@ import pytest
 
 from eventing.events import Event
 from eventing.watch.census import COUNTED, Census, Counting
+from eventing.watch.exposition import text
 from eventing.watch.memory import Memory
 from shared.api.manifest import Manifest
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
@@ -32,7 +33,11 @@ def a_subscription(version: int = 1, *, installed: str = "") -> Manifest:
 
 def told(census: Census) -> set[str]:
     """The lines with a value."""
-    return {line for line in census.text().splitlines() if not line.startswith("#") and not line.endswith(" 0")}
+    return {
+        line
+        for line in text(METRICS, census.values()).splitlines()
+        if not line.startswith("#") and not line.endswith(" 0")
+    }
 
 
 def after(kind: Kind, *manifests: Manifest) -> set[str]:
@@ -91,7 +96,7 @@ def test_versions(csvs: list[Manifest], want: set[str]) -> None:
 def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
     census = Census()
     census.put(CLUSTER_SERVICE_VERSION, a_csv("Installing"))
-    assert f"csv_succeeded{{{A}}} 0" in census.text().splitlines()
+    assert f"csv_succeeded{{{A}}} 0" in text(METRICS, census.values()).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +109,7 @@ def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
 def test_catalogs(state: str, value: int) -> None:
     census = Census()
     census.put(CATALOG_SOURCE, an_object(CATALOG_SOURCE, status={"connectionState": {"lastObservedState": state}}))
-    assert f'catalogsource_ready{{namespace="ns",name="a"}} {value}' in census.text().splitlines()
+    assert f'catalogsource_ready{{namespace="ns",name="a"}} {value}' in text(METRICS, census.values()).splitlines()
 
 
 def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None:
@@ -145,7 +150,7 @@ def test_the_text_is_the_format_of_prometheus() -> None:
     census = Census()
     reason = {"phase": "Failed", "reason": 'a "quoted" \\ word\n'}
     census.put(CLUSTER_SERVICE_VERSION, a_csv("Failed", status=reason))
-    lines = census.text().splitlines()
+    lines = text(METRICS, census.values()).splitlines()
     assert [line.split()[2] for line in lines if line.startswith("# TYPE")] == [metric.name for metric in METRICS]
     assert "# TYPE csv_upgrade_count counter" in lines
     assert f'csv_abnormal{{{A},phase="Failed",reason="a \\"quoted\\" \\\\ word\\n"}} 1' in lines

@@ -174,12 +174,16 @@ async def test_bookmarks_and_timeouts_are_asked_for_and_only_metadata() -> None:
     assert 48 <= int(watch["timeoutSeconds"]) <= 60
 
 
+async def nothing() -> str:
+    return ""
+
+
 async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
     now = 0.0
     pulse = Pulse(clock=lambda: now, bound=60)
     pulse.expect("jobs.batch")
     listening = listener(Settings(kubeconfig="given", port=0))
-    runner = await serve_health(pulse, listening)
+    runner = await serve_health(pulse, listening, nothing)
     try:
         async with aiohttp.ClientSession(address_of(listening)) as session:
 
@@ -203,10 +207,12 @@ async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
         sink = Sink()
         async with watching(connection, sink) as watcher:
             await until(sink, 1)
-            runner = await serve_health(watcher.pulse, listening, watcher.census.text)
+            runner = await serve_health(watcher.pulse, listening, watcher.metrics)
             try:
                 async with aiohttp.ClientSession(address_of(listening)) as session, session.get("/metrics") as response:
-                    assert "subscription_count 1\n" in await response.text()
+                    said = await response.text()
+                    assert "subscription_count 1\n" in said
+                    assert 'olmf_watch_silence_seconds{kind="subscriptions.operators.coreos.com"} ' in said
                     assert response.content_type == "text/plain"
             finally:
                 await runner.cleanup()

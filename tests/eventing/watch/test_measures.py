@@ -1,0 +1,96 @@
+"""What `/metrics` tells of the work: counted by the queue, so one process tells for all workers."""
+
+from __future__ import annotations
+
+import pytest
+
+from eventing.routes import Job
+from eventing.run_result import RunResult
+from eventing.watch.exposition import text
+from eventing.watch.measures import measures
+from eventing.workqueue import WorkQueue, connect
+from shared.config import Settings
+from shared.kinds import CONFIG_MAP, NAMESPACE
+from shared.telemetry import METRICS
+
+STEP, RESOLVE = "demo/step", "subscription/resolve_subscriptions"
+
+
+def told(queue: WorkQueue) -> set[str]:
+    """The lines with a value."""
+    return {
+        line
+        for line in text(METRICS, measures(queue)).splitlines()
+        if not line.startswith("#") and not line.endswith((" 0", " 0.0"))
+    }
+
+
+def end(queue: WorkQueue, step: str, result: RunResult) -> None:
+    group = step.partition("/")[0]
+    queue.add([Job(step, NAMESPACE.ref("olm"))], "event")
+    claim = queue.claim([group])
+    assert claim is not None
+    assert queue.finish(claim, result)
+
+
+@pytest.mark.parametrize(
+    ("result", "want"),
+    [
+        pytest.param(RunResult("r", b""), "done", id="nothing is left to do"),
+        pytest.param(RunResult("r", b"", is_waiting=True), "waits", id="it says what it waits for"),
+        pytest.param(RunResult("r", b"", failure="retry", message="away"), "retry", id="the world may improve"),
+        pytest.param(RunResult("r", b"", failure="bug", message="no"), "bug", id="a bug"),
+    ],
+)
+def test_runs_are_counted_by_how_they_ended(redis_url: str, result: RunResult, want: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        end(queue, STEP, result)
+        assert f'olmf_run_duration_seconds_count{{step="{STEP}",result="{want}"}} 1.0' in told(queue)
+
+
+def test_a_lost_run_is_counted(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings(), worker="lost")
+        queue.add([Job(STEP, NAMESPACE.ref("olm"))], "event")
+        assert queue.claim(["demo"])
+        queue.sweep(lost_worker="lost")
+        assert f'olmf_run_duration_seconds_count{{step="{STEP}",result="timeout"}} 1.0' in told(queue)
+
+
+def test_durations_are_summed_csv_md_14_2(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        for took in (1500.0, 250.0):
+            end(queue, RESOLVE, RunResult("r", b"", took_ms=took))
+        end(queue, RESOLVE, RunResult("r", b"", took_ms=1000.0, is_waiting=True))
+        assert {
+            f'olmf_run_duration_seconds_sum{{step="{RESOLVE}",result="done"}} 1.75',
+            'olm_resolution_duration_seconds_sum{outcome="succeeded"} 1.75',
+            'olm_resolution_duration_seconds_count{outcome="succeeded"} 2.0',
+            'olm_resolution_duration_seconds_sum{outcome="failed"} 1.0',
+            'olm_resolution_duration_seconds_count{outcome="failed"} 1.0',
+        } <= told(queue), "catalog.md 6: olm_resolution_duration_seconds, by outcome"
+
+
+def test_dead_letters_are_counted_and_told_as_long_as_they_are_there(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings(max_failures=1))
+        end(queue, STEP, RunResult("r", b"", failure="bug", message="no"))
+        assert {f'olmf_dead_letters_total{{step="{STEP}"}} 1.0', "olmf_queue_dead 1"} <= told(queue)
+        queue.retry_dead()
+        assert f'olmf_dead_letters_total{{step="{STEP}"}} 1.0' in told(queue)
+        assert "olmf_queue_dead 1" not in told(queue)
+
+
+def test_what_the_queue_holds(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        queue.add([Job(STEP, CONFIG_MAP.ref(f"map{number}", "olm")) for number in range(3)], "event")
+        assert queue.claim(["demo"])
+        assert {'olmf_queue_ready{group="demo"} 2', "olmf_queue_running 1", "olmf_redis_up 1"} <= told(queue)
+
+
+def test_without_redis_that_is_all_that_is_told() -> None:
+    with connect("redis://127.0.0.1:9/0") as client:
+        assert set(text(METRICS, measures(WorkQueue(client, Settings()))).splitlines()) >= {"olmf_redis_up 0"}
