@@ -169,6 +169,8 @@ class Policy:
     """Deadline of an unpack Job; zero means none."""
     plan_scope: Literal["component", "namespace"] = "component"
     """One InstallPlan per connected component of a namespace, or one per namespace as OLM."""
+    catalog_policy: Literal["available", "strict"] = "available"
+    """What of a catalog that cannot be read now: its last good snapshot counts, or it stops everybody as in OLM."""
     plan_retry: timedelta = timedelta(minutes=1)
     """How long a failing InstallPlan is retried before it is `Failed`."""
     install_timeout: timedelta = timedelta(minutes=5)

@@ -30,7 +30,7 @@ def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
         "catalogs": {str(key): _catalog(one) for key, one in sorted(inputs.catalogs.items())},
         "subscriptions": {one.name: _digest(_subscriber(one)) for one in _by_name(inputs.subscribers)},
         "installed": {one.name: _digest(asdict(one)) for one in _by_name(inputs.installed)},
-        "surroundings": _digest([inputs.problem, sorted(inputs.copies.items())]),
+        "surroundings": _digest([inputs.problem, inputs.is_strict, sorted(inputs.copies.items())]),
         "chosen": {one.bundle.name: _chosen(one) for one in sorted(resolution.chosen, key=lambda one: one.bundle.name)},
     }
 

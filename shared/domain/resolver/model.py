@@ -37,6 +37,8 @@ class Catalog:
     secrets: tuple[str, ...] = ()
     problem: str = ""
     """Why nothing can be read; empty when it can, or when it was never tried."""
+    is_stale: bool = False
+    """What can be read is what was read last; a newer look has failed."""
 
     @property
     def origin(self) -> tuple[str, str, tuple[str, ...]]:
@@ -117,6 +119,8 @@ class Inputs:
     """What prevents any decision in the namespace, e.g. two OperatorGroups."""
     is_whole: bool = False
     """OLM's scope: the namespace is one component, and one refusal refuses all."""
+    is_strict: bool = False
+    """Any catalog in sight that cannot be read now prevents every decision, as in OLM."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """Copied ClusterServiceVersions in the namespace, and where their originals are."""
 

@@ -1,9 +1,9 @@
-"""What a Subscription may ask for beyond OLM, by annotation; without these annotations OLM's rules are all there is."""
+"""What Subscriptions and groups ask for beyond OLM, by annotation; without annotations OLM's rules are all there is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +13,8 @@ from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, p
 
 INSTALL, REQUIRE, IGNORE = "install", "require", "ignore"
 """What becomes of dependencies: they are installed (as in OLM), must be there already, or do not matter."""
+AVAILABLE, STRICT = "available", "strict"
+"""What of catalogs that cannot be read now: their last good snapshot counts, or they stop everybody (as in OLM)."""
 _NAME: Final = re.compile(r"[a-z0-9]([-.+_a-zA-Z0-9]*[a-zA-Z0-9])?")
 
 
@@ -72,6 +74,18 @@ def opt_in_of(subscription: ReadOnly) -> OptIn:
     stated = annotations_of(subscription)
     found = {field: stated.get(annotation, "").strip() for field, annotation in _FIELDS.items()}
     return OptIn(**{**found, "dependencies": found["dependencies"] or INSTALL}) if any(found.values()) else NONE
+
+
+def policy_of(groups: Sequence[ReadOnly], otherwise: str) -> str:
+    """What the OperatorGroup of a namespace says about catalogs that cannot be read now, else what everybody says."""
+    return next(filter(None, (annotations_of(one).get(names.CATALOG_POLICY) for one in groups)), otherwise)
+
+
+def policy_problem(policy: str) -> str:
+    """Why a policy is none, in a sentence; empty when it is one."""
+    if policy in (AVAILABLE, STRICT):
+        return ""
+    return f"annotation {names.CATALOG_POLICY}: {policy!r}: wanted {AVAILABLE} or {STRICT}"
 
 
 def _range(text: str) -> Range | None:

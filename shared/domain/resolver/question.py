@@ -11,7 +11,7 @@ from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Propert
 from shared.domain.resolver.existing import existing
 from shared.domain.resolver.explain import Finding, conflict_of, fixes_of
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Resolution, Shelf, Subscriber
-from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.resolver.opt_in import AVAILABLE, STRICT, opt_in_of, policy_of, policy_problem
 from shared.domain.resolver.shelves import LoadedShelf
 
 Load = Callable[[str], Shelf]
@@ -53,7 +53,9 @@ def _inputs(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Input
         key = CatalogKey(namespace, "@existing")
         catalogs[key] = Catalog(key, problem=str(error))
     subscribers = tuple(map(_subscriber, subscriptions))
-    return Inputs(namespace, subscribers, installed, catalogs, shelves, problem, is_whole)
+    policy = policy_of(groups or (), AVAILABLE)
+    problem = problem or policy_problem(policy)
+    return Inputs(namespace, subscribers, installed, catalogs, shelves, problem, is_whole, policy == STRICT)
 
 
 def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[str, Any]:

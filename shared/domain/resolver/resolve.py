@@ -57,9 +57,8 @@ def _whole(subscribers: Sequence[Subscriber], inputs: Inputs) -> Resolution:
     resting = {one.name: why for one in subscribers if (why := set_aside(one, inputs)) is not None}
     if errors := aggregated(one.refusal.message for one in resting.values() if one.refusal):
         return _of([_prevented(names, errors)])
-    unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
-    if unread:
-        return _of([Component(names, reasons=dict.fromkeys(names, f"catalog {min(unread)} has not been read yet"))])
+    if unread := _unread(inputs):
+        return _of([Component(names, reasons=dict.fromkeys(names, unread))])
     market = market_of(inputs)
     try:
         problem = pose(market, [one for one in subscribers if one.name not in resting])
@@ -75,8 +74,14 @@ def _whole(subscribers: Sequence[Subscriber], inputs: Inputs) -> Resolution:
 
 def _sick(inputs: Inputs) -> Iterator[str]:
     for key, catalog in sorted(inputs.catalogs.items()):
-        if not catalog.reference and catalog.problem:
+        if (not catalog.reference and catalog.problem) or (inputs.is_strict and catalog.is_stale):
             yield f"error using catalogsource {key}: {catalog.problem}"
+
+
+def _unread(inputs: Inputs) -> str:
+    """Which catalog is still to be read, in a sentence; empty when none is."""
+    unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
+    return f"catalog {min(unread)} has not been read yet" if unread else ""
 
 
 def _is_unread(catalog: Catalog) -> bool:
@@ -95,6 +100,10 @@ def set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
 
 def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
     """Why nothing can be said about a Subscription: its catalog, or its package there, cannot be read."""
+    if inputs.is_strict and (unread := _unread(inputs)):
+        return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits or unread})
+    if inputs.is_strict and (errors := aggregated(_sick(inputs))):
+        return _stopped(subscriber, errors)
     catalog = inputs.catalogs.get(subscriber.catalog)
     if catalog is None:
         return None
@@ -148,9 +157,8 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
 
 def _too_early(verdict: Verdict, members: Iterable[Subscriber], inputs: Inputs) -> str:
     """What nobody asked for, or nobody has, may be in a catalog that was not read yet."""
-    unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
     is_open = verdict.error or any(not any(_asks_for(one, take) for one in members) for take in verdict.takes)
-    return f"catalog {min(unread)} has not been read yet" if unread and is_open else ""
+    return _unread(inputs) if is_open else ""
 
 
 def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:

@@ -8,11 +8,12 @@ from typing import Protocol
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of
+from shared.domain.catalog_source import is_healthy
 from shared.domain.groups.targets import refusal
 from shared.domain.resolver.copies import home_of, is_copy
 from shared.domain.resolver.existing import existing
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
-from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import state
 from shared.kinds import Kind, Ref
@@ -41,6 +42,11 @@ class Scope(Protocol):
     @property
     def plan_scope(self) -> str:
         """`namespace`: OLM's one plan, and one fate, per namespace."""
+        ...
+
+    @property
+    def catalog_policy(self) -> str:
+        """`strict`: a catalog that cannot be read now stops whoever sees it."""
         ...
 
 
@@ -88,20 +94,34 @@ def look(
         installed = existing(found_csvs, subscriptions, groups, is_strict=is_whole)
     except ValueError as error:
         installed, problem = (), f"error using catalogsource {namespace}/@existing: {error}"
-    inputs = Inputs(namespace, subscribers, installed, catalogs, shelves, problem, is_whole, copies)
+    policy = policy_of(groups, scope.catalog_policy)
+    problem = problem or policy_problem(policy)
+    inputs = Inputs(
+        namespace,
+        subscribers,
+        installed,
+        catalogs,
+        shelves,
+        problem,
+        is_whole,
+        is_strict=policy == STRICT,
+        copies=copies,
+    )
     return Scene(subscriptions, groups, inputs, tuple(shelves.values()))
 
 
 def catalog_of(source: ReadOnly) -> Catalog:
     """A CatalogSource as the resolver sees it: its last good snapshot, or why there is none."""
     spec, status = source.get("spec") or {}, source.get("status") or {}
+    reference = str((status.get("connectionState") or {}).get("address") or "")
     return Catalog(
         CatalogKey(namespace_of(source), name_of(source)),
         image=str(spec.get("image") or ""),
-        reference=str((status.get("connectionState") or {}).get("address") or ""),
+        reference=reference,
         priority=int(spec.get("priority") or 0),
         secrets=tuple(filter(None, spec.get("secrets") or ())),
         problem=str(status.get("message") or ""),
+        is_stale=bool(reference) and not is_healthy(source),
     )
 
 

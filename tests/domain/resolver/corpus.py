@@ -189,6 +189,10 @@ SITUATIONS = {
     "a dependency has to be there": S(
         "102", catalog(a(v1=[needs("K")]), b(v1=[gives("K")])), subs=[sub("a", dependencies="require")]
     ),
+    "a catalog cannot be read, and the group is strict": S(
+        "206", ONE, catalog(name="sick", healthy=False), subs=[A], whole=False,
+        operatorGroups=[{"metadata": {"name": "og", "annotations": {"olmf.io/catalog-policy": "strict"}}}],
+    ),
     "a wish is none": S("2.1", ONE, subs=[sub("a", dependencies="perhaps")]),
     "a copy has the name": Situation(
         "csv.md 10", replace(seen(ONE, subs=[A], whole=False), copies={"a.v1": "operators"})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from shared.domain.resolver import resolve
-from shared.domain.resolver.explain import choices
+from shared.domain.resolver import Catalog, CatalogKey, resolve
+from shared.domain.resolver.explain import choices, explain
 from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of
 from shared.domain.semver import parse
 from tests.domain.resolver.scenery import (
@@ -207,3 +208,30 @@ def test_ignoring_needs_of_a_channel_without_order_changes_no_verdict() -> None:
     for whole in (True, False):
         plain = ask(catalog(fork), subs=[sub("f")], whole=whole)
         assert ask(catalog(fork), subs=[sub("f", dependencies="ignore")], whole=whole)["error"] == plain["error"]
+
+
+def strict(policy: str = "strict") -> list[Blob]:
+    return [{"metadata": {"name": "og", "annotations": {"olmf.io/catalog-policy": policy}}}]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_strict_group_stops_for_any_catalog_that_cannot_be_read(whole: bool) -> None:
+    """resolver.md 12 row 206."""
+    both = (catalog(A4), catalog(name="sick", healthy=False))
+    answer = ask(*both, subs=[sub("a")], whole=whole, operatorGroups=strict())
+    assert answer["error"] == "error using catalogsource ns/sick: failed to list bundles: it is not healthy"
+    answer = ask(*both, subs=[sub("a")], whole=whole, operatorGroups=strict("loose"))
+    assert answer["error"] == "annotation olmf.io/catalog-policy: 'loose': wanted available or strict"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_strict_namespace_waits_for_every_catalog_and_trusts_no_old_one(whole: bool) -> None:
+    inputs = seen(catalog(A4), subs=[sub("a")], whole=whole, operatorGroups=strict())
+    [(key, found)] = inputs.catalogs.items()
+    new = CatalogKey("ns", "new")
+    waiting = replace(inputs, catalogs={key: found, new: Catalog(new)})
+    assert resolve(waiting).reasons == {"a": "catalog ns/new has not been read yet"}
+    stale = replace(inputs, catalogs={key: replace(found, is_stale=True, problem="no route")})
+    assert resolve(stale).reasons == {"a": "error using catalogsource ns/cat: no route"}
+    assert [one.code for one in explain(stale)[0].fixes][:1] == ["RelaxCatalogs"]
+    assert resolve(replace(stale, is_strict=False)).chosen

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from shared import names
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.model import CatalogKey, Inputs, Installed, Subscriber
 
@@ -65,11 +66,18 @@ def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
     if "OperatorGroup" in inputs.problem:
         do = f"kubectl -n {inputs.namespace} get operatorgroups, then create one or delete all but one"
         yield Fix("OneOperatorGroup", "have exactly one OperatorGroup", do), replace(inputs, problem="")
-    sick = sorted(key for key, one in inputs.catalogs.items() if one.problem and not one.reference)
-    for key in sick:
+    if inputs.is_strict:
+        do = f"kubectl -n {inputs.namespace} annotate operatorgroup --all --overwrite {names.CATALOG_POLICY}=available"
+        fix = Fix("RelaxCatalogs", "let a catalog that cannot be read stop only who needs it", do)
+        yield fix, replace(inputs, is_strict=False)
+    for key, one in sorted(inputs.catalogs.items()):
+        if not one.problem or (one.reference and not (inputs.is_strict and one.is_stale)):
+            continue
         catalogs = {at: one for at, one in inputs.catalogs.items() if at != key}
         do = f"kubectl -n {key.namespace} delete catalogsource {key.name}"
-        yield Fix("RemoveCatalog", f"repair or remove catalog {key}", do), replace(inputs, catalogs=catalogs)
+        shelves = {at: one for at, one in inputs.shelves.items() if at != key}
+        fix = Fix("RemoveCatalog", f"repair or remove catalog {key}", do)
+        yield fix, replace(inputs, catalogs=catalogs, shelves=shelves)
     if inputs.is_whole:
         do = "set OLMF_PLAN_SCOPE=component, or give --isolation component"
         fix = Fix("IsolateConflicts", "let a conflict stop only what it concerns", do)
