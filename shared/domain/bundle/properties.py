@@ -12,16 +12,10 @@ from shared.domain.bundle.apis import ApiError, provided, required
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import shown
-from shared.domain.catalog.model import Property
+from shared.domain.catalog.model import GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Property
 from shared.domain.goencode import json_text
 from shared.domain.gotext import quoted
 
-PACKAGE: Final = "olm.package"
-PACKAGE_REQUIRED: Final = "olm.package.required"
-GVK: Final = "olm.gvk"
-GVK_REQUIRED: Final = "olm.gvk.required"
-BUNDLE_OBJECT: Final = "olm.bundle.object"
-CSV_METADATA: Final = "olm.csv.metadata"
 _CSV_ANNOTATION: Final = "olm.properties"
 _API_FIELDS: Final = ("group", "kind", "version")
 

@@ -10,10 +10,11 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly, metadata
 from shared.domain.bundle.images import related_images
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.bundle.properties import BUNDLE_OBJECT, PACKAGE, properties
+from shared.domain.bundle.properties import properties
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import arranged
 from shared.domain.catalog.documents import HEAVY
+from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE
 from shared.domain.goencode import json_text
 
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)

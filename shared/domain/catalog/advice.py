@@ -10,7 +10,15 @@ from typing import Any, Final, TypeAlias
 from shared.domain.catalog import graph, schemas, shapes
 from shared.domain.catalog.conversion import ChannelDraft, Drafts, PackageDraft
 from shared.domain.catalog.meta import Meta
-from shared.domain.catalog.model import Channel, Entry
+from shared.domain.catalog.model import (
+    BUNDLE_OBJECT,
+    CSV_METADATA,
+    GVK,
+    GVK_REQUIRED,
+    PACKAGE_REQUIRED,
+    Channel,
+    Entry,
+)
 from shared.domain.catalog.verdict import Place
 from shared.domain.gotext import from_base64, quoted
 from shared.domain.semver import InvalidVersion, Version, why_no_range
@@ -115,9 +123,9 @@ def _properties(fields: Fields) -> Words:
             yield from (
                 (name, f"property[{index}], {kind}: {why}") for name, why in rule(schemas.VALUES[kind].read(value))
             )
-    if kinds.count("olm.csv.metadata") > 1:
+    if kinds.count(CSV_METADATA) > 1:
         yield "cannot-be-served", "has more than one olm.csv.metadata"
-    if "olm.bundle.object" in kinds:
+    if BUNDLE_OBJECT in kinds:
         yield "embedded-objects", "embeds its manifests: `olmf catalog migrate` replaces them by olm.csv.metadata"
 
 
@@ -141,10 +149,10 @@ def _object(value: Fields) -> Words:
 
 
 _VALUES: Final[Mapping[str, Callable[[Fields], Words]]] = {
-    "olm.package.required": _required_package,
-    "olm.gvk": _gvk,
-    "olm.gvk.required": _gvk,
-    "olm.bundle.object": _object,
+    PACKAGE_REQUIRED: _required_package,
+    GVK: _gvk,
+    GVK_REQUIRED: _gvk,
+    BUNDLE_OBJECT: _object,
 }
 _KNOWN: Final[Mapping[str, tuple[shapes.Struct | None, tuple[Callable[[Fields], Words], ...]]]] = {
     "olm.package": (schemas.PACKAGE, (_icon,)),

@@ -9,15 +9,13 @@ from typing import Any, Final
 from shared.domain import goyaml
 from shared.domain.catalog import image_reference, schemas, shapes
 from shared.domain.catalog.meta import Meta
-from shared.domain.catalog.model import Entry
+from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE, Entry
 from shared.domain.catalog.verdict import Place
 from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidVersion
 from shared.domain.semver import parse as parse_version
 from shared.domain.semver.release import InvalidRelease, parse_release
 
-_IDENTITY: Final = "olm.package"
-_OBJECT: Final = "olm.bundle.object"
 _WHOLE: Final = {"type", "value"}
 """The fields of a property as they nearly always are."""
 
@@ -150,10 +148,10 @@ def _add_bundle(blobs: Blobs, meta: Meta, place: Place) -> None:
 
 def _check_objects(meta: Meta, properties: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the bundle embeds objects. Unreadable when one of them is neither JSON nor YAML."""
-    if _OBJECT not in [one.get("type") for one in properties]:
+    if BUNDLE_OBJECT not in [one.get("type") for one in properties]:
         return False
     for index, one in enumerate(properties):
-        if one.get("type") == _OBJECT and (why := _wrong_object(index, one)):
+        if one.get("type") == BUNDLE_OBJECT and (why := _wrong_object(index, one)):
             where = f"package {quoted(meta.package)}, bundle {quoted(meta.name)}"
             raise Unreadable(f"read bundle objects: {where}: {why}")
     return True
@@ -186,15 +184,15 @@ def _identity(meta: Meta, properties: Sequence[Mapping[str, Any]], flaws: list[s
             where = f"parse property[{index}] of type {quoted(type_)}"
             flaws.append(f"parse properties for bundle {quoted(meta.name)}: {where}: {_wrong_value(one, shape)}")
             return {}
-        if type_ == _IDENTITY:
+        if type_ == PACKAGE:
             found.append(schemas.PACKAGE_PROPERTY.read(one["value"]))
     if len(found) != 1:
-        flaws.append(f'package {quoted(meta.package)} bundle {quoted(meta.name)} must have exactly 1 "{_IDENTITY}" '
+        flaws.append(f'package {quoted(meta.package)} bundle {quoted(meta.name)} must have exactly 1 "{PACKAGE}" '
                      f"property, found {len(found)}")  # fmt: skip
         return {}
     owner = found[0].get("packageName") or ""
     if owner != meta.package:
-        flaws.append(f'package {quoted(meta.package)} does not match "{_IDENTITY}" property {quoted(owner)}')
+        flaws.append(f'package {quoted(meta.package)} does not match "{PACKAGE}" property {quoted(owner)}')
     return {"version": "", **found[0]}
 
 

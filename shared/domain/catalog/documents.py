@@ -9,9 +9,10 @@ from typing import Any, Final, TypeAlias
 from shared.api.manifest import ReadOnly
 from shared.domain import gostream
 from shared.domain.catalog.meta import meta_of, refusal
+from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
 from shared.domain.gotext import fold
 
-HEAVY: Final = frozenset({"olm.csv.metadata", "olm.bundle.object"})
+HEAVY: Final = frozenset({BUNDLE_OBJECT, CSV_METADATA})
 """Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""
 
 

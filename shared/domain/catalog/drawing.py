@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from shared.domain.catalog.config import Blob, Config
-from shared.domain.catalog.identity import PACKAGE, identity, name_of
-from shared.domain.catalog.model import Entry, Package
+from shared.domain.catalog.identity import identity, name_of
+from shared.domain.catalog.model import PACKAGE, Entry, Package
 from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidRange, Range, Version, parse, parse_range
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest
-from shared.domain.catalog.model import Entry
+from shared.domain.catalog.model import BUNDLE_OBJECT, GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Entry
 
 Told: TypeAlias = Mapping[str, Any]  # why: a message by field name
-_REQUIRED: Final = {"olm.gvk": "olm.gvk.required", "olm.package": "olm.package.required"}
+_REQUIRED: Final = {GVK: GVK_REQUIRED, PACKAGE: PACKAGE_REQUIRED}
 
 
 class BadAnswer(ValueError):
@@ -60,17 +60,17 @@ def _properties(package: str, bundle: Told) -> Iterator[Manifest]:
     stated = [
         _property(one.get("type", ""), json.loads(one.get("value", ""))) for one in bundle.get("properties") or ()
     ]
-    if all(one["type"] != "olm.package" for one in stated):
-        stated.append(_property("olm.package", {"packageName": package, "version": bundle.get("version", "")}))
-    elsewhere = [_property("olm.gvk", _gvk(api)) for api in bundle.get("providedApis") or ()]
-    elsewhere += [_property("olm.gvk.required", _gvk(api)) for api in bundle.get("requiredApis") or ()]
+    if all(one["type"] != PACKAGE for one in stated):
+        stated.append(_property(PACKAGE, {"packageName": package, "version": bundle.get("version", "")}))
+    elsewhere = [_property(GVK, _gvk(api)) for api in bundle.get("providedApis") or ()]
+    elsewhere += [_property(GVK_REQUIRED, _gvk(api)) for api in bundle.get("requiredApis") or ()]
     elsewhere += [_needed(one) for one in bundle.get("dependencies") or () if one.get("type") in _REQUIRED]
     for one in elsewhere:
         if one not in stated:
             stated.append(one)
     yield from stated
     for text in bundle.get("object") or ():
-        yield _property("olm.bundle.object", {"data": base64.b64encode(text.encode()).decode()})
+        yield _property(BUNDLE_OBJECT, {"data": base64.b64encode(text.encode()).decode()})
 
 
 def _property(kind: str, value: Any) -> Manifest:  # why: any JSON value
@@ -83,7 +83,7 @@ def _gvk(api: Told) -> Manifest:
 
 def _needed(dependency: Told) -> Manifest:
     value = json.loads(dependency.get("value", ""))
-    if dependency["type"] == "olm.package" and isinstance(value, dict):
+    if dependency["type"] == PACKAGE and isinstance(value, dict):
         value = {"packageName": value.get("packageName"), "versionRange": value.get("version")}
     return _property(_REQUIRED[dependency["type"]], value)
 

@@ -9,13 +9,11 @@ from shared.domain import goyaml
 from shared.domain.bundle.model import CSV
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
+from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA, PACKAGE
 from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidVersion, Version, parse
 from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_release, with_build_as_release
 
-PACKAGE: Final = "olm.package"
-OBJECT: Final = "olm.bundle.object"
-METADATA: Final = "olm.csv.metadata"
 _SUBSTITUTES: Final = "olm.substitutesFor"
 
 
@@ -96,14 +94,14 @@ def csv_of(bundle: Blob) -> Mapping[str, Any] | None:  # why: any JSON values
 def display_name(bundle: Blob) -> str:
     """The name for people that the CSV of a bundle, or what describes it, gives; empty when there is none."""
     csv = csv_of(bundle)
-    described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == METADATA)
+    described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == CSV_METADATA)
     found = csv.get("spec") if csv is not None else next(described, None)
     return str(found.get("displayName") or "") if isinstance(found, Mapping) else ""
 
 
 def _objects(bundle: Blob) -> Iterator[Mapping[str, Any]]:
     for one in bundle.get("properties", ()):
-        if one["type"] == OBJECT and not shapes.why_not(schemas.BUNDLE_OBJECT, one["value"]):
+        if one["type"] == BUNDLE_OBJECT and not shapes.why_not(schemas.BUNDLE_OBJECT, one["value"]):
             content = shapes.octets(schemas.BUNDLE_OBJECT.read(one["value"]).get("data"))
             try:
                 value = goyaml.load_value(content)
@@ -119,7 +117,7 @@ def _is_substitute(bundle: Blob) -> bool:
     if csv is not None:
         metadata = csv.get("metadata")
         return _substitutes(metadata if isinstance(metadata, Mapping) else {})
-    described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == METADATA)
+    described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == CSV_METADATA)
     return any(_substitutes(value) for value in described if isinstance(value, Mapping))
 
 

@@ -6,7 +6,8 @@ from typing import Final
 
 from shared.domain.bundle.render import csv_metadata
 from shared.domain.catalog.config import Blob, Config
-from shared.domain.catalog.identity import METADATA, OBJECT, csv_of
+from shared.domain.catalog.identity import csv_of
+from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
 from shared.domain.gotext import quoted
 
 NONE: Final = "none"
@@ -36,10 +37,10 @@ def migrate(config: Config, level: str) -> None:
 def _described(bundle: Blob) -> Blob:
     """The bundle without its manifests, which its image holds, and with what its CSV says to people."""
     properties = bundle.get("properties", [])
-    if not bundle["image"] or any(one["type"] == METADATA for one in properties):
+    if not bundle["image"] or any(one["type"] == CSV_METADATA for one in properties):
         return bundle
     csv = csv_of(bundle)
     if csv is None:
         return bundle
-    kept = [one for one in properties if one["type"] != OBJECT]
-    return {**bundle, "properties": [*kept, {"type": METADATA, "value": csv_metadata(csv)}]}
+    kept = [one for one in properties if one["type"] != BUNDLE_OBJECT]
+    return {**bundle, "properties": [*kept, {"type": CSV_METADATA, "value": csv_metadata(csv)}]}

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from shared.api.manifest import Manifest, ReadOnly
+
+# Types of properties (fbc.md §4.1)
+PACKAGE: Final = "olm.package"
+PACKAGE_REQUIRED: Final = "olm.package.required"
+GVK: Final = "olm.gvk"
+GVK_REQUIRED: Final = "olm.gvk.required"
+BUNDLE_OBJECT: Final = "olm.bundle.object"
+CSV_METADATA: Final = "olm.csv.metadata"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.domain.catalog.documents import Document, Grouped, PackageDocuments
-from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.catalog.model import PACKAGE, Bundle, Channel, Entry, Package, Property
 from shared.domain.semver import InvalidVersion
 from shared.domain.semver import parse as parse_version
-
-_PACKAGE: Final = "olm.package"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +101,16 @@ def _wrong_bundle(package: str, document: Document) -> Iterator[str]:
     if not isinstance(properties, list) or not all(_is_property(one) for one in properties):
         yield "has properties that are not a list of {type, value}"
         return
-    identities = [one.get("value") for one in properties if one["type"] == _PACKAGE]
+    identities = [one.get("value") for one in properties if one["type"] == PACKAGE]
     match identities:
         case [{"packageName": str(found), "version": str(version)}]:
             if found != package:
-                yield f'is in package {package!r}, which does not match its "{_PACKAGE}" property {found!r}'
+                yield f'is in package {package!r}, which does not match its "{PACKAGE}" property {found!r}'
             yield from _wrong_version(version)
         case [other]:
-            yield f'has an "{_PACKAGE}" property without packageName and version: {other!r}'
+            yield f'has an "{PACKAGE}" property without packageName and version: {other!r}'
         case _:
-            yield f'must have exactly 1 "{_PACKAGE}" property, found {len(identities)}'
+            yield f'must have exactly 1 "{PACKAGE}" property, found {len(identities)}'
 
 
 def _is_property(value: object) -> bool:
@@ -181,7 +179,7 @@ def _entry_fields(entry: object) -> dict[str, Any] | None:
 
 def _bundle(document: Document) -> Bundle:
     properties = tuple(Property(one["type"], one.get("value")) for one in document.fields.get("properties") or ())
-    version = next(one.value["version"] for one in properties if one.type == _PACKAGE)
+    version = next(one.value["version"] for one in properties if one.type == PACKAGE)
     return Bundle(document.name, version, document.fields.get("image") or "", properties)
 
 

@@ -13,16 +13,24 @@ from shared.domain import goyaml
 from shared.domain.bundle.model import CSV
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.graph import heads
-from shared.domain.catalog.model import Bundle, Channel, Entry, Package
+from shared.domain.catalog.model import (
+    BUNDLE_OBJECT,
+    CSV_METADATA,
+    GVK,
+    GVK_REQUIRED,
+    PACKAGE,
+    PACKAGE_REQUIRED,
+    Bundle,
+    Channel,
+    Entry,
+    Package,
+)
 from shared.domain.goencode import json_text
 from shared.domain.semver import InvalidVersion, Version
 from shared.domain.semver import parse as parse_version
 
 Gvk: TypeAlias = tuple[str, str, str]
 """Group, version and kind of an API."""
-
-_PROVIDED, _REQUIRED, _PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
-_OBJECT, _METADATA = "olm.bundle.object", "olm.csv.metadata"
 
 
 class NotServable(ValueError):
@@ -70,8 +78,8 @@ def bundle_message(
         "csvJson": content.csv,
         "object": list(content.objects),
         "bundlePath": bundle.image,
-        "providedApis": [_gvk(value) for value in _values(bundle, _PROVIDED)],
-        "requiredApis": [_gvk(value) for value in _values(bundle, _REQUIRED)],
+        "providedApis": [_gvk(value) for value in _values(bundle, GVK)],
+        "requiredApis": [_gvk(value) for value in _values(bundle, GVK_REQUIRED)],
         "version": bundle.version,
         "skipRange": own.skip_range if own else "",
         "dependencies": list(_dependencies(bundle)),
@@ -99,11 +107,11 @@ def _gvk(value: Mapping[str, Any]) -> Manifest:
 
 def _dependencies(bundle: Bundle) -> Iterator[Manifest]:
     for one in bundle.properties:
-        if one.type == _REQUIRED:
-            yield {"type": _PROVIDED, "value": _line(one.value)}
-        elif one.type == _PACKAGE_REQUIRED and isinstance(one.value, Mapping):
+        if one.type == GVK_REQUIRED:
+            yield {"type": GVK, "value": _line(one.value)}
+        elif one.type == PACKAGE_REQUIRED and isinstance(one.value, Mapping):
             wanted = {"packageName": one.value.get("packageName"), "version": one.value.get("versionRange")}
-            yield {"type": "olm.package", "value": _line(wanted)}
+            yield {"type": PACKAGE, "value": _line(wanted)}
 
 
 def _row(package: Package, channel: Channel, entry: Entry, replaces: str) -> Manifest:
@@ -142,7 +150,7 @@ def _version(bundle: Bundle | None) -> Version:
 def provides(bundle: Bundle, gvk: Gvk) -> bool:
     """Whether a bundle states an API as provided."""
     group, version, kind = gvk
-    return {"group": group, "version": version, "kind": kind} in map(_gvk, _values(bundle, _PROVIDED))
+    return {"group": group, "version": version, "kind": kind} in map(_gvk, _values(bundle, GVK))
 
 
 def entries_that_provide(package: Package, gvk: Gvk, *, is_latest: bool = False) -> Iterator[Manifest]:
@@ -167,18 +175,18 @@ def content_of(bundle: Mapping[str, Any], version: str, package: Mapping[str, An
     NotServable when it has more than one metadata, or objects that cannot be read.
     """
     stated = [one for one in bundle.get("properties") or () if isinstance(one, Mapping)]
-    if objects := tuple(_object(one.get("value")) for one in stated if one.get("type") == _OBJECT):
+    if objects := tuple(_object(one.get("value")) for one in stated if one.get("type") == BUNDLE_OBJECT):
         return Content(next(filter(_is_csv, objects), ""), objects)
-    metadata = [one.get("value") for one in stated if one.get("type") == _METADATA]
+    metadata = [one.get("value") for one in stated if one.get("type") == CSV_METADATA]
     if len(metadata) > 1:
-        what = f'expected at most 1 property of type "{_METADATA}", found {len(metadata)}'
+        what = f'expected at most 1 property of type "{CSV_METADATA}", found {len(metadata)}'
         raise NotServable(f"parse properties: {what}")
     if not metadata or not isinstance(metadata[0], Mapping):
         return Content()
     try:
         csv = _line(arranged(_csv(bundle, metadata[0], version, package), CSV))
     except MistypedError as error:
-        raise NotServable(f"its {_METADATA} cannot be read: {error}") from error
+        raise NotServable(f"its {CSV_METADATA} cannot be read: {error}") from error
     return Content(csv, (csv,))
 
 
@@ -188,7 +196,7 @@ def _object(value: Any) -> str:  # why: any JSON value
         content = base64.b64decode(text or "")
         return content.decode() if content.lstrip()[:1] == b"{" else _line(goyaml.load_value(content))
     except (binascii.Error, TypeError, ValueError) as error:
-        raise NotServable(f"an {_OBJECT} cannot be read: {error}") from error
+        raise NotServable(f"an {BUNDLE_OBJECT} cannot be read: {error}") from error
 
 
 def _is_csv(text: str) -> bool:

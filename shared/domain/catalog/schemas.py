@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from shared.domain.catalog import shapes
+from shared.domain.catalog import model, shapes
 from shared.domain.catalog.shapes import RAW, TEXT, TEXTS, Shape, Struct, list_of, struct
 
 PROPERTY: Final = struct("property.Property", "type", value=RAW)
@@ -60,12 +60,12 @@ _CSV_METADATA: Final = struct(
 BUNDLE_OBJECT: Final = struct("property.BundleObject", data=shapes.BYTES)
 PACKAGE_PROPERTY: Final = struct("property.Package", "packageName version release")
 VALUES: Final[Mapping[str, Struct]] = {
-    "olm.package": PACKAGE_PROPERTY,
-    "olm.package.required": struct("property.PackageRequired", "packageName versionRange"),
-    "olm.gvk": struct("property.GVK", "group kind version"),
-    "olm.gvk.required": struct("property.GVKRequired", "group kind version"),
-    "olm.bundle.object": BUNDLE_OBJECT,
-    "olm.csv.metadata": _CSV_METADATA,
+    model.PACKAGE: PACKAGE_PROPERTY,
+    model.PACKAGE_REQUIRED: struct("property.PackageRequired", "packageName versionRange"),
+    model.GVK: struct("property.GVK", "group kind version"),
+    model.GVK_REQUIRED: struct("property.GVKRequired", "group kind version"),
+    model.BUNDLE_OBJECT: BUNDLE_OBJECT,
+    model.CSV_METADATA: _CSV_METADATA,
     "olm.channel": struct("property.Channel", "channelName"),
 }
 """The values of properties of a known type; whatever else there is may be anything."""
