@@ -18,8 +18,7 @@ import yaml
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
-from tests.kit.waiting import PATIENCE_SECONDS as PATIENCE_SECONDS  # others take it from here
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 SAMPLES = Path(__file__).parents[2] / "k8s" / "samples" / "bundles"
 

@@ -12,8 +12,8 @@ from typing import IO
 
 import pytest
 
-from tests.eventing.local.test_up import running, until
-from tests.kit.waiting import PATIENCE_SECONDS
+from tests.eventing.local.test_up import until_nothing_runs
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
 def a_demo(folder: Path, output: IO[str] | int = subprocess.PIPE) -> subprocess.Popen[str]:
@@ -31,7 +31,7 @@ def test_it_plays_to_its_end(tmp_path: Path) -> None:
         assert words in said
     assert "└─ ● " in said, "the tree of causes"
     assert "kubectl get catsrc,sub,installplans,csv,og" in said
-    assert running(tmp_path) == []
+    until_nothing_runs(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -50,9 +50,9 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, has_come: Callable[[Path, P
     folder.mkdir()
     with log.open("w") as output:
         demo = a_demo(folder, output)
-    until(lambda: has_come(folder, log), "the moment never came")
+    wait_for(lambda: has_come(folder, log), "the moment")
     demo.send_signal(signal.SIGINT)
     assert demo.wait(PATIENCE_SECONDS) == 130, log.read_text()
     assert "Traceback" not in log.read_text()
-    assert running(folder) == []
+    until_nothing_runs(folder)
     assert list(folder.iterdir()) == []

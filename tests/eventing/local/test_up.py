@@ -8,19 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from shared.kinds import NAMESPACE
-from tests.kit.installation import PATIENCE_SECONDS, SAMPLES, a_namespace, installed, olmf
-
-
-def until(holds: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
+from tests.kit.installation import SAMPLES, a_namespace, installed, olmf
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
 def running(folder: Path) -> list[str]:
@@ -37,6 +31,11 @@ def running(folder: Path) -> list[str]:
     return found
 
 
+def until_nothing_runs(folder: Path) -> None:
+    """What was stopped may take a moment until the kernel has forgotten it."""
+    wait_for(lambda: not running(folder), f"the end of what runs in {folder}")
+
+
 def test_a_second_one_is_refused_and_a_later_one_goes_on(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with installed(state, "--bundles", str(SAMPLES)) as first:
@@ -46,7 +45,7 @@ def test_a_second_one_is_refused_and_a_later_one_goes_on(tmp_path: Path) -> None
         first.apply(a_namespace("kept"))
         version = first.cluster.get(NAMESPACE.ref("kept"))
         before = first.status()
-    assert running(state) == []
+    until_nothing_runs(state)
     gone = olmf("status", "--state", str(state), check=False)
     assert (gone.returncode, gone.stdout) == (1, "")
     with installed(state, "--bundles", str(SAMPLES)) as second:
@@ -56,7 +55,7 @@ def test_a_second_one_is_refused_and_a_later_one_goes_on(tmp_path: Path) -> None
             assert now[name] == before[name], name
         supervisor = json.loads((state / "olmf.json").read_text())["supervisor"]
         os.kill(supervisor, signal.SIGKILL)
-        until(lambda: not running(state), "the programs outlived their supervisor")
+        until_nothing_runs(state)
         killed = olmf("status", "--state", str(state), check=False)
         assert f"`olmf up` (pid {supervisor}) was killed" in killed.stderr
         assert f"`olmf up --detach --state {state}` goes on from there" in killed.stderr
@@ -72,21 +71,35 @@ def test_ctrl_c_in_the_foreground_ends_everything(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, "Traceback" in said) == (0, False)
-    assert running(tmp_path) == []
+    until_nothing_runs(tmp_path)
 
 
 def test_ctrl_c_is_heard_while_the_cluster_is_silent(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        kubeconfig = tmp_path / "kubeconfig"
-        kubeconfig.write_text(a_kubeconfig(silent.getsockname()[1]))
-        words = ["up", "--state", str(tmp_path / "state"), "--kubeconfig", str(kubeconfig)]
-        process = subprocess.Popen([sys.executable, "-m", "eventing.cli.main", *words], stdin=subprocess.DEVNULL)
-        silent.settimeout(PATIENCE_SECONDS)
+    with a_silent_cluster() as silent:
+        process = starting(tmp_path, silent)
         connection, _ = silent.accept()
         process.send_signal(signal.SIGINT)
-        process.wait(20)
+        process.wait(PATIENCE_SECONDS)
         connection.close()
-    assert running(tmp_path) == []
+    until_nothing_runs(tmp_path)
+
+
+@contextmanager
+def a_silent_cluster() -> Iterator[socket.socket]:
+    """An API server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(PATIENCE_SECONDS)
+        yield silent
+
+
+def starting(folder: Path, cluster: socket.socket, *words: str) -> subprocess.Popen[bytes]:
+    """`olmf up` for a cluster, with its state in `folder/state`."""
+    kubeconfig = folder / "kubeconfig"
+    kubeconfig.write_text(a_kubeconfig(cluster.getsockname()[1]))
+    words = ("up", *words, "--state", str(folder / "state"), "--kubeconfig", str(kubeconfig))
+    return subprocess.Popen(
+        [sys.executable, "-m", "eventing.cli.main", *words], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def a_kubeconfig(port: int) -> str:
@@ -100,12 +113,12 @@ def a_kubeconfig(port: int) -> str:
 
 
 def test_ctrl_c_while_it_starts_in_the_background_ends_everything(tmp_path: Path) -> None:
-    words = ["up", "--detach", "--state", str(tmp_path)]
-    process = subprocess.Popen([sys.executable, "-m", "eventing.cli.main", *words], stderr=subprocess.DEVNULL)
-    until((tmp_path / "logs" / "supervisor.log").exists, "the supervisor never started")
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE_SECONDS) == 130
-    assert [line for line in running(tmp_path) if not line.startswith(f"{process.pid} ")] == []
+    with a_silent_cluster() as silent:  # so that it does not get ready before the signal comes
+        process = starting(tmp_path, silent, "--detach")
+        wait_for((tmp_path / "state" / "logs" / "supervisor.log").exists, "the start of the supervisor")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_SECONDS) == 130
+    until_nothing_runs(tmp_path)
 
 
 def test_wrong_words_are_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -119,4 +132,4 @@ def test_wrong_words_are_refused_with_a_sentence(tmp_path: Path) -> None:
         done = olmf("up", "--detach", "--state", str(tmp_path), *words, check=False)
         assert done.returncode == 2
         assert sentence in done.stderr
-    assert running(tmp_path) == []
+    until_nothing_runs(tmp_path)
