@@ -18,6 +18,7 @@ from shared.adapters.content import Store, snapshot_of
 from shared.adapters.registry.answers import Answers
 from shared.adapters.registry.server import PortTakenError, running, server_of
 from tests.kit.catalogs import POT, a_bundle, a_property, tea, written
+from tests.kit.waiting import PATIENCE_SECONDS
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -36,7 +37,7 @@ class Client:
         request, response = GetMessageClass(found.input_type), GetMessageClass(found.output_type)
         make = self._channel.unary_stream if found.server_streaming else self._channel.unary_unary
         send = make(f"/{call}", request.SerializeToString, response.FromString)
-        answer = send(request(**asked), metadata=metadata, timeout=10)
+        answer = send(request(**asked), metadata=metadata, timeout=PATIENCE_SECONDS)
         return list(map(_plain, answer)) if found.server_streaming else _plain(answer)
 
     def registry(self, method: str, **asked: str) -> Any:

@@ -14,6 +14,7 @@ from shared.adapters.content import Store, snapshot_of
 from shared.adapters.registry.lines import Lines
 from shared.adapters.registry.web import running
 from tests.kit.catalogs import a_bundle, tea, written
+from tests.kit.waiting import PATIENCE_SECONDS
 
 _ALL = "/catalogs/tea/api/v1/all"
 _METAS = "/catalogs/tea/api/v1/metas"
@@ -26,7 +27,7 @@ class Client:
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes, dict[str, str]]:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        with closing(HTTPConnection("127.0.0.1", self._port, timeout=10)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_SECONDS)) as connection:
             connection.request(method, path, headers=named)
             response = connection.getresponse()
             return response.status, response.read(), dict(response.headers)

@@ -16,7 +16,7 @@ import pytest
 USER, PASSWORD = "tester", "secret"
 _HASH = "$2b$04$4zHroqyLcllSLA.eTv2Q2edcS/WYrrzvGCK5xCfaSIbbyewXhXL9S"
 """Of the password, as htpasswd keeps it."""
-_SECONDS = 20.0
+_SECONDS = 60.0
 
 
 @dataclass(frozen=True)

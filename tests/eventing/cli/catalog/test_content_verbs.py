@@ -19,6 +19,7 @@ from shared.adapters.images import folder_of
 from shared.adapters.registry.messages import PACKAGE_NAME
 from shared.adapters.registry.wire import decode
 from tests.kit.catalogs import a_bundle, tea, written
+from tests.kit.waiting import PATIENCE_SECONDS
 
 
 def olmf(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -98,15 +99,17 @@ def serving(folder: Path, *words: str) -> Iterator[list[int]]:
             yield [int(word.rstrip(",")) for word in said.split() if word.rstrip(",").isdecimal()]
         finally:
             program.send_signal(signal.SIGTERM)
-            assert program.wait(timeout=20) == 0
+            assert program.wait(PATIENCE_SECONDS) == 0
 
 
 def test_fbc_md_r392_a_catalog_is_served_until_sigterm(tmp_path: Path, catalog: Path) -> None:
     with serving(tmp_path, str(catalog), "--http", "127.0.0.1:0", "--name", "tea") as (port, http):
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             call = channel.unary_stream("/api.Registry/ListPackages", bytes, lambda one: decode(PACKAGE_NAME, one))
-            assert list(call(b"", timeout=10)) == [{"name": "tea"}]
-        with urllib.request.urlopen(f"http://127.0.0.1:{http}/catalogs/tea/api/v1/all", timeout=10) as answer:
+            assert list(call(b"", timeout=PATIENCE_SECONDS)) == [{"name": "tea"}]
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{http}/catalogs/tea/api/v1/all", timeout=PATIENCE_SECONDS
+        ) as answer:
             assert len(answer.read().splitlines()) == len(tea())
 
 
@@ -163,6 +166,6 @@ def test_fbc_md_16_1_every_call_is_told_where_that_is_wanted(tmp_path: Path, cat
         assert "does nothing" in program.stderr.readline()
         port = int(program.stderr.readline().split()[-1])
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            list(channel.unary_stream("/api.Registry/ListPackages", bytes, bytes)(b"", timeout=10))
+            list(channel.unary_stream("/api.Registry/ListPackages", bytes, bytes)(b"", timeout=PATIENCE_SECONDS))
         program.terminate()
         assert "/api.Registry/ListPackages user-agent=" in program.stderr.read()
