@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from shared.adapters.content.image_snapshots import name_of
+from shared.adapters.content.indexing import indexed, opened
 from shared.adapters.content.snapshot import Snapshot, Source, file_name, write
 from shared.adapters.content.store import Store
 from shared.adapters.oci.errors import OciError
@@ -36,18 +36,18 @@ class Address:
 
 def snapshot_of_address(address: Address, store: Store) -> tuple[Address, Snapshot]:
     """What a server has now, or what it had when it told the digest. OciError when that cannot be had any more."""
-    if address.digest and store.path(name_of(address.digest)):
-        return address, Snapshot.open(store.needed(name_of(address.digest)), store.needed).check()
+    if address.digest and (kept := opened(store, name_of(address.digest))) is not None:
+        return address, kept
     from shared.adapters.registry.client import catalog_at
 
     content = catalog_at(address.server)
     found = Address(address.server, f"sha256:{hashlib.sha256(content).hexdigest()}")
     if address.digest not in ("", found.digest):
         raise OciError("NotFound", f"{address}: the server has another catalog by now; it is asked again")
-    return found, Snapshot.open(_filled(found, content, store), store.needed)
+    return found, _indexed(found, content, store)
 
 
-def _filled(address: Address, content: bytes, store: Store) -> Path:
+def _indexed(address: Address, content: bytes, store: Store) -> Snapshot:
     file = store.fill(file_name(address.digest), lambda stream: _put(stream, content))
     source = Source(_FILE, file, address.digest)
 
@@ -57,7 +57,7 @@ def _filled(address: Address, content: bytes, store: Store) -> Path:
         except NotACatalog as error:
             raise OciError("Malformed", f"{address}: it has no catalog: {error}; ask who runs it") from error
 
-    return store.fill(name_of(address.digest), fill)
+    return indexed(store, name_of(address.digest), fill)
 
 
 def _put(stream: BinaryIO, content: bytes) -> None:

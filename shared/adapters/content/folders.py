@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from shared.adapters import files
-from shared.adapters.content.snapshot import BrokenSnapshot, Older, Snapshot, Source, identity_of
+from shared.adapters.content.indexing import indexed, older
+from shared.adapters.content.snapshot import Snapshot, Source, identity_of
 from shared.adapters.content.snapshot.needs import FOLDER
 from shared.adapters.content.store import Store
 
@@ -26,35 +27,19 @@ def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) ->
     sources = [Source(found.name, found.path, identify(found.path)) for found in files.files(place)]
     root = place if place.is_dir() else place.parent
     family, name = names_of(place, sources)
-    older = _opened(store, store.newest(family)) if store.path(name) is None else None
 
     def fill(stream: BinaryIO) -> None:
         from shared.adapters.content.snapshot import write
 
-        write(stream, sources, folder=str(root), older=older)
+        write(stream, sources, folder=str(root), older=older(store, family))
 
-    path = store.fill(name, fill)
-    try:
-        return Snapshot.open(path, store.needed).check()
-    except (BrokenSnapshot, FileNotFoundError):
-        store.drop(name)
-        older = None
-        return Snapshot.open(store.fill(name, fill), store.needed)
+    return indexed(store, name, fill)
 
 
 def names_of(place: Path, sources: Sequence[Source]) -> tuple[str, str]:
     """What the names of all snapshots of a folder begin with, and the name of the one with these files."""
     family = f"{FOLDER}{_digest(str(place))[:16]}-"
     return family, family + _digest("\n".join(f"{source.path}\0{source.identity}" for source in sources))
-
-
-def _opened(store: Store, name: str | None) -> Older | None:
-    if name is None:
-        return None
-    try:
-        return Older(name, Snapshot.open(store.needed(name), store.needed).check())
-    except (BrokenSnapshot, FileNotFoundError):
-        return None
 
 
 def _digest(text: str) -> str:

@@ -11,7 +11,8 @@ from typing import BinaryIO, Final
 import msgspec
 
 from shared import names
-from shared.adapters.content.snapshot import BrokenSnapshot, Older, Snapshot, Source, file_name, write
+from shared.adapters.content.indexing import indexed, older
+from shared.adapters.content.snapshot import Snapshot, Source, file_name, write
 from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.content.store import Store
 from shared.adapters.oci import OciError, pull
@@ -32,14 +33,8 @@ def name_of(digest: str) -> str:
 def snapshot_of_image(origin: Origin[N], reference: N, store: Store) -> Snapshot:
     """The catalog in an image by digest, read from where it is unless the store has it. OciError when it is none."""
     name = name_of(reference.digest)
-    fill = partial(_write, origin, reference, store)
     try:
-        path = store.fill(name, fill)
-        try:
-            return Snapshot.open(path, store.needed).check()
-        except (BrokenSnapshot, FileNotFoundError):
-            store.drop(name)
-            return Snapshot.open(store.fill(name, fill), store.needed)
+        return indexed(store, name, partial(_write, origin, reference, store))
     except OSError as error:
         what = f"the catalog {name} cannot be kept: {error}"
         raise OciError("Unreachable", f"{what}; check the folder that OLMF_CONTENT names") from error
@@ -52,21 +47,12 @@ def _write(origin: Origin[N], reference: N, store: Store, stream: BinaryIO) -> N
         Source(path, file, file.name.removeprefix("file-").replace("-", ":", 1)) for path, file in _chosen(files)
     ]
     try:
-        write(stream, sources, left_out=_left_out(image.labels), older=_older(store))
+        # The catalog that was used last is most likely the one of which this is the next edition.
+        write(stream, sources, left_out=_left_out(image.labels), older=older(store, IMAGE))
     except NotACatalog as error:
         raise OciError(
             "Malformed", f"{reference}: the image holds no catalog: {error}; try `olmf catalog validate` on it"
         ) from error
-
-
-def _older(store: Store) -> Older | None:
-    """The catalog that was used last: most likely the one of which this is the next edition."""
-    if (name := store.newest(IMAGE)) is None:
-        return None
-    try:
-        return Older(name, Snapshot.open(store.needed(name), store.needed).check())
-    except (BrokenSnapshot, FileNotFoundError):
-        return None
 
 
 def directories(labels: Mapping[str, str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from shared.adapters.content import ImageCatalogs, Puller, Store, snapshot_of
 from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.oci import OciError
 from shared.adapters.registry.answers import Answers
 from shared.adapters.registry.client import catalog_at
@@ -53,6 +54,18 @@ def test_the_port_remembers_what_a_server_told(tmp_path: Path) -> None:
     assert pulled.reference.startswith(f"grpc://{address}@sha256:")
     assert isinstance(port.package(pulled.reference, "tea", source), Package)
     assert port.packages(pulled.reference, source) == ("tea",)
+
+
+def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
+    port = catalogs(tmp_path)
+    with served(written(tmp_path / "catalog", *tea())) as address:
+        source = ImageSource(f"grpc://{address}", "olm")
+        pulled = port.pull(source)
+        assert isinstance(pulled, Pulled)
+        (kept,) = Store(tmp_path / "store").names(IMAGE)
+        (tmp_path / "store" / kept).write_bytes(b"damaged")
+        assert port.packages(pulled.reference, source) == ("tea",)
+        assert port.pull(source) == pulled
 
 
 def test_what_a_server_has_no_more_is_not_made_up(tmp_path: Path) -> None:
