@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import enum
 import sys
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
+from eventing.cli.extension.given import located, manifests, name_in, shaped
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
-    from shared.domain.extension.crd_safety.upgrade import Problem
+    from shared.domain.extension.crd_safety.judgement import Waiver
+    from shared.domain.extension.crd_safety.report import Definition
 
 
 class Form(enum.StrEnum):
@@ -36,8 +39,16 @@ def diff(
     new: Annotated[str | None, typer.Argument(help="The same, as they shall be.")] = None,
     *,
     form: Annotated[Form, typer.Option("--output", "-o", help="Text, JSON, or SARIF for code review.")] = Form.TEXT,
+    objects: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE|DIR", help="Stored objects, which shall fit what they will be read as; repeatable."),
+    ] = None,
     waive: Annotated[
-        list[str] | None, typer.Option(help="A check that shall not count, e.g. enum; repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="[VERSION: ][PATH: ]CHECK",
+            help="A finding that shall not count, e.g. enum, or 'v1: ^.spec.size: enum'; repeatable.",
+        ),
     ] = None,
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
@@ -45,8 +56,8 @@ def diff(
 ) -> None:
     """Say what stored objects and clients would suffer from new CustomResourceDefinitions.
 
-    Exit code 0: nothing; 1: something. With --batch a line is {"id", "old", "new"}, its answer {"id", "safe",
-    "checks": [[version or "a -> b", path, check]…], "messages": […]}.
+    Exit code 0: nothing; 1: something. With --batch a line is {"id", "old", "new", "objects"?: [OBJECT…], "waive"?:
+    [WAIVER…]}, its answer {"id", "safe", "checks": [[version or "a -> b", path, check]…], "messages": […]}.
     """
     from shared.domain.extension.crd_safety.question import answered
 
@@ -57,50 +68,53 @@ def diff(
         return
     if old is None or new is None:
         raise CliError("crd diff: give OLD NEW, or --batch and questions on stdin", USAGE)
-    found = _compared(_definitions(old), _definitions(new), frozenset(waive or ()))
+    waivers = _waivers(waive or ())
+    found = _compared(_definitions(old), _definitions(new), list(manifests(objects or ())), waivers)
     _tell(found, form)
-    if any(problems for problems in found.values()):
+    if not all(one.is_safe for one in found):
         raise typer.Exit(NEGATIVE)
 
 
-def _compared(
-    old: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]], waived: frozenset[str]
-) -> dict[str, list[Problem]]:
-    """The problems of each definition that both sides have."""
-    from shared.domain.extension.crd_safety.upgrade import problems
+def _waivers(words: Sequence[str]) -> list[Waiver]:
+    from shared.domain.extension.crd_safety.judgement import Waiver
+    from shared.domain.extension.shape import InvalidQuestion
 
-    return {
-        name: [one for one in problems(old[name], new[name]) if one.finding.check not in waived]
-        for name in sorted(old.keys() & new.keys())
-    }
-
-
-def _definitions(path: str) -> dict[str, dict[str, Any]]:
-    """Every CustomResourceDefinition below a path, by name."""
-    from shared.domain.gostream import parts
-
-    found: dict[str, dict[str, Any]] = {}
     try:
-        for file in _files(Path(path)):
-            for part in parts(file.read_bytes()):
-                if part.error:
-                    raise CliError(f"{file}, document {part.number}: {part.error}", UNKNOWN)
-                if isinstance(part.value, dict) and part.value.get("kind") == "CustomResourceDefinition":
-                    found[str((part.value.get("metadata") or {}).get("name"))] = part.value
-    except OSError as error:
-        raise CliError(f"{path} cannot be read: {error}", UNKNOWN) from error
+        return list(map(Waiver.parse, words))
+    except InvalidQuestion as error:
+        raise CliError(f"--waive: {error}", USAGE) from error
+
+
+_Located = Mapping[str, tuple[str, dict[str, Any]]]
+"""By name: the file of a definition, and the definition."""
+
+
+def _compared(
+    old: _Located, new: _Located, objects: Sequence[Mapping[str, Any]], waivers: Sequence[Waiver]
+) -> list[Definition]:
+    """What is found about each definition that both sides have."""
+    from shared.domain.extension.crd_safety.judgement import judged
+    from shared.domain.extension.crd_safety.report import Definition
+
+    found = []
+    for name in sorted(old.keys() & new.keys()):
+        (_, before), (file, after) = old[name], new[name]
+        with shaped(f"the definition {name} in {file}, or the one before it,", UNKNOWN):
+            found.append(Definition(name, quote(file), judged(before, after, objects, waivers)))
+    return found
+
+
+def _definitions(path: str) -> _Located:
+    """Every CustomResourceDefinition below a path. CliError when there is none."""
+    found = {
+        name_in(one): (file, one) for file, one in located([path]) if one.get("kind") == "CustomResourceDefinition"
+    }
     if not found:
         raise CliError(f"{path} holds no CustomResourceDefinition", UNKNOWN)
     return found
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        return sorted(one for one in path.rglob("*") if one.suffix in (".yaml", ".yml", ".json"))
-    return [path]
-
-
-def _tell(found: dict[str, list[Problem]], form: Form) -> None:
+def _tell(found: Sequence[Definition], form: Form) -> None:
     from shared.domain.extension.crd_safety import report
 
     told = {Form.TEXT: report.as_text, Form.JSON: report.as_json, Form.SARIF: report.as_sarif}

@@ -74,6 +74,11 @@ def given(paths: Sequence[str] | None) -> Given:
 
 def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Every object of files and folders, those in lists one by one. CliError."""
+    return (one for _, one in located(paths))
+
+
+def located(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The same, each with the file that it is in."""
     from shared.domain.bundle.shape import defect
     from shared.domain.gostream import parts
 
@@ -85,7 +90,7 @@ def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
                 for one in _flat(part.value or {}):
                     if wrong := defect(one):
                         raise CliError(f"{name}, document {part.number}: {wrong}", UNKNOWN)
-                    yield one
+                    yield name, one
 
 
 def _contents(path: str) -> Iterator[tuple[str, bytes]]:

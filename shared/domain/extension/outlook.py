@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
-from shared.domain.extension.crd_safety.report import way_out
+from shared.domain.extension.crd_safety.report import told
 from shared.domain.extension.crd_safety.upgrade import message, problems
 from shared.domain.extension.phases import validation
 from shared.domain.extension.phases.order import phase_sort
@@ -64,8 +64,7 @@ def obstacles(present: Iterable[ReadOnly], wanted: Sequence[Manifest], *, is_str
     for one in wanted:
         before = old.get(identity_of(one))
         if before is not None and (found := problems(before, one)):
-            checks = dict.fromkeys(problem.finding.check for problem in found)
-            yield "\n".join([message(one, found), *(f"  {check}: {way_out(check)}" for check in checks)])
+            yield "\n".join([message(one, found), *told(problem.finding.check for problem in found)])
 
 
 def _is_definition(manifest: ReadOnly) -> bool:

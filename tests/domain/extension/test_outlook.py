@@ -85,7 +85,7 @@ def test_an_unsafe_definition_stands_in_the_way() -> None:
     assert told.startswith(
         'validating upgrade for CRD "mice.acme.io": v1: ^.spec: required: new required fields: [tail]'
     )
-    assert "\n  required: make the field optional" in told
+    assert "\n  required: objects without the field will be refused; make the field optional" in told
 
 
 def test_a_safe_definition_and_a_waived_one_do_not() -> None:

@@ -21,6 +21,8 @@ class Finding(NamedTuple):
     new: Any = None  # why: any JSON value
     known: Hashable = ()
     """What else tells it from the same message about other schemas; None when nothing ever is the same."""
+    place: tuple[str, str] = ("", "")
+    """Version and path, of what the reference counts as a finding about the whole definition."""
 
 
 Compare: TypeAlias = Callable[[str, Any, Any], Iterator[str]]

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from shared.domain.extension.crd_safety.upgrade import Problem, message, problems
-from shared.domain.extension.shape import InvalidQuestion
+from shared.domain.extension.crd_safety.judgement import Waiver, counted, judged
+from shared.domain.extension.crd_safety.upgrade import Problem, message
+from shared.domain.extension.render.decoding import check_object
+from shared.domain.extension.render.goscalars import MisfitError
+from shared.domain.extension.shape import InvalidQuestion, Shape, check
+
+_OBJECT: Final[Shape] = {"metadata": {"name": str, "namespace": str}}
+_QUESTION: Final[Shape] = {"old": dict, "new": dict, "objects": [_OBJECT], "waive": [str]}
 
 
 def answered(question: Mapping[str, Any]) -> dict[str, Any]:
     """`{"safe", "checks": [[version, path, check]…], "messages": […]}`. InvalidQuestion."""
+    check(question, _QUESTION)
     old, new = question.get("old"), question.get("new")
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+    if old is None or new is None:
         raise InvalidQuestion('a question wants CustomResourceDefinitions for "old" and "new"')
+    waivers = list(map(Waiver.parse, question.get("waive") or ()))
     try:
-        found = problems(old, new)
-    except (AttributeError, TypeError, KeyError) as error:
-        raise InvalidQuestion(f"a definition has not the expected shape: {type(error).__name__}: {error}") from error
+        problems = counted(judged(old, new, question.get("objects") or (), waivers))
+    except (ArithmeticError, AttributeError, TypeError, KeyError, ValueError) as error:
+        found = [f"{name}: {why}" for name, one in (("old", old), ("new", new)) if (why := _misfit(one))]
+        raise InvalidQuestion((found or [f"{type(error).__name__}: {error}"])[0]) from error
     except RecursionError as error:
         raise InvalidQuestion(str(error)) from error
     return {
-        "safe": not found,
-        "checks": list(map(list, dict.fromkeys(map(_place, found)))),
-        "messages": [message(new, found)] if found else [],
+        "safe": not problems,
+        "checks": list(map(list, dict.fromkeys(map(_place, problems)))),
+        "messages": [message(new, problems)] if problems else [],
     }
+
+
+def _misfit(definition: Mapping[str, Any]) -> str:
+    """Which field has the wrong type; looked for only when something has gone wrong, because most have none."""
+    try:
+        check_object(definition, "CustomResourceDefinition")
+    except MisfitError as error:
+        return str(error)
+    return ""
 
 
 def _place(problem: Problem) -> tuple[str, str, str]:

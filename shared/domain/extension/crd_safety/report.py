@@ -3,88 +3,152 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
-from shared.domain.extension.crd_safety.upgrade import Problem, message
+from shared.domain.extension.crd_safety.judgement import Judged, counted
+from shared.domain.extension.crd_safety.stored import CHECK
+from shared.domain.extension.crd_safety.upgrade import message
 
-Found: TypeAlias = Mapping[str, Sequence[Problem]]
-"""Definition to its problems."""
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition that both sides have, and what was found."""
+
+    name: str
+    uri: str
+    """Of the file that its new edition is in."""
+    found: Sequence[Judged]
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether nothing counts."""
+        return not counted(self.found)
+
+
+class Advice(NamedTuple):
+    """What a kind of finding means for people, and what an author can do instead."""
+
+    meaning: str
+    way_out: str
+
 
 _VERSION: Final = "add a new version that has the change, and a conversion between the two"
-WAYS_OUT: Final[Mapping[str, str]] = {
-    "scope": "give the new kind another name: objects cannot move between scopes",
-    "storedVersionRemoval": "migrate the stored objects first, then remove the version from status.storedVersions",
-    "existingFieldRemoval": "keep the field and stop using it, or " + _VERSION,
-    "required": "make the field optional, or " + _VERSION,
-    "type": _VERSION,
-    "default": "leave the default as it is and let the operator fill in the new one, or " + _VERSION,
-    "enum": "keep the values that were allowed, or " + _VERSION,
-    "pattern": "keep the pattern, and let the operator refuse what it cannot use",
-    "nullable": "leave nullable as it is, or " + _VERSION,
-    "oneOf": "keep the alternatives that were there, or " + _VERSION,
-    "unhandled": "nobody has shown this change to be safe: " + _VERSION + ", or waive it when you know that it is",
+_ADVICE: Final[Mapping[str, Advice]] = {
+    "scope": Advice("objects cannot move between scopes", "give the new kind another name"),
+    "storedVersionRemoval": Advice(
+        "objects that are stored in this version can no longer be read",
+        "migrate the stored objects first, then remove the version from status.storedVersions",
+    ),
+    "existingFieldRemoval": Advice(
+        "what objects say in this field will be dropped", f"keep the field and stop using it, or {_VERSION}"
+    ),
+    "required": Advice("objects without the field will be refused", f"make the field optional, or {_VERSION}"),
+    "type": Advice("values of the old type will be refused", _VERSION),
+    "default": Advice(
+        "objects that leave the field out will mean something else",
+        f"leave the default as it is and let the operator fill in the new one, or {_VERSION}",
+    ),
+    "enum": Advice(
+        "objects with a value that is no longer listed will be refused",
+        f"keep the values that were allowed, or {_VERSION}",
+    ),
+    "pattern": Advice(
+        "texts that fitted may be refused, or such that never fitted appear",
+        "keep the pattern, and let the operator refuse what it cannot use",
+    ),
+    "nullable": Advice(
+        "a null will be refused, or appear where no client expects one", f"leave nullable as it is, or {_VERSION}"
+    ),
+    "oneOf": Advice(
+        "objects of an alternative that is gone will be refused, or of an unknown one appear",
+        f"keep the alternatives that were there, or {_VERSION}",
+    ),
+    CHECK: Advice(
+        "this object could not be written any more",
+        f"change the stored objects first, so that both editions take them, or {_VERSION}",
+    ),
+    "unhandled": Advice(
+        "nobody has shown this change to be safe", f"{_VERSION}, or waive it when you know that it is safe"
+    ),
 }
-_LIMITS: Final = "keep the old limit, or " + _VERSION
+_LIMIT: Final = Advice("objects beyond the new limit will be refused", f"keep the old limit, or {_VERSION}")
 
 
-def way_out(check: str) -> str:
-    """What an author can do instead."""
-    return WAYS_OUT.get(check, _LIMITS)
+def advice(check: str) -> Advice:
+    """About a kind of finding."""
+    return _ADVICE.get(check, _LIMIT)
 
 
-def as_text(found: Found) -> str:
+def told(checks: Iterable[str]) -> list[str]:
+    """A line for each kind of finding."""
+    return [f"  {check}: {advice(check).meaning}; {advice(check).way_out}" for check in dict.fromkeys(checks)]
+
+
+def as_text(definitions: Iterable[Definition]) -> str:
     """The reference's lines, each definition followed by its ways out."""
     lines = []
-    for name, problems in found.items():
-        lines.append(message({"metadata": {"name": name}}, problems) or f"{name}: safe")
-        checks = dict.fromkeys(problem.finding.check for problem in problems)
-        lines += [f"  {check}: {way_out(check)}" for check in checks]
+    for one in definitions:
+        problems = counted(one.found)
+        lines.append(message({"metadata": {"name": one.name}}, problems) or f"{one.name}: safe")
+        lines += told(problem.finding.check for problem in problems)
+        lines += [f"  does not count: {problem.line}" for problem, counts in one.found if not counts]
     return "\n".join(lines) + "\n"
 
 
-def as_json(found: Found) -> str:
+def as_json(definitions: Iterable[Definition]) -> str:
     """A list of definitions with their findings."""
-    return json.dumps([_definition(name, problems) for name, problems in found.items()], indent=2) + "\n"
-
-
-def _definition(name: str, problems: Sequence[Problem]) -> dict[str, Any]:
-    findings = [
-        {
-            "version": one.version,
-            "path": one.path,
-            "check": one.finding.check,
-            "message": one.finding.message,
-            "old": one.finding.old,
-            "new": one.finding.new,
-            "wayOut": way_out(one.finding.check),
-        }
-        for one in problems
+    listed = [
+        {"name": one.name, "safe": one.is_safe, "findings": [_finding(judged) for judged in one.found]}
+        for one in definitions
     ]
-    return {"name": name, "safe": not problems, "findings": findings}
+    return json.dumps(listed, indent=2) + "\n"
 
 
-def as_sarif(found: Found) -> str:
-    """SARIF 2.1.0, as code review reads it."""
-    checks = sorted({one.finding.check for problems in found.values() for one in problems})
-    run = {
-        "tool": {
-            "driver": {
-                "name": "olmf crd diff",
-                "rules": [{"id": check, "help": {"text": way_out(check)}} for check in checks],
-            }
-        },
-        "results": [
-            {
-                "ruleId": one.finding.check,
-                "level": "error",
-                "message": {"text": f"{name}: {one.line}"},
-                "locations": [
-                    {"logicalLocations": [{"fullyQualifiedName": f"{name} {one.version} {one.path}".strip()}]}
-                ],
-            }
-            for name, problems in found.items()
-            for one in problems
-        ],
+def _finding(judged: Judged) -> dict[str, Any]:
+    problem = judged.problem
+    version, path = problem.place
+    return {
+        "version": version,
+        "path": path,
+        "check": problem.finding.check,
+        "message": problem.finding.message,
+        "old": problem.finding.old,
+        "new": problem.finding.new,
+        "meaning": advice(problem.finding.check).meaning,
+        "wayOut": advice(problem.finding.check).way_out,
+        "counts": judged.counts,
     }
-    return json.dumps({"version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def as_sarif(definitions: Iterable[Definition]) -> str:
+    """SARIF 2.1.0, as code review reads it; what does not count is suppressed there."""
+    listed = list(definitions)
+    checks = sorted({judged.problem.finding.check for one in listed for judged in one.found})
+    rules = [
+        {"id": check, "shortDescription": {"text": advice(check).meaning}, "help": {"text": advice(check).way_out}}
+        for check in checks
+    ]
+    driver = {"name": "olmf crd diff", "rules": rules}
+    results = [_result(one, judged) for one in listed for judged in one.found]
+    run = {"tool": {"driver": driver}, "results": results}
+    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+_SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def _result(definition: Definition, judged: Judged) -> dict[str, Any]:
+    version, path = judged.problem.place
+    place = {
+        "physicalLocation": {"artifactLocation": {"uri": definition.uri}, "region": {"startLine": 1}},
+        "logicalLocations": [{"fullyQualifiedName": " ".join(filter(None, (definition.name, version, path)))}],
+    }
+    result = {
+        "ruleId": judged.problem.finding.check,
+        "level": "error",
+        "message": {"text": f"{definition.name}: {judged.problem.line}"},
+        "locations": [place],
+    }
+    return result if judged.counts else {**result, "suppressions": [{"kind": "external"}]}

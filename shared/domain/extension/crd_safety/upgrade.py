@@ -17,6 +17,8 @@ _KUBE: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
 _API: Final = "apiextensions.k8s.io/v1"
 _KIND: Final = "CustomResourceDefinition"
+WHOLE: Final = ("scope", "storedVersionRemoval", "existingFieldRemoval")
+"""The checks of a definition as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,11 @@ class Problem:
     """Empty when it is about the whole definition; `v1 -> v2` when it is about two served versions."""
     path: str
     finding: Finding
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Version and path of what it is about; both empty when it is about the whole definition."""
+        return (self.version, self.path) if self.path else self.finding.place
 
     @property
     def line(self) -> str:
@@ -80,15 +87,16 @@ def _changes(old: Mapping[str, ReadOnly], new: Mapping[str, ReadOnly]) -> Iterat
 
 
 def _whole(old: ReadOnly, new: ReadOnly, before: _Schemas, after: _Schemas) -> Iterator[Finding]:
-    scopes = [str((crd.get("spec") or {}).get("scope") or "") for crd in (old, new)]
-    if scopes[0] != scopes[1]:
-        yield Finding("scope", f"scope changed : {quoted(scopes[0])} -> {quoted(scopes[1])}", *scopes)
+    was, will_be = (str((crd.get("spec") or {}).get("scope") or "") for crd in (old, new))
+    if was != will_be:
+        yield Finding("scope", f"scope changed : {quoted(was)} -> {quoted(will_be)}", was, will_be)
     if removed := lost_versions(old, new):
         stored = (old.get("status") or {}).get("storedVersions")
         yield Finding("storedVersionRemoval", f"stored versions removed : [{' '.join(removed)}]", stored, sorted(after))
     for version in sorted(before.keys() & after.keys(), key=_age):
         for path in sorted(before[version].keys() - after[version].keys()):
-            yield Finding("existingFieldRemoval", f"removed field : {version}.{path}", path)
+            kind = before[version][path].get("type")
+            yield Finding("existingFieldRemoval", f"removed field : {version}.{path}", kind, place=(version, path))
 
 
 def _between(old: ReadOnly, new: ReadOnly) -> Iterator[Problem]:

@@ -1,0 +1,71 @@
+"""The verdict about a new edition of a definition: every finding, and whether it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from shared.api.manifest import ReadOnly
+from shared.domain.extension.crd_safety import stored
+from shared.domain.extension.crd_safety.checks import CHECKS
+from shared.domain.extension.crd_safety.upgrade import WHOLE, Problem, problems
+from shared.domain.extension.shape import InvalidQuestion
+
+KNOWN: Final = frozenset({*WHOLE, *CHECKS, "oneOf", "unhandled", stored.CHECK})
+"""The names of all checks."""
+
+
+class Judged(NamedTuple):
+    """A finding; what does not count is told all the same."""
+
+    problem: Problem
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """A check that shall not count: everywhere, or in a version, or at a path."""
+
+    check: str
+    version: str = ""
+    path: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Waiver:
+        """As findings are told: `enum`, `v1: enum`, `^.spec.size: enum`, `v1 -> v2: ^.spec.size: enum`."""
+        *places, check = text.split(": ")
+        if check not in KNOWN:
+            raise InvalidQuestion(f"waiver {text!r}: there is no check {check!r}; there are {', '.join(sorted(KNOWN))}")
+        path = places.pop() if places and places[-1].startswith("^") else ""
+        if len(places) > 1:
+            raise InvalidQuestion(f"waiver {text!r}: wanted VERSION: PATH: CHECK, the first two as needed")
+        return cls(check, "".join(places), path)
+
+    def covers(self, problem: Problem) -> bool:
+        """Whether a finding is one of those."""
+        version, path = problem.place
+        is_here = self.version in ("", version) and self.path in ("", path)
+        return is_here and self.check == problem.finding.check
+
+
+def judged(
+    old: ReadOnly, new: ReadOnly, objects: Iterable[ReadOnly] = (), waivers: Sequence[Waiver] = ()
+) -> tuple[Judged, ...]:
+    """All findings. Objects count unless a webhook converts them, as in OLM. RecursionError as `problems`."""
+    misfits = stored.stored_misfits(old, new, objects)
+    about_objects = [problem for misfit in misfits for problem in misfit.problems]
+    is_converted = stored.converts_by_webhook(new)
+    return (
+        *(Judged(one, _counts(one, waivers)) for one in problems(old, new)),
+        *(Judged(one, not is_converted and _counts(one, waivers)) for one in about_objects),
+    )
+
+
+def counted(found: Iterable[Judged]) -> list[Problem]:
+    """The findings that count."""
+    return [one.problem for one in found if one.counts]
+
+
+def _counts(problem: Problem, waivers: Sequence[Waiver]) -> bool:
+    return not any(waiver.covers(problem) for waiver in waivers)

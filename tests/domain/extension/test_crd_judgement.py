@@ -1,0 +1,114 @@
+"""The verdict about a new edition of a definition: what counts, what is waived, and how it is told (v1.md §19)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.domain.extension.crd_safety.judgement import Waiver, counted, judged
+from shared.domain.extension.crd_safety.question import answered
+from shared.domain.extension.crd_safety.report import Definition, as_json, as_sarif, as_text
+from shared.domain.extension.shape import InvalidQuestion
+
+Schema = dict[str, Any]
+TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
+
+
+def version(name: str, spec: Schema) -> Schema:
+    root = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
+    return {"name": name, "served": True, "schema": {"openAPIV3Schema": root}}
+
+
+def crd(*versions: Schema, conversion: str = "") -> Schema:
+    spec: Schema = {"group": "g", "names": {"kind": "A", "plural": "as"}, "versions": list(versions)}
+    if conversion:
+        spec["conversion"] = {"strategy": conversion}
+    return {"metadata": {"name": "as.g"}, "spec": spec}
+
+
+def test_findings_are_told_with_a_way_out() -> None:
+    old, new = crd(version("v1", {"a": TEXT})), crd(version("v1", {"a": TEXT | {"maxLength": 3}}))
+    found = [Definition("as.g", "new.yaml", judged(old, new)), Definition("bs.g", "new.yaml", ())]
+    assert as_text(found).splitlines()[1] == (
+        "  maxLength: objects beyond the new limit will be refused; keep the old limit, or add a new version that has "
+        "the change, and a conversion between the two"
+    )
+    assert as_text(found).splitlines()[2] == "bs.g: safe"
+    [first, second] = json.loads(as_json(found))
+    assert (first["safe"], second["safe"]) == (False, True)
+    [finding] = first["findings"]
+    assert {key: finding[key] for key in ("version", "path", "check", "old", "new", "counts")} == {
+        "version": "v1", "path": "^.spec.a", "check": "maxLength", "old": None, "new": 3, "counts": True,
+    }  # fmt: skip
+
+
+def test_sarif_has_what_its_schema_requires() -> None:
+    """SARIF 2.1.0: version and runs, tool.driver.name, rule ids, a message and a location for each result."""
+    old, new = crd(version("v1", {"a": TEXT})), crd(version("v1", {"a": WHOLE | {"default": 1}}))
+    found = judged(old, new, waivers=[Waiver.parse("default")])
+    report = json.loads(as_sarif([Definition("as.g", "k8s/new.yaml", found)]))
+    assert (report["version"], report["$schema"].endswith("sarif-2.1.0.json")) == ("2.1.0", True)
+    [run] = report["runs"]
+    driver = run["tool"]["driver"]
+    assert (driver["name"], [rule["id"] for rule in driver["rules"]]) == ("olmf crd diff", ["default", "type"])
+    waived = {result["ruleId"]: result.get("suppressions") for result in run["results"]}
+    assert waived == {"type": None, "default": [{"kind": "external"}]}
+    for result in run["results"]:
+        assert (result["level"], result["message"]["text"][:5]) == ("error", "as.g:")
+        [place] = result["locations"]
+        assert place["physicalLocation"]["artifactLocation"] == {"uri": "k8s/new.yaml"}
+        assert place["logicalLocations"] == [{"fullyQualifiedName": "as.g v1 ^.spec.a"}]
+
+
+CHANGED = (
+    crd(version("v1", {"a": TEXT, "b": TEXT}), version("v2", {"a": TEXT, "b": TEXT})),
+    crd(version("v1", {"a": WHOLE}), version("v2", {"a": WHOLE, "b": TEXT})),
+)
+
+
+@pytest.mark.parametrize(
+    ("waiver", "left"),
+    [
+        ("type", {"existingFieldRemoval"}),
+        ("v1: type", {"existingFieldRemoval", "type"}),
+        ("^.spec.a: type", {"existingFieldRemoval", "type"}),
+        ("v1: ^.spec.b: existingFieldRemoval", {"type"}),
+        ("v2: ^.spec.b: existingFieldRemoval", {"existingFieldRemoval", "type"}),
+        ("scope", {"existingFieldRemoval", "type"}),
+    ],
+)
+def test_a_waiver_covers_what_it_names(waiver: str, left: set[str]) -> None:
+    found = judged(*CHANGED, waivers=[Waiver.parse(waiver)])
+    assert {problem.finding.check for problem in counted(found)} == left
+    assert len(found) == len(judged(*CHANGED))
+
+
+def test_waivers_name_versions_and_paths_together() -> None:
+    places = ("v1: ^.spec.a: type", "v2: ^.spec.a: type", "v1: ^.spec.b: type", "existingFieldRemoval")
+    assert counted(judged(*CHANGED, waivers=list(map(Waiver.parse, places)))) == []
+    assert answered({"old": CHANGED[0], "new": CHANGED[1], "waive": list(places)})["safe"] is True
+
+
+@pytest.mark.parametrize(
+    ("waiver", "want"),
+    [("typo", "there is no check 'typo'; there are "), ("v1: v2: type", "wanted VERSION: PATH: CHECK")],
+)
+def test_waivers_that_are_none(waiver: str, want: str) -> None:
+    with pytest.raises(InvalidQuestion, match=want):
+        Waiver.parse(waiver)
+
+
+@pytest.mark.parametrize("conversion", ["", "Webhook"])
+def test_stored_objects_count_unless_a_webhook_converts_them(conversion: str) -> None:
+    """catalog.md 4.8: with a webhook a violation is a warning."""
+    old, new = crd(version("v1", {"a": {}})), crd(version("v1", {"a": {"minimum": 3}}), conversion=conversion)
+    stored = {"apiVersion": "g/v1", "kind": "A", "metadata": {"name": "one"}, "spec": {"a": 2}}
+    answer = answered({"old": old, "new": new, "objects": [stored], "waive": ["minimum"]})
+    assert answer["safe"] is bool(conversion)
+    assert answer["checks"] == ([] if conversion else [["v1", "^.spec.a", "storedObject"]])
+    [judgement] = [one for one in judged(old, new, [stored]) if one.problem.finding.check == "storedObject"]
+    assert "one: Invalid value: 2: spec.a in body should be greater than" in judgement.problem.line
+    definition = Definition("as.g", "f", [judgement])
+    assert ("does not count: v1: ^.spec.a: storedObject" in as_text([definition])) is bool(conversion)

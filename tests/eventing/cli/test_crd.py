@@ -1,0 +1,90 @@
+"""`olmf crd diff`: files and folders, stored objects, waivers, and reports for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.main import app
+
+
+def run(*words: object, lines: str = "") -> Result:
+    return CliRunner().invoke(app, ["crd", "diff", *map(str, words)], input=lines)
+
+
+def refused(code: int, sentence: str, *words: object) -> None:
+    failure = run(*words).exception
+    assert isinstance(failure, CliError)
+    assert (failure.code, sentence in str(failure)) == (code, True), failure
+
+
+def a_crd(**spec: object) -> dict[str, Any]:
+    root = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
+    version = {"name": "v1", "served": True, "schema": {"openAPIV3Schema": root}}
+    body = {"group": "acme.io", "names": {"kind": "Mouse", "plural": "mice"}, "versions": [version]}
+    return {"kind": "CustomResourceDefinition", "metadata": {"name": "mice.acme.io"}, "spec": body}
+
+
+def written(path: Path, *documents: object) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(yaml.safe_dump_all(documents))
+    return path
+
+
+@pytest.fixture
+def editions(tmp_path: Path) -> tuple[Path, Path]:
+    old = written(tmp_path / "old.yaml", a_crd(tail={"type": "integer"}))
+    new = written(tmp_path / "new" / "crd.yaml", a_crd(tail={"type": "integer", "maximum": 3}))
+    return old, new.parent
+
+
+def a_mouse(name: str, tail: int) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "barn"}
+    return {"apiVersion": "acme.io/v1", "kind": "Mouse", "metadata": meta, "spec": {"tail": tail}}
+
+
+def test_files_and_folders_are_compared(editions: tuple[Path, Path]) -> None:
+    told = run(*editions)
+    assert told.exit_code == NEGATIVE
+    assert "^.spec.tail: maximum: maximum constraint added when there was none previously : 3" in told.output
+    assert run(editions[0], editions[0]).output == "mice.acme.io: safe\n"
+
+
+def test_stored_objects_decide_where_the_change_itself_is_waived(editions: tuple[Path, Path], tmp_path: Path) -> None:
+    words = (*editions, "--waive", "v1: ^.spec.tail: maximum", "--objects")
+    assert run(*words, written(tmp_path / "short.yaml", a_mouse("short", 2))).exit_code == 0
+    told = run(*words, written(tmp_path / "long.yaml", {"kind": "List", "items": [a_mouse("long", 5)]}))
+    assert told.exit_code == NEGATIVE
+    assert "storedObject: barn/long: Invalid value: 5: spec.tail in body should be less than" in told.output
+    assert "does not count: v1: ^.spec.tail: maximum" in told.output
+
+
+def test_reports_for_programs(editions: tuple[Path, Path]) -> None:
+    [definition] = json.loads(run(*editions, "-o", "json").output)
+    assert [finding["path"] for finding in definition["findings"]] == ["^.spec.tail"]
+    [result] = json.loads(run(*editions, "-o", "sarif").output)["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location["uri"].endswith("/new/crd.yaml")
+
+
+def test_what_cannot_be_compared(editions: tuple[Path, Path], tmp_path: Path) -> None:
+    odd = written(tmp_path / "odd.yaml", {**a_crd(), "spec": {"versions": 5}})
+    refused(USAGE, "give OLD NEW", editions[0])
+    refused(USAGE, "there is no check 'typo'", *editions, "--waive", "typo")
+    refused(UNKNOWN, "holds no CustomResourceDefinition", written(tmp_path / "none.yaml", a_mouse("x", 1)), editions[1])
+    refused(UNKNOWN, "No such file", editions[0], tmp_path / "nowhere.yaml")
+    refused(UNKNOWN, "the definition mice.acme.io in", editions[0], odd)
+
+
+def test_a_bad_line_is_answered_and_spoils_no_other() -> None:
+    good = {"id": 2, "old": a_crd(), "new": a_crd()}
+    lines = ["{", "5", json.dumps({"id": 1, "old": 5}), json.dumps(good)]
+    answers = [json.loads(line) for line in run("--batch", lines="\n".join(lines)).output.splitlines()]
+    assert [answer.get("id") for answer in answers] == [None, None, 1, 2]
+    assert ["error" in answer for answer in answers] == [True, True, True, False]
