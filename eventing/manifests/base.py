@@ -54,6 +54,7 @@ def files() -> dict[str, list[Manifest]]:
             *(service_account(program.account) for program in PROGRAMS if not program.talks_to_api),
             *map(deployment, PROGRAMS),
             _service(ENDPOINT, 80, PORT),
+            _service(WATCHER, PORT, PORT),  # its /metrics
         ],
         "400-network-policies.yaml": list(_network_policies()),
     }
