@@ -65,7 +65,10 @@ class Answers:
         """The bundle at the head of a channel."""
         package, channel = self._channel(asked)
         head = registry_api.head_of(channel)
-        return self._bundle(package, channel, head.name if head else "")
+        if head is None:
+            where = f"package {quoted(package.name)}, channel {quoted(channel.name)}"
+            raise AnswerError(f"{where} has no head: its entries replace each other")
+        return self._bundle(package, channel, head.name)
 
     def entries_that_replace(self, asked: Manifest) -> Iterator[Manifest]:
         """Every entry that comes after a bundle."""
@@ -113,7 +116,7 @@ class Answers:
                     yield registry_api.bundle_message(whole, channel_name, bundle, content, entry=entry)
 
     def custom_schemas(self, asked: Manifest) -> Iterator[bytes]:
-        """The documents of a schema of somebody else in a package; of no package those without one."""
+        """The documents of a package that have a schema OLM does not know; without a package, those of no package."""
         schema, package = asked.get("schema", ""), asked.get("packageName", "")
         if not schema:
             raise BadQuestionError("schema is required")

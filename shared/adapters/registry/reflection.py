@@ -43,7 +43,7 @@ _RESPONSE: Final = Message(
 
 
 def handlers(services: Iterable[str]) -> Iterator[grpc.GenericRpcHandler]:
-    """The handlers of both services; they tell of `services` and of themselves not, as clients expect nothing there."""
+    """The handlers of both versions; they list `services`, but not themselves, as other servers do."""
     names = sorted(services)
 
     def answer(requests: Iterator[dict[str, Any]], _: grpc.ServicerContext) -> Iterator[dict[str, Any]]:

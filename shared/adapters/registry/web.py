@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Requests are not logged: who asks, says so."""
+        """Nothing is logged: clients log their own requests."""
 
 
 def _precondition(headers: Message, body: Body) -> HTTPStatus | None:
@@ -179,8 +179,9 @@ def _span(headers: Message, body: Body) -> tuple[int, int] | None:
     if (condition := headers.get("If-Range")) and condition != body.tag and _date(condition) != body.modified:
         return whole
     if not found[1]:
-        return max(0, body.size - int(found[2])), body.size
-    start, end = int(found[1]), min(int(found[2]) + 1 if found[2] else body.size, body.size)
+        start, end = max(0, body.size - int(found[2])), body.size
+    else:
+        start, end = int(found[1]), min(int(found[2]) + 1 if found[2] else body.size, body.size)
     return (start, end) if start < end else None
 
 

@@ -71,6 +71,16 @@ def client(tmp_path: Path) -> Iterator[Client]:
     yield from client_of(tmp_path, *tea(), *CUP)
 
 
+def test_a_channel_without_a_head_says_so(tmp_path: Path) -> None:
+    circle = [{"name": "cup.v1.0.0", "replaces": "cup.v2.0.0"}, {"name": "cup.v2.0.0", "replaces": "cup.v1.0.0"}]
+    channel = {"schema": "olm.channel", "package": "cup", "name": "stable", "entries": circle}
+    documents = [CUP[0], channel, a_bundle("1.0.0", package="cup"), a_bundle("2.0.0", package="cup")]
+    for client in client_of(tmp_path, *documents):
+        with pytest.raises(grpc.RpcError) as caught:
+            client.registry("GetBundleForChannel", pkgName="cup", channelName="stable")
+        assert caught.value.details() == 'package "cup", channel "stable" has no head: its entries replace each other'
+
+
 def test_the_services_are_told_by_reflection(client: Client) -> None:
     assert client.database.get_services() == ["api.ExperimentalRegistry", "api.Registry", "grpc.health.v1.Health"]
 

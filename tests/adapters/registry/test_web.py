@@ -155,6 +155,7 @@ def test_v1_md_6_ranges(client: Client, asked: str, part: Any) -> None:
 def test_ranges_that_are_none(client: Client) -> None:
     whole = client.ask(_ALL)[1]
     assert client.ask(_ALL, Range="bytes=999999-")[0] == 416
+    assert client.ask(_ALL, Range="bytes=-0")[0] == 416
     assert client.ask(_ALL, Range="lines=1-2")[:2] == (200, whole)
     assert client.ask(_ALL, Range="bytes=0-9", If_Range='"old"')[:2] == (200, whole)
 
