@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
+import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from shared.api.manifest import Manifest
@@ -83,12 +85,11 @@ def _describe(cls: type[Model], schema: Manifest) -> None:
             schema["properties"][alias] = {**schema["properties"][alias], "description": text}
 
 
-def _field_docstrings(cls: type[Model]) -> dict[str, str]:
-    (body,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
-    if not isinstance(body, ast.ClassDef):
-        return {}
+@cache
+def _field_docstrings(cls: type[Model]) -> Mapping[str, str]:
     found = {}
-    for field, text in zip(body.body, body.body[1:], strict=False):
+    body = _classes(cls.__module__)[cls.__name__].body
+    for field, text in pairwise(body):
         match field, text:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
@@ -96,6 +97,13 @@ def _field_docstrings(cls: type[Model]) -> dict[str, str]:
             ):
                 found[name] = inspect.cleandoc(words)
     return found
+
+
+@cache
+def _classes(module: str) -> Mapping[str, ast.ClassDef]:
+    """The classes of a module as they are written."""
+    written = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in written.body if isinstance(node, ast.ClassDef)}
 
 
 def _structural(schema: Any, definitions: Mapping[str, Manifest]) -> Any:
