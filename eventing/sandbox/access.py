@@ -19,6 +19,7 @@ from shared.api.manifest import Manifest, ReadOnly, uid_of
 
 RBAC = "rbac.authorization.k8s.io"
 MASTERS = "system:masters"
+ADMIN = User("admin", (MASTERS, "system:authenticated"), "admin")
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
@@ -50,7 +51,7 @@ def authenticate(header: str, world: World) -> User:
         return ANONYMOUS
     token = header.removeprefix("Bearer ").strip()
     if hmac.compare_digest(token.encode(), world.token.encode()):
-        return User("admin", (MASTERS, "system:authenticated"), "admin")
+        return ADMIN
     user = account_of(token, world)
     if user is None:
         raise unauthorized()

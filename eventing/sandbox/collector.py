@@ -56,6 +56,13 @@ class Collector:
         for uid in now_owners - before_owners:
             self._dependents[uid].add(change.now.key)
 
+    def catch_up(self) -> None:
+        """Do all that follows from the writes so far."""
+        while self._due:
+            due, self._due = self._due, []
+            for change in due:
+                self._follow(change)
+
     async def run(self) -> None:
         """Work for ever."""
         self._wake.set()

@@ -32,9 +32,9 @@ Query: TypeAlias = Mapping[str, str] | None
 class KubeClient:
     """One API server; safe to share among threads. Implements `Cluster` and `Discovery`."""
 
-    def __init__(self, connection: Connection, *, page: int = PAGE) -> None:
+    def __init__(self, server: Connection | Transport, *, page: int = PAGE) -> None:
         self._page = page
-        self._transport = Transport(connection)
+        self._transport = Transport(server) if isinstance(server, Connection) else server
         self._kinds = KindIndex(lambda path: self.request("GET", path))
         self._version = (float("-inf"), "")
         self._freshness = Freshness()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import orjson
@@ -25,6 +26,14 @@ _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _READS = urllib3.Retry(total=3, connect=3, read=3, status=0, other=0, redirect=0, backoff_factor=0.05)
 _WRITES = urllib3.Retry(total=3, connect=3, read=0, status=0, other=0, redirect=0, backoff_factor=0.05)
 """A write is sent again only when no connection came about; whether a lost answer was a yes, the caller finds out."""
+
+
+class Reply(NamedTuple):
+    """What came back."""
+
+    status: int
+    body: bytes
+    warnings: tuple[str, ...] = ()
 
 
 class Transport:
@@ -63,23 +72,29 @@ class Transport:
         accept: str = "application/json",
     ) -> Manifest:
         """One request. Non-2xx is an ApiError."""
-        url = self.connection.server + path + ("?" + urlencode(query) if query else "")
         headers = {"Accept": accept, "User-Agent": self.connection.agent, "Content-Type": content_type}
         if authorization := self.connection.authorization():
             headers["Authorization"] = authorization
         self.requests_made += 1
         payload = orjson.dumps(body) if body is not None else None
+        reply = self.exchange(method, path, payload, headers, query=query or {})
+        if method != "GET":
+            self._heard.warnings = reply.warnings
+        if not 200 <= reply.status < 300:
+            raise ApiError.of_response(reply.status, reply.body)
+        return self._decode(reply.body, path)
+
+    def exchange(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], *, query: Mapping[str, str]
+    ) -> Reply:
+        """What the server replies, whatever that is. ApiError when there is no reply."""
+        url = self.connection.server + path + ("?" + urlencode(query) if query else "")
+        retries = _READS if method == "GET" else _WRITES
         try:
-            response = self._pool.request(
-                method, url, body=payload, headers=headers, retries=_READS if method == "GET" else _WRITES
-            )
+            response = self._pool.request(method, url, body=body, headers=headers, retries=retries)
         except urllib3.exceptions.HTTPError as error:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}: {_cause(error)}") from error
-        if method != "GET":
-            self._heard.warnings = _warnings(response.headers.get("Warning", ""))
-        if not 200 <= response.status < 300:
-            raise ApiError.of_response(response.status, response.data)
-        return self._decode(response.data, path)
+        return Reply(response.status, response.data, _warnings(response.headers.get("Warning", "")))
 
     def _decode(self, data: bytes, path: str) -> Manifest:
         try:
