@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Package
@@ -85,12 +85,18 @@ class Pulled:
     """A sentence for each thing that whoever made the catalog could not put into it."""
 
 
+UnavailableReason: TypeAlias = Literal[
+    "DNS", "TLS", "Unreachable", "Unauthorized", "NotFound", "DigestMismatch", "TooLarge", "Malformed",
+    "Blocked", "MirrorMiss", "NotRecorded",
+]  # fmt: skip
+"""`Blocked` and `MirrorMiss` are about mirrors of images, `NotRecorded` about a replay."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unavailable:
     """Content that could not be had, as a sentence with its next step."""
 
-    reason: str
-    """CamelCase: `DNS`, `TLS`, `Unauthorized`, `NotFound`, `DigestMismatch`, `TooLarge`, `Malformed`, `Unreachable`."""
+    reason: UnavailableReason
     message: str
 
 

@@ -1,19 +1,17 @@
-"""Why an image could not be had: one error, its reason a word of `shared.ports.Unavailable`."""
+"""Why an image could not be had: one error, which a port answers as `Unavailable`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.ports import Unavailable
+from shared.ports import Unavailable, UnavailableReason
 
 
 @dataclass(eq=False)
 class OciError(Exception):
     """An image that could not be had; `message` says what was seen and what to do next."""
 
-    reason: str
-    """`DNS`, `TLS`, `Unauthorized`, `NotFound`, `DigestMismatch`, `TooLarge`, `Malformed`, `MirrorMiss`, `Blocked`
-    or `Unreachable`."""
+    reason: UnavailableReason
     message: str
 
     def __str__(self) -> str:
