@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shared.domain.catalog.documents import Document, PackageDocuments, light
 from shared.domain.catalog.judge import Reading
+from shared.domain.catalog.model import Package
+from shared.domain.catalog.parse import SickPackage, parse_package
 from shared.domain.catalog.verdict import Verdict
 
 Json = dict[str, Any]
@@ -59,6 +62,15 @@ def without(document: Json, *names: str) -> Json:
 
 def written(*documents: Mapping[str, Any]) -> bytes:
     return "\n".join(json.dumps(document, indent=2) for document in documents).encode()
+
+
+def packages_of(documents: Iterable[Document]) -> tuple[Package | SickPackage, ...]:
+    """The packages that documents make, by name, as the index of a catalog makes them."""
+    by_package: dict[str, list[Document]] = {}
+    for one in documents:
+        by_package.setdefault(one.name if one.schema == "olm.package" else one.package, []).append(light(one))
+    told = ((name, PackageDocuments.of(by_package[name])) for name in sorted(by_package))
+    return tuple(parse_package(name, found) for name, found in told if not found.is_empty)
 
 
 def reading(content: bytes, name: str = "catalog.json") -> Reading:

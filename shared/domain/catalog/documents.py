@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain import gostream
@@ -60,10 +60,6 @@ class PackageDocuments:
         return not (self.packages or self.channels or self.bundles or self.deprecations)
 
 
-Grouped: TypeAlias = dict[str, PackageDocuments]
-"""Documents by package."""
-
-
 def folded(fields: ReadOnly, name: str) -> Any:  # why: any JSON value
     """The value of a key, whatever its case; of several spellings, the last by code point."""
     wanted = fold(name)
@@ -81,16 +77,6 @@ def read(path: str, content: str | bytes) -> Iterator[Document]:
             keys = ", ".join(sorted(meta.fields)[:5]) or "none"
             raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
         yield Document(where, meta.schema, meta.package, meta.name, meta.fields)
-
-
-def group(documents: Iterable[Document]) -> Grouped:
-    """Documents by package, as light as `light` makes them; those of other schemas make no package."""
-    found: dict[str, list[Document]] = {}
-    for document in documents:
-        if document.schema in _LISTS:
-            package = document.name if document.schema == "olm.package" else document.package
-            found.setdefault(package, []).append(light(document))
-    return {name: PackageDocuments.of(listed) for name, listed in found.items()}
 
 
 _LISTS: Final = {

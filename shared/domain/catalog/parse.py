@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.domain.catalog.documents import Document, Grouped, PackageDocuments
+from shared.domain.catalog.documents import Document, PackageDocuments
 from shared.domain.catalog.model import PACKAGE, Bundle, Channel, Entry, Package, Property
 from shared.domain.semver import InvalidVersion
 from shared.domain.semver import parse as parse_version
@@ -20,11 +20,6 @@ class SickPackage:
     name: str
     findings: tuple[str, ...]
     """Every reason, as a sentence that begins with the place."""
-
-
-def parse(grouped: Grouped) -> Iterator[Package | SickPackage]:
-    """All packages of a catalog, by name, one at a time."""
-    return (parse_package(name, grouped[name]) for name in sorted(grouped))
 
 
 def parse_package(name: str, documents: PackageDocuments) -> Package | SickPackage:

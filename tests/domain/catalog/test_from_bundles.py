@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from shared.domain.bundle.annotations import Annotations
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.catalog.documents import Document, group
+from shared.domain.catalog.documents import Document
 from shared.domain.catalog.from_bundles import Published, from_bundles, offer
 from shared.domain.catalog.model import Entry, Package
-from shared.domain.catalog.parse import parse
+from tests.kit.fbc import packages_of
 
 
 def a_bundle(version: str, *, channels: Sequence[str] = ("stable",), default: str = "", **spec: Any) -> Published:
@@ -29,8 +29,9 @@ def a_bundle(version: str, *, channels: Sequence[str] = ("stable",), default: st
 def tea(*published: Published) -> Package:
     documents, findings = from_bundles(published)
     assert findings == ()
-    grouped = group(Document("here", one["schema"], one.get("package", ""), one["name"], one) for one in documents)
-    (package,) = parse(grouped)
+    (package,) = packages_of(
+        Document("here", one["schema"], one.get("package", ""), one["name"], one) for one in documents
+    )
     assert isinstance(package, Package)
     return package
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.domain.catalog.documents import Document, group
+from shared.domain.catalog.documents import Document
 from shared.domain.catalog.from_registry_api import BadAnswer, documents
 from shared.domain.catalog.model import Package
-from shared.domain.catalog.parse import parse
 from shared.domain.catalog.registry_api import Content, bundle_message, package_message
 from tests.domain.catalog.test_registry_api import TEA
+from tests.kit.fbc import packages_of
 
 _POT = '{"group":"tea.io","version":"v1","kind":"Pot"}'
 
@@ -36,7 +36,7 @@ def test_fbc_md_r395_what_is_told_and_read_back_is_the_same() -> None:
     ]
     found = list(documents([package_message(TEA)], bundles))
     read = [Document("x", one["schema"], one.get("package", ""), one.get("name", ""), one) for one in found]
-    (tea,) = parse(group(read))
+    (tea,) = packages_of(read)
     assert isinstance(tea, Package)
     assert (tea.name, tea.default_channel, tea.deprecations) == ("tea", "stable", TEA.deprecations)
     assert sorted(tea.channels, key=lambda one: one.name) == [

@@ -9,9 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.catalog.documents import NotACatalog, PackageDocuments, group, read
+from shared.domain.catalog.documents import NotACatalog, PackageDocuments, read
 from shared.domain.catalog.model import Bundle, Entry, Package, Property
-from shared.domain.catalog.parse import SickPackage, parse
+from shared.domain.catalog.parse import SickPackage
+from tests.kit.fbc import packages_of
 
 _TEA = """
 schema: olm.package
@@ -64,7 +65,7 @@ package: tea
 
 
 def parsed(text: str) -> tuple[Package | SickPackage, ...]:
-    return tuple(parse(group(read("tea/catalog.yaml", text.lstrip()))))
+    return packages_of(read("tea/catalog.yaml", text.lstrip()))
 
 
 def changed(kind: str, **fields: object) -> str:
@@ -118,7 +119,7 @@ def test_fbc_md_2_2_field_names_match_in_any_case() -> None:
 )
 def test_what_is_not_a_catalog_says_where_and_why(text: str, message: str) -> None:
     with pytest.raises(NotACatalog) as caught:
-        group(read("dir/file.yaml", text))
+        list(read("dir/file.yaml", text))
     assert str(caught.value).startswith("dir/file.yaml, document ")
     assert message in str(caught.value)
 
@@ -206,4 +207,4 @@ def test_whatever_a_document_holds_its_package_is_sound_or_sick(schema: str, fie
     documents: list[dict[str, object]] = list(yaml.safe_load_all(_TEA))
     text = b"\n".join(map(orjson.dumps, [{"schema": schema, **fields}, *documents]))
     with suppress(NotACatalog):  # a name that is no text
-        assert all(one.findings for one in parse(group(read("f", text))) if isinstance(one, SickPackage))
+        assert all(one.findings for one in packages_of(read("f", text)) if isinstance(one, SickPackage))
