@@ -14,6 +14,7 @@ from shared.domain.resolver.decide import Take, Verdict, aggregated, apart, as_o
 from shared.domain.resolver.market import Market, Source
 from shared.domain.resolver.model import Catalog, Chosen, Component, Inputs, Refusal, Resolution, Subscriber
 from shared.domain.resolver.operators import of_installed
+from shared.domain.resolver.opt_in import IGNORE
 from shared.domain.resolver.problem import pose
 
 _PREFIX = "subscription:"
@@ -198,7 +199,8 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
     for one in chosen:
         if subscriber.name in one.subscribers:
             instead = f" in place of {subscriber.installed_csv}" if subscriber.installed_csv else ""
-            return f"{one.bundle.name} from channel {one.channel} of catalog {one.catalog.key}{instead}"
+            alone = "; what it needs is ignored" if subscriber.opt_in.dependencies == IGNORE else ""
+            return f"{one.bundle.name} from channel {one.channel} of catalog {one.catalog.key}{instead}{alone}"
     wish, installed = subscriber.opt_in, subscriber.installed_csv
     if wish.why_held:
         return f"{installed} is held: {wish.why_held}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -139,6 +141,8 @@ def test_what_is_ignored_stays_ignored_once_it_is_installed() -> None:
     mine = csv("a.v1", needs("K"))
     wish = sub("a", installed="a.v1", dependencies="ignore")
     assert chosen(ask(catalog(NEEDY), subs=[wish], csvs=[mine], whole=False)) == []
+    found = resolve(seen(catalog(NEEDY), subs=[sub("a", dependencies="ignore")], whole=False))
+    assert found.reasons["a"] == "a.v1 from channel stable of catalog ns/cat; what it needs is ignored"
     assert ask(catalog(NEEDY), subs=[sub("a", installed="a.v1")], csvs=[mine], whole=False)["unsatisfiable"]
 
 
@@ -208,6 +212,23 @@ def test_ignoring_needs_of_a_channel_without_order_changes_no_verdict() -> None:
     for whole in (True, False):
         plain = ask(catalog(fork), subs=[sub("f")], whole=whole)
         assert ask(catalog(fork), subs=[sub("f", dependencies="ignore")], whole=whole)["error"] == plain["error"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_order_of_the_input_does_not_matter(whole: bool) -> None:
+    """resolver.md 14.7: the same bytes, facts and fixes included."""
+    packages = [NEEDY, GIVER, package("m", line("m", 3)), package("n", line("n", 2), v2=[needs_package("m", ">2.0.0")])]
+    subs = [
+        sub("a", dependencies="require"), sub("m", installed="m.v1", version="<3.0.0"), sub("n", dependencies="ignore"),
+        sub("o", package="n", hold="audit"), sub("p", package="m", version="9.0.0"),
+    ]  # fmt: skip
+    csvs = [csv("m.v1"), csv("x.v1", needs("K"))]
+    want = json.dumps(ask(catalog(*packages), subs=subs, csvs=csvs, whole=whole))
+    dice = random.Random(9)
+    for _ in range(25):
+        for listed in (packages, subs, csvs):
+            dice.shuffle(listed)
+        assert json.dumps(ask(catalog(*packages), subs=subs, csvs=csvs, whole=whole)) == want
 
 
 def strict(policy: str = "strict") -> list[Blob]:

@@ -14,6 +14,7 @@ from shared.domain.resolver.constraints import (
     Conflict,
     Constraint,
     Dependency,
+    Excluded,
     Id,
     Mandatory,
     Prohibited,
@@ -24,7 +25,7 @@ from shared.domain.resolver.solver import Unsatisfiable, solve
 
 
 def variables(stated: Mapping[str, str], at_most: Iterable[tuple[str, str]] = ()) -> list[Variable]:
-    """`{"a": "! x|y -b ~"}`: a is mandatory, needs x or y, conflicts with b, is prohibited."""
+    """`{"a": "! x|y -b ~ /c,d"}`: a is mandatory, needs x or y, conflicts with b, is prohibited, excludes c and d."""
     found = [
         Variable(Id(name), tuple(_constraint(name, word) for word in words.split())) for name, words in stated.items()
     ]
@@ -47,6 +48,8 @@ def _constraint(name: str, word: str) -> Constraint:
             return Prohibited(subject, f"{name} is prohibited")
         case "-":
             return Conflict(subject, Id(word[1:]))
+        case "/":
+            return Excluded(subject, tuple(map(Id, word[1:].split(","))), f"{name} excludes {word[1:]}", "")
     return Dependency(subject, tuple(map(Id, word.split("|"))), f"{name} requires {word}")
 
 
@@ -176,6 +179,7 @@ def random_problem(dice: random.Random) -> list[Variable]:
         words += ["|".join(dice.sample(everyone, dice.randint(1, 3))) for _ in range(dice.randint(0, 2))]
         words += [f"-{dice.choice(everyone)}"] if dice.random() < 0.4 else []
         words += ["~"] if dice.random() < 0.05 else []
+        words += [f"/{','.join(dice.sample(everyone, 2))}"] if "!" in words and dice.random() < 0.2 else []
         stated[name] = " ".join(words)
     return variables(stated)
 
@@ -192,6 +196,8 @@ def satisfies(taken: set[Id], posed: Iterable[Variable]) -> bool:
                 case Dependency(subject, options, _) if subject in taken and not taken & set(options):
                     return False
                 case Conflict(subject, other) if {subject, other} <= taken:
+                    return False
+                case Excluded(subject, others) if subject in taken and taken & set(others):
                     return False
     return True
 
