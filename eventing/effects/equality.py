@@ -30,19 +30,6 @@ def applied(wanted: Manifest, present: ReadOnly) -> bool:
     )
 
 
-def merged(target: Any, patch: Any) -> Any:
-    """The result of a JSON merge patch (RFC 7386), as a new value."""
-    if not isinstance(patch, dict):
-        return patch
-    result = dict(target) if isinstance(target, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key), value)
-    return result
-
-
 def replaced(wanted: Manifest, present: ReadOnly) -> bool:
     """A PUT would change nothing; a manifest without resourceVersion is compared without it."""
     if version_of(wanted):

@@ -14,6 +14,7 @@ from eventing.effects.owners import Owners
 from eventing.effects.targets import target
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, metadata, uid_of, version_of
+from shared.domain.merge_patch import merged
 from shared.names import FIELD_MANAGER
 from shared.ports import Clock, WriteFailure
 from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, Write
@@ -157,7 +158,7 @@ class _Performance:
     def _merge(self, write: Merge) -> Written:
         present = self._known.get(write.ref)
         patch = self._owners.fill(write.patch, namespace=write.ref.namespace)
-        if present and equality.merged(present, patch) == present:
+        if present and merged(present, patch) == present:
             return _same(present)
         if write.resource_version:
             patch = {**patch, "metadata": {**metadata(patch), "resourceVersion": write.resource_version}}

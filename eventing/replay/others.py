@@ -8,13 +8,19 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from eventing.events import Event
-from eventing.replay.edits import patch_between, stripped
 from eventing.replay.likeness import plan_names
 from eventing.replay.past import Change, Past
 from eventing.replay.world_ports import World
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, metadata, uid_of
+from shared.domain.merge_patch import patch_between
 from shared.kinds import INSTALL_PLAN, NAMESPACE, Ref
+
+_OWN = (
+    "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)  # fmt: skip
+"""Metadata that a server fills in."""
 
 
 @dataclass
@@ -107,7 +113,7 @@ class Others:
         elif change.after is not None:
             after = self._here(change.after)
             if present is None:
-                present = self.world.create(stripped(after))
+                present = self.world.create(_stripped(after))
             else:
                 before = self._here(change.before) if change.before else None
                 if patch := _patch(present, before, after, is_answer=change.is_answer):
@@ -118,6 +124,12 @@ class Others:
                 self.world.merge(ref, {"status": status}, subresource="status")
 
 
+def _stripped(manifest: Manifest) -> Manifest:
+    """The object as somebody would post it."""
+    meta = {key: value for key, value in metadata(manifest).items() if key not in _OWN}
+    return {**{key: value for key, value in manifest.items() if key != "status"}, "metadata": meta}
+
+
 def _generation(manifest: Manifest) -> tuple[str, int]:
     return uid_of(manifest), int(metadata(manifest).get("generation") or 0)
 
@@ -126,7 +138,7 @@ def _patch(present: Manifest, before: Manifest | None, after: Manifest, *, is_an
     """What was done to the object, status aside."""
     if before is None and is_answer and "status" in after:
         return {}  # why: what is unlike the present object may be ours
-    patch: Manifest = patch_between(stripped(before or present), stripped(after))
+    patch: Manifest = patch_between(_stripped(before or present), _stripped(after))
     if "aggregationRule" in after:
         patch.pop("rules", None)  # why: the API server of this world gathers them from the roles of this world
     return patch

@@ -18,6 +18,7 @@ from eventing.sandbox.verbs import Answer
 from eventing.sandbox.world import World
 from eventing.sandbox.yaml_body import parse_yaml
 from shared.api.manifest import Manifest
+from shared.domain.merge_patch import merged
 
 REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
 
@@ -82,7 +83,7 @@ def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:
     given = parse_json(body)
     match kind:
         case "application/merge-patch+json":
-            after = patches.merge(before, given)
+            after = merged(before, given)
         case "application/json-patch+json":
             after = patches.json_patch(before, given)
         case "application/strategic-merge-patch+json" if not call.resource.is_custom:
@@ -109,7 +110,7 @@ def _scale(call: Call, world: World, body: bytes, _content_type: str) -> Answer:
         return Answer(200, orjson.dumps(shown))
     if call.verb == "patch":
         given = parse_json(body)
-        wanted = patches.json_patch(shown, given) if isinstance(given, list) else patches.merge(shown, given)
+        wanted = patches.json_patch(shown, given) if isinstance(given, list) else merged(shown, given)
     elif call.verb == "update":
         wanted = parse_json(body)
     else:

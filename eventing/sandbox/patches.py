@@ -1,4 +1,4 @@
-"""The patches that say what to change: JSON patch, JSON merge patch, strategic merge patch."""
+"""The patches that say what to change: JSON patch, and strategic merge patch."""
 
 from __future__ import annotations
 
@@ -9,19 +9,6 @@ from typing import Any
 from eventing.sandbox.failures import Failure, bad_request
 from eventing.sandbox.resources import Node, resolve
 from eventing.sandbox.schema import child, items
-
-
-def merge(target: Any, patch: Any) -> Any:
-    """RFC 7396: null deletes, objects merge, everything else replaces."""
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(target) if isinstance(target, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            merged.pop(name, None)
-        else:
-            merged[name] = merge(merged.get(name), value)
-    return merged
 
 
 def json_patch(target: Any, operations: Any) -> Any:

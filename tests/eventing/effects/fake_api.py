@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Literal
 
-from eventing.effects.equality import merged
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, uid_of, version_of
+from shared.domain.merge_patch import merged
 from shared.kinds import Kind, Ref
 from tests.kit.cluster import FakeCluster
 
@@ -101,10 +101,16 @@ class FakeApi:
             raise ApiError(409, "Conflict", f"resourceVersion is {version_of(present)}, not {wanted}")
 
     def _store(self, manifest: Manifest) -> Manifest:
-        self._version += 1
         ref = Ref.of(manifest)
-        stored = deepcopy(manifest)
-        uid = uid_of(manifest) or uid_of(self.objects.get(ref, {})) or f"{self._uids}-{self._version}"
-        stored["metadata"] = {**stored["metadata"], "uid": uid, "resourceVersion": str(self._version)}
+        present = self.objects.get(ref, {})
+        meta = {
+            **manifest["metadata"],
+            "uid": uid_of(manifest) or uid_of(present) or f"{self._uids}-{self._version + 1}",
+        }
+        stored = deepcopy({**manifest, "metadata": {**meta, "resourceVersion": version_of(present)}})
+        if stored == present:
+            return present
+        self._version += 1
+        stored["metadata"]["resourceVersion"] = str(self._version)
         self.objects[ref] = stored
         return stored

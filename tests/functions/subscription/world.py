@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from eventing.effects.equality import merged
 from eventing.events import Event
 from eventing.routes import Job, jobs_for
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, uid_of, version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.lifecycle.phases import is_copied
+from shared.domain.merge_patch import merged
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.shelves import LoadedShelf
 from shared.errors import RetryLater
