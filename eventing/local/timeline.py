@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from eventing.journal import Run
+from eventing.journal.causes import short
 
 _WIDTH = 140
 
@@ -17,13 +18,8 @@ def timeline(runs: Iterable[Run]) -> Iterator[str]:
         verdict = run.message or (run.decisions[-1].verdict if run.decisions else "")
         wrote = f"{_sent(run)} writes" if _sent(run) else "failed" if run.failure else "rang"
         seconds, step = (run.at - start) / 1000, run.step.partition("/")[2]
-        yield f"{seconds:7.3f} s  {step:<24} {_short(run.ref):<40} {wrote:<10} {verdict}"[:_WIDTH]
+        yield f"{seconds:7.3f} s  {step:<24} {short(run.ref):<40} {wrote:<10} {verdict}"[:_WIDTH]
 
 
 def _sent(run: Run) -> int:
     return sum(write.did == "sent" for decision in run.decisions for write in decision.writes)
-
-
-def _short(ref: str) -> str:
-    *_, kind, namespace, name = ref.split("/")
-    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.api.manifest import name_of, uid_of
-from shared.domain.lifecycle import installation, retirement
+from shared.domain.lifecycle import installation, preparation, retirement
 from shared.domain.lifecycle.admission import is_unsuited
 from shared.domain.lifecycle.deployments import changes, desired_deployments
 from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
@@ -30,7 +30,7 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt)
         return outcome_of(csv, unsuited)
     strategy = strategy_of(csv)
     if isinstance(strategy, UnknownStrategy):
-        return outcome_of(csv, installation.unrecognized(status, strategy.message))
+        return outcome_of(csv, preparation.unrecognized(status, strategy.message))
     failure = attempt.failure
     # A Deployment that somebody else changed or deleted meanwhile is no answer: look again.
     if failure and failure.ref.kind == kinds.DEPLOYMENT.kind and failure.kind in _REFUSED:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, namespace_of
+from shared.domain.subscription.state import plan_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
 
 KEPT_PLANS = 5
@@ -16,16 +17,12 @@ _KINDS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
 
 def surplus_plans(plans: Iterable[Manifest], subscriptions: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
     """The plans to delete: all but the newest of each namespace, and those that a Subscription names."""
-    named = {(namespace_of(item), _plan_of(item)) for item in subscriptions}
+    named = {(namespace_of(item), plan_of(item)) for item in subscriptions}
     by_namespace: defaultdict[str, list[Manifest]] = defaultdict(list)
     for plan in plans:
         by_namespace[namespace_of(plan)].append(plan)
     oldest = (plan for found in by_namespace.values() for plan in sorted(found, key=_age)[:-KEPT_PLANS])
     return tuple(plan for plan in oldest if (namespace_of(plan), name_of(plan)) not in named)
-
-
-def _plan_of(subscription: ReadOnly) -> str:
-    return str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
 
 
 def _age(plan: ReadOnly) -> tuple[int, str, str]:

@@ -15,12 +15,6 @@ def started(status: Status) -> Verdict:
     return Verdict(status.to("Installing", "InstallSucceeded", message), message, waits_for="its Deployments")
 
 
-def unrecognized(status: Status, message: str) -> Verdict:
-    """The strategy is none that can be installed."""
-    text = f"install strategy invalid: {message}"
-    return Verdict(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
-
-
 def refused(status: Status, message: str, *, is_forbidden: bool) -> Verdict:
     """A write was refused; what is forbidden waits for other permissions, the rest is tried again after a pause."""
     if is_forbidden:

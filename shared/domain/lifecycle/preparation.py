@@ -93,7 +93,7 @@ def decide(csv: Manifest, facts: Facts, status: Status) -> Verdict:
 def _still_met(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
-        return _invalid(status, found.message)
+        return unrecognized(status, found.message)
     status = status.requiring(found.statuses)
     if found.are_met:
         return Verdict(status, "all requirements are still met")
@@ -101,7 +101,8 @@ def _still_met(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     return Verdict(status.to("Failed", "RequirementsNotMet", message), message)
 
 
-def _invalid(status: Status, message: str) -> Verdict:
+def unrecognized(status: Status, message: str) -> Verdict:
+    """The strategy is none that can be installed."""
     text = f"install strategy invalid: {message}"
     return Verdict(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
 
@@ -112,7 +113,7 @@ def _recover(csv: Manifest, facts: Facts, status: Status) -> Verdict:
         return Verdict(status.to("Pending", "RequirementsUnknown", message), message)
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
-        return _invalid(status, found.message)
+        return unrecognized(status, found.message)
     if not found.are_met:
         message = "requirements not met"
         return Verdict(status.requiring(found.statuses).to("Pending", "RequirementsNotMet", message), message)
@@ -150,7 +151,7 @@ def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | 
         return Verdict(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
-        return _invalid(status, found.message)
+        return unrecognized(status, found.message)
     status = status.requiring(found.statuses)
     if found.are_met:
         return _met(csv, facts, status, replaced)

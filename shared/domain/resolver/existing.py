@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.catalog.model import Property
+from shared.domain.lifecycle.phases import phase_of
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.model import Installed
@@ -92,7 +93,7 @@ def _failing(csvs: Sequence[ReadOnly], groups: Sequence[ReadOnly]) -> set[str]:
     successors = {replaces: csv for csv in csvs if (replaces := _spec(csv).get("replaces"))}
     originals = [csv for csv in csvs if not is_copy(csv)]
     ends = {name_of(csv): _end(csv, successors) for csv in originals}
-    return {name_of(csv) for csv in originals if _phase(csv) == "Replacing" and ends[name_of(csv)] == "Failed"}
+    return {name_of(csv) for csv in originals if phase_of(csv) == "Replacing" and ends[name_of(csv)] == "Failed"}
 
 
 def _end(csv: ReadOnly, successors: Mapping[str, ReadOnly]) -> str:
@@ -100,21 +101,17 @@ def _end(csv: ReadOnly, successors: Mapping[str, ReadOnly]) -> str:
     seen: set[str] = set()
     while (following := successors.get(name_of(csv))) is not None:
         where = f"csv {namespace_of(csv)}/{name_of(csv)}"
-        if _phase(csv) != "Replacing":
-            raise IncoherentCSVs(f"{where} in phase {_phase(csv)} instead of Replacing")
+        if phase_of(csv) != "Replacing":
+            raise IncoherentCSVs(f"{where} in phase {phase_of(csv)} instead of Replacing")
         if name_of(csv) in seen:
             raise IncoherentCSVs(f"{where} has already been seen")
         seen.add(name_of(csv))
         csv = following
-    return _phase(csv)
+    return phase_of(csv)
 
 
 def _spec(manifest: ReadOnly) -> ReadOnly:
     return manifest.get("spec") or {}
-
-
-def _phase(csv: ReadOnly) -> str:
-    return str((csv.get("status") or {}).get("phase") or "")
 
 
 def _installed_csv(subscription: ReadOnly) -> str:

@@ -7,7 +7,6 @@ from datetime import date
 from typing import Final
 
 _SHORTEST: Final = 20
-_SHORTEST_TIME: Final = 9
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?(?:[zZ]|([+-])([0-9]{2}):([0-9]{2}))")
 
 
