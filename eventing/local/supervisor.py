@@ -134,6 +134,7 @@ class Supervisor:
         ready.unlink(missing_ok=True)
         environ = {"OLMF_LOG_JSON": "false", **without_ties(os.environ), **program.environ, READY_FILE: str(ready)}
         log = self.state.logs / f"{program.name}.log"
+        log.touch()
         return await self._launcher.start(program.name, ("run", *program.words), environ, log)
 
     async def _await_ready(self, running: Running) -> None:

@@ -75,3 +75,17 @@ async def test_what_cannot_start_is_given_up_with_the_end_of_its_log(tmp_path: P
         bad = Program("content", ("content",), {"OLMF_PORT": "no number"})
         with pytest.raises(StartError, match=r"content did not become ready:\n(.*\n)*.*OLMF_PORT='no number'"):
             await supervisor.start([bad])
+
+
+async def test_programs_come_back_when_the_fork_server_is_killed(tmp_path: Path) -> None:
+    async with a_supervisor(tmp_path) as supervisor:
+        await supervisor.start([a_registry(supervisor)])
+        supervisor.publish()
+        (before,) = addresses(supervisor).processes
+        os.kill(parent_of(before.pid), signal.SIGKILL)
+        await until(lambda: addresses(supervisor).processes[0].pid not in (before.pid, -1))
+        await until(lambda: not is_alive(before.pid))
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
