@@ -75,10 +75,10 @@ def compare(
     Exit code 0: they are equal; 1: they are not. With --batch a line is {"a": A, "b": B}, its answer {"cmp": -1|0|1}
     or {"error": why}.
     """
-    from shared.domain.semver import parse, parse_tolerant
+    from shared.domain.semver import parse_tolerant, parse_version
     from shared.domain.semver.questions import comparison
 
-    read = parse_tolerant if tolerant else parse
+    read = parse_tolerant if tolerant else parse_version
     if batch:
         answer_lines(lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)}, echo=[])
         return

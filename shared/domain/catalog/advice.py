@@ -21,8 +21,7 @@ from shared.domain.catalog.model import (
 )
 from shared.domain.catalog.verdict import Place
 from shared.domain.gotext import from_base64, quoted
-from shared.domain.semver import InvalidVersion, Version, why_no_range
-from shared.domain.semver import parse as parse_version
+from shared.domain.semver import InvalidVersion, Version, parse_version, why_no_range
 
 _HOG_BYTES: Final = 1024 * 1024
 _SERVED_BYTES: Final = 4 * 1024 * 1024

@@ -12,8 +12,7 @@ from shared.domain.catalog.meta import Meta
 from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE, Entry
 from shared.domain.catalog.verdict import Place
 from shared.domain.gotext import quoted
-from shared.domain.semver import InvalidVersion
-from shared.domain.semver import parse as parse_version
+from shared.domain.semver import InvalidVersion, parse_version
 from shared.domain.semver.release import InvalidRelease, parse_release
 
 _WHOLE: Final = {"type", "value"}

@@ -9,8 +9,7 @@ from typing import Final, TypeAlias
 from shared.domain.catalog import graph
 from shared.domain.catalog.conversion import ChannelDraft, Drafts, PackageDraft
 from shared.domain.catalog.model import Channel, Entry
-from shared.domain.semver import Range, Version, parse_range
-from shared.domain.semver import parse as parse_version
+from shared.domain.semver import Range, Version, parse_range, parse_version
 
 GAINED: Final = "gained"
 LOST: Final = "lost"

@@ -11,9 +11,9 @@ from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import identity, name_of
 from shared.domain.catalog.model import PACKAGE, Entry, Package
 from shared.domain.gotext import quoted
-from shared.domain.semver import InvalidRange, Range, Version, parse, parse_range
+from shared.domain.semver import InvalidRange, Range, Version, parse_range, parse_version
 
-_UNKNOWN: Final = parse("0.0.0")
+_UNKNOWN: Final = parse_version("0.0.0")
 """The version of a name that no bundle has."""
 
 

@@ -13,8 +13,7 @@ from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import properties
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.catalog.model import Entry, Property
-from shared.domain.semver import InvalidVersion, Version
-from shared.domain.semver import parse as parse_version
+from shared.domain.semver import InvalidVersion, Version, parse_version
 
 _SKIP_RANGE: Final = "olm.skipRange"
 

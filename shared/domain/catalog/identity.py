@@ -11,7 +11,7 @@ from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA, PACKAGE
 from shared.domain.gotext import quoted
-from shared.domain.semver import InvalidVersion, Version, parse
+from shared.domain.semver import InvalidVersion, Version, parse_version
 from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_release, with_build_as_release
 
 _SUBSTITUTES: Final = "olm.substitutesFor"
@@ -46,7 +46,7 @@ def identity(bundle: Blob) -> tuple[str, Version]:
         raise InvalidBundle(f'bundle {name} has multiple "{PACKAGE}" properties, expected exactly 1')
     version = found[0].get("version") or ""
     try:
-        return found[0].get("packageName") or "", parse(version)
+        return found[0].get("packageName") or "", parse_version(version)
     except InvalidVersion as error:
         raise InvalidBundle(f"bundle {name} has invalid version {quoted(version)}: {error}") from error
 
@@ -79,7 +79,7 @@ def _stated(value: Any, name: str) -> VersionRelease:
     version, release = fields.get("version") or "", fields.get("release") or ""
     where = f'in "{PACKAGE}" property for bundle {name}'
     try:
-        return VersionRelease(parse(version), parse_release(release))
+        return VersionRelease(parse_version(version), parse_release(release))
     except InvalidVersion as error:
         raise InvalidBundle(f"invalid semver version {quoted(version)} {where}: {error}") from error
     except InvalidRelease as error:

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from shared.domain.catalog.documents import Document, PackageDocuments
 from shared.domain.catalog.model import PACKAGE, Bundle, Channel, Entry, Package, Property
-from shared.domain.semver import InvalidVersion
-from shared.domain.semver import parse as parse_version
+from shared.domain.semver import InvalidVersion, parse_version
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ from shared.domain.catalog.model import (
     Package,
 )
 from shared.domain.goencode import json_text
-from shared.domain.semver import InvalidVersion, Version
-from shared.domain.semver import parse as parse_version
+from shared.domain.semver import InvalidVersion, Version, parse_version
 
 Gvk: TypeAlias = tuple[str, str, str]
 """Group, version and kind of an API."""

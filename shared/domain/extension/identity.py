@@ -9,7 +9,7 @@ from shared.domain.extension.model import Identity, Installed
 from shared.domain.extension.render.goscalars import name_of_json
 from shared.domain.gotext import quoted
 from shared.domain.semver.release import InvalidRelease, parse_release, with_build_as_release
-from shared.domain.semver.version import InvalidVersion, parse
+from shared.domain.semver.version import InvalidVersion, parse_version
 
 
 class NoIdentity(ValueError):
@@ -57,7 +57,7 @@ def _package(value: object) -> Mapping[str, Any]:
 
 def _explicit(version: str, release: str) -> Identity:
     try:
-        parsed = parse(version)
+        parsed = parse_version(version)
     except InvalidVersion as error:
         raise NoIdentity(f"error parsing version {quoted(version)}: {error}") from error
     try:
@@ -69,7 +69,7 @@ def _explicit(version: str, release: str) -> Identity:
 def _legacy(version: str) -> Identity:
     """The build metadata is the release, if it can be one."""
     try:
-        parsed = parse(version)
+        parsed = parse_version(version)
         found = with_build_as_release(parsed)
     except InvalidVersion as error:
         raise NoIdentity(str(error)) from error

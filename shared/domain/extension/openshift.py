@@ -11,7 +11,7 @@ from typing import Any, Final
 from shared.domain.extension.conditions import Condition
 from shared.domain.gojson import END, JsonError, loads
 from shared.domain.gotext import quoted
-from shared.domain.semver import Version, parse, parse_tolerant
+from shared.domain.semver import Version, parse_tolerant, parse_version
 
 CONDITION: Final = "InstalledOLMOperatorsUpgradeable"
 MAXIMUM: Final = "olm.maxOpenShiftVersion"
@@ -86,7 +86,7 @@ def blockers(published: Iterable[Published], cluster: str) -> Condition:
 
 def minor_of(cluster: str) -> tuple[int, int]:
     """Major and minor of a cluster's version; what follows does not count. InvalidVersion."""
-    version = parse(cluster if cluster.count(".") > 1 else f"{cluster}.0")
+    version = parse_version(cluster if cluster.count(".") > 1 else f"{cluster}.0")
     return version.major, version.minor
 
 

@@ -12,7 +12,7 @@ from shared.domain.extension import selector
 from shared.domain.extension.identity import NoIdentity, of_installed
 from shared.domain.extension.model import Answer, Bundle, CatalogView, Identity, Installed, Offer, Request, Step
 from shared.domain.gotext import quoted
-from shared.domain.semver import InvalidRange, InvalidVersion, parse, parse_constraint, parse_range
+from shared.domain.semver import InvalidRange, InvalidVersion, parse_constraint, parse_range, parse_version
 from shared.domain.semver.masterminds import Constraint
 
 UNSUPPORTED: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
@@ -166,7 +166,7 @@ def _follows(entry: Entry, installed: Installed) -> bool:
     if entry.replaces == installed.name or installed.name in entry.skips:
         return True
     try:
-        return bool(entry.skip_range) and parse(installed.version) in parse_range(entry.skip_range)
+        return bool(entry.skip_range) and parse_version(installed.version) in parse_range(entry.skip_range)
     except (InvalidRange, InvalidVersion):
         return False
 

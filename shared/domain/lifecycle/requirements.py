@@ -165,11 +165,11 @@ def _compare(minimum: str, server: str) -> tuple[str, str]:
     if not server:
         return "PresentNotSatisfied", "Server version discovery error"
     try:
-        actual = semver.parse(server.removeprefix("v").partition("-")[0])
+        actual = semver.parse_version(server.removeprefix("v").partition("-")[0])
     except ValueError:
         return "PresentNotSatisfied", "Server version parsing error"
     try:
-        wanted = semver.parse(minimum.removeprefix("v"))
+        wanted = semver.parse_version(minimum.removeprefix("v"))
     except ValueError:
         return "PresentNotSatisfied", "CSV version parsing error"
     if wanted > actual:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shared.domain.catalog.model import Property
-from shared.domain.semver import InvalidVersion, Version, parse
+from shared.domain.semver import InvalidVersion, Version, parse_version
 
 _PACKAGE = ("packageName", "version")
 _API = ("group", "version", "kind")
@@ -131,7 +131,7 @@ def _package(value: object) -> Named:
 
 def _version(stated: str) -> Version | None:
     try:
-        return parse(stated)
+        return parse_version(stated)
     except InvalidVersion:
         return None
 

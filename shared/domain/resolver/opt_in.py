@@ -9,7 +9,7 @@ from typing import Final
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of
-from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, parse, parse_range
+from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, parse_range, parse_version
 
 INSTALL, REQUIRE, IGNORE = "install", "require", "ignore"
 """What becomes of dependencies: they are installed (as in OLM), must be there already, or do not matter."""
@@ -97,6 +97,6 @@ def _range(text: str) -> Range | None:
 
 def _version(text: str) -> Version | None:
     try:
-        return parse(text)
+        return parse_version(text)
     except InvalidVersion:
         return None

@@ -2,7 +2,7 @@
 
 from shared.domain.semver.blang import InvalidRange, Range, in_range, parse_range, why_no_range
 from shared.domain.semver.masterminds import Constraint, parse_constraint, parse_loose
-from shared.domain.semver.version import InvalidVersion, Version, parse, parse_tolerant
+from shared.domain.semver.version import InvalidVersion, Version, parse_tolerant, parse_version
 
 __all__ = [
     "Constraint",
@@ -11,10 +11,10 @@ __all__ = [
     "Range",
     "Version",
     "in_range",
-    "parse",
     "parse_constraint",
     "parse_loose",
     "parse_range",
     "parse_tolerant",
+    "parse_version",
     "why_no_range",
 ]

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from shared.domain.gotext import quoted
-from shared.domain.semver.version import SPACE, InvalidVersion, Version, parse
+from shared.domain.semver.version import SPACE, InvalidVersion, Version, parse_version
 
 _Test: TypeAlias = Callable[[Version, Version], bool]
 _Comparator: TypeAlias = tuple[_Test, Version]
@@ -53,7 +53,7 @@ class Range:
 
 def in_range(version: Version | str, range_text: str) -> bool:
     """Whether the range holds the version. InvalidVersion or InvalidRange when one of the two cannot be read."""
-    return (parse(version) if isinstance(version, str) else version) in parse_range(range_text)
+    return (parse_version(version) if isinstance(version, str) else version) in parse_range(range_text)
 
 
 @lru_cache(maxsize=16384)
@@ -139,7 +139,7 @@ def _cut(word: str) -> tuple[str, str]:
 
 def _is_version(text: str) -> bool:
     try:
-        parse(text)
+        parse_version(text)
     except InvalidVersion:
         return False
     return True
@@ -171,7 +171,7 @@ def _comparator(text: str) -> _Comparator:
             f"Could not parse comparator {quoted(sign)} in {quoted(sign + version)}"
         )
     try:
-        return _TESTS[sign], parse(version)
+        return _TESTS[sign], parse_version(version)
     except InvalidVersion as error:
         raise InvalidRange(
             f"Could not parse Range {quoted(text)}: "

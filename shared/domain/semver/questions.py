@@ -9,7 +9,7 @@ from typing import Final
 from shared.domain.semver.blang import parse_range
 from shared.domain.semver.masterminds import parse_constraint, parse_loose
 from shared.domain.semver.release import build_key, with_build_as_release
-from shared.domain.semver.version import InvalidVersion, Version, parse
+from shared.domain.semver.version import InvalidVersion, Version, parse_version
 
 
 class Dialect(enum.StrEnum):
@@ -44,7 +44,7 @@ def comparison(
     second: str,
     *,
     order: Order = Order.PRECEDENCE,
-    read: Callable[[str], Version] = parse,
+    read: Callable[[str], Version] = parse_version,
 ) -> int:
     """-1, 0 or 1: the first is lower, as high, or higher. InvalidVersion or InvalidRelease when one is neither."""
     one, other = (_KEYS[order](read(text)) for text in (first, second))
@@ -53,7 +53,7 @@ def comparison(
 
 def _read(dialect: Dialect, text: str) -> Version | None:
     try:
-        return parse(text) if dialect is Dialect.BLANG else parse_loose(text)
+        return parse_version(text) if dialect is Dialect.BLANG else parse_loose(text)
     except InvalidVersion:
         return None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from shared.domain.gotext import quoted
-from shared.domain.semver.version import Identifier, InvalidVersion, Version, parse, prerelease_of
+from shared.domain.semver.version import Identifier, InvalidVersion, Version, parse_version, prerelease_of
 
 LONGEST_RELEASE: Final = 20
 """Characters of a release."""
@@ -67,13 +67,13 @@ def parse_release(text: str) -> Release:
 
 def parse_version_release(version: str, release: str | None) -> VersionRelease:
     """Version and release as a catalog states them. InvalidVersion or InvalidRelease otherwise."""
-    return VersionRelease(parse(version), parse_release(release or ""))
+    return VersionRelease(parse_version(version), parse_release(release or ""))
 
 
 def with_build_as_release(version: Version) -> VersionRelease:
     """The older form `1.0.0+2`, where the build metadata is the release. InvalidRelease when it is none."""
     release = parse_release(version.build)
-    return VersionRelease(parse(str(version).partition("+")[0]), release)
+    return VersionRelease(parse_version(str(version).partition("+")[0]), release)
 
 
 def build_key(version: Version) -> tuple[Version, tuple[Identifier, ...]]:

@@ -46,7 +46,7 @@ class Version:
 
 
 @lru_cache(maxsize=65536)
-def parse(text: str) -> Version:
+def parse_version(text: str) -> Version:
     """The version that a text states: no leading `v`, no missing parts. InvalidVersion otherwise."""
     if not text:
         raise InvalidVersion("Version string empty")
@@ -65,9 +65,9 @@ def parse(text: str) -> Version:
 def parse_tolerant(text: str) -> Version:
     """The version that a careless text states: spaces, a leading `v`, zeroes and missing parts are forgiven."""
     try:
-        return parse(text)  # a strict text is the same version when it is forgiven
+        return parse_version(text)  # a strict text is the same version when it is forgiven
     except InvalidVersion:
-        return parse(_forgiven(text))
+        return parse_version(_forgiven(text))
 
 
 def _forgiven(text: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from shared.domain.resolver import Catalog, CatalogKey, resolve
 from shared.domain.resolver.explain import choices, explain
 from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of
-from shared.domain.semver import parse
+from shared.domain.semver import parse_version
 from tests.domain.resolver.scenery import (
     Blob,
     ask,
@@ -197,7 +197,7 @@ def test_what_cannot_be_understood_is_refused_not_passed_over(wish: dict[str, st
     ],
 )
 def test_which_versions_are_accepted(wanted: str, version: str, want: bool) -> None:
-    assert OptIn(wanted).accepts("a.v1", parse(version)) is want
+    assert OptIn(wanted).accepts("a.v1", parse_version(version)) is want
     assert OptIn("1.0.0").accepts("a.v1", None) is OptIn("1.0.0+5").accepts("a.v1", None) is False
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from shared.domain.semver import parse_tolerant
 from shared.domain.semver.questions import Dialect, comparison, members
-from shared.domain.semver.version import parse
+from shared.domain.semver.version import parse_version
 
 ANSWERS = [json.loads(line) for line in Path(__file__).with_name("answers.jsonl").read_text().splitlines()]
 RANGES = [each for each in ANSWERS if "range" in each]
@@ -21,7 +21,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     try:
         if "range" in question:
             return {"in": members(Dialect(question["dialect"]), question["range"], question.get("in", ()))}
-        read = parse_tolerant if question["dialect"] == "tolerant" else parse
+        read = parse_tolerant if question["dialect"] == "tolerant" else parse_version
         return {"cmp": comparison(question["a"], question["b"], read=read)}
     except ValueError as error:
         return {"error": str(error)}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.semver import InvalidRange, in_range, parse, parse_range
+from shared.domain.semver import InvalidRange, in_range, parse_range, parse_version
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_each_operator_has_its_opposite(sign: str, operand: str, version: str) -
 @given(st.text(alphabet="0123456789.x*v-+|<>=!~ \tab", max_size=40))
 def test_any_text_is_a_range_or_is_refused(text: str) -> None:
     with contextlib.suppress(InvalidRange):
-        assert isinstance(parse("1.2.3") in parse_range(text), bool)
+        assert isinstance(parse_version("1.2.3") in parse_range(text), bool)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.semver import InvalidRange, InvalidVersion, parse, parse_constraint, parse_loose
+from shared.domain.semver import InvalidRange, InvalidVersion, parse_constraint, parse_loose, parse_version
 
 ROWS = [json.loads(line) for line in Path(__file__).with_name("masterminds.jsonl").read_text().splitlines()]
 
@@ -77,7 +77,7 @@ def test_what_is_not_a_range_says_why(text: str, message: str) -> None:
     ],
 )
 def test_odd_spellings_are_ranges(text: str, inside: str) -> None:
-    assert parse(inside) in parse_constraint(text)
+    assert parse_version(inside) in parse_constraint(text)
 
 
 @pytest.mark.parametrize("text", ["", "1.2.3.4", "V1", "1.2.3-01", "1." + "0" * 255, "a", "1.2.3 "])
@@ -98,14 +98,14 @@ _ranges = st.lists(_terms, min_size=1, max_size=3).map(", ".join)
 
 @given(_ranges, _ranges, _versions)
 def test_or_holds_what_either_holds(one: str, other: str, text: str) -> None:
-    version = parse(text)
+    version = parse_version(text)
     either = version in parse_constraint(one) or version in parse_constraint(other)
     assert (version in parse_constraint(f"{one}||{other}")) == either
 
 
 @given(_terms, _versions)
 def test_a_release_lies_in_and_exactly_where_it_lies_in_both(term: str, text: str) -> None:
-    version = parse(text.partition("-")[0].partition("+")[0])
+    version = parse_version(text.partition("-")[0].partition("+")[0])
     both = version in parse_constraint(term) and version in parse_constraint(">=1.1.0")
     assert (version in parse_constraint(f"{term} >=1.1.0")) == both
 
@@ -113,7 +113,7 @@ def test_a_release_lies_in_and_exactly_where_it_lies_in_both(term: str, text: st
 @given(st.text(alphabet="0123456789.xX*v-+|<>=!~^, \tab", max_size=40))
 def test_any_text_is_a_range_or_is_refused(text: str) -> None:
     with contextlib.suppress(InvalidRange):
-        assert isinstance(parse("1.2.3") in parse_constraint(text), bool)
+        assert isinstance(parse_version("1.2.3") in parse_constraint(text), bool)
 
 
 def test_a_text_made_to_backtrack_is_refused_at_once() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.semver import InvalidVersion, parse
+from shared.domain.semver import InvalidVersion, parse_version
 from shared.domain.semver.questions import Order, comparison
 from shared.domain.semver.release import (
     NO_RELEASE,
@@ -86,16 +86,16 @@ def test_the_safe_text_may_name_an_object(version: str, release: str, safe: str)
 
 def test_fbc_r173_build_metadata_becomes_the_release() -> None:
     want = {"version": "8.11.3-opr-1", "release": "0.1234567890.p"}
-    assert with_build_as_release(parse("8.11.3-opr-1+0.1234567890.p")).document() == want
+    assert with_build_as_release(parse_version("8.11.3-opr-1+0.1234567890.p")).document() == want
 
 
 def test_fbc_r176_without_build_metadata_there_is_no_release() -> None:
-    assert with_build_as_release(parse("1.0.0")).release == NO_RELEASE
+    assert with_build_as_release(parse_version("1.0.0")).release == NO_RELEASE
 
 
 def test_v1_md_14_build_metadata_with_a_leading_zero_is_no_release() -> None:
     with pytest.raises(InvalidRelease):
-        with_build_as_release(parse("1.0.0+001"))
+        with_build_as_release(parse_version("1.0.0+001"))
 
 
 @pytest.mark.parametrize(

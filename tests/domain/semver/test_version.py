@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.semver import InvalidVersion, parse, parse_tolerant
+from shared.domain.semver import InvalidVersion, parse_tolerant, parse_version
 
 
 @pytest.mark.parametrize(
@@ -35,18 +35,18 @@ from shared.domain.semver import InvalidVersion, parse, parse_tolerant
 )
 def test_what_is_not_a_version_says_which_part_is_wrong(text: str, message: str) -> None:
     with pytest.raises(InvalidVersion) as caught:
-        parse(text)
+        parse_version(text)
     assert str(caught.value) == message
 
 
 def test_versions_sort_by_precedence() -> None:
     texts = ["1.0.0-1", "1.0.0-2", "1.0.0-10", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta", "1.0.0", "1.0.1", "1.10.0"]
-    assert [str(version) for version in sorted(map(parse, reversed(texts)))] == texts
+    assert [str(version) for version in sorted(map(parse_version, reversed(texts)))] == texts
 
 
 def test_build_metadata_does_not_count() -> None:
-    assert parse("1.0.0+a") == parse("1.0.0+b.2")
-    assert str(parse("1.0.0+a")) == "1.0.0+a"
+    assert parse_version("1.0.0+a") == parse_version("1.0.0+b.2")
+    assert str(parse_version("1.0.0+a")) == "1.0.0+a"
 
 
 _numbers = st.integers(0, 2**64 - 1)
@@ -54,9 +54,9 @@ _numbers = st.integers(0, 2**64 - 1)
 
 @given(_numbers, _numbers, _numbers)
 def test_three_numbers_are_a_version_ordered_as_a_tuple(major: int, minor: int, patch: int) -> None:
-    version = parse(f"{major}.{minor}.{patch}")
+    version = parse_version(f"{major}.{minor}.{patch}")
     assert (version.major, version.minor, version.patch) == (major, minor, patch)
-    assert version > parse(f"{major}.{minor}.{patch}-0")
+    assert version > parse_version(f"{major}.{minor}.{patch}-0")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from shared.domain.bundle.validation.finding import WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.bundle.validation.words import label_value, subdomain
 from shared.domain.gotext import quoted
-from shared.domain.semver import InvalidVersion, parse
+from shared.domain.semver import InvalidVersion, parse_version
 
 ALL_NAMESPACES: Final = "AllNamespaces"
 CASED: Final = (
@@ -72,7 +72,7 @@ def min_kube_version(subject: Subject) -> Iterator[Finding]:
         yield about(name, what, WARNING)
         return
     try:
-        parse(version)
+        parse_version(version)
     except InvalidVersion:
         yield about(name, f"csv.Spec.MinKubeVersion has an invalid value: {version}")
 

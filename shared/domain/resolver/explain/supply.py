@@ -17,7 +17,7 @@ from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed,
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import Predicate, requirements
 from shared.domain.resolver.shelves import LoadedShelf
-from shared.domain.semver import parse, parse_range
+from shared.domain.semver import parse_range, parse_version
 
 _IMAGINED = CatalogKey("", "imagined")
 _TRIED = 3
@@ -105,4 +105,4 @@ def _version_in(text: str) -> str:
     versions = parse_range(text)
     bounds = [tuple(map(int, found)) for found in _NUMBER.findall(text)]
     tried = ("0.0.0", *(f"{major}.{minor}.{patch + more}" for major, minor, patch in bounds for more in (0, 1)))
-    return next((one for one in tried if parse(one) in versions), "")
+    return next((one for one in tried if parse_version(one) in versions), "")

@@ -29,7 +29,7 @@ from shared.domain.extension.phases.revision import (
     siblings,
     superfluous,
 )
-from shared.domain.semver import parse
+from shared.domain.semver import parse_version
 from shared.domain.semver.release import parse_release
 
 Object = dict[str, Any]
@@ -194,7 +194,7 @@ ROLE = {
 
 
 def content(*, annotations: dict[str, str] | None = None, has_releases: bool = False) -> Content:
-    identity = Identity(parse("1.0.0"), parse_release("2"))
+    identity = Identity(parse_version("1.0.0"), parse_release("2"))
     return Content("p", "p.v1", identity, "i/p", (ROLE,), annotations or {}, has_releases)
 
 
