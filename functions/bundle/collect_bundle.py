@@ -1,4 +1,8 @@
-"""Tell the namespaces that wait for an unpack Job that it ended."""
+"""Tell the namespaces that wait for an unpack Job that it ended.
+
+Reads:  the Job; the Subscriptions that may use the catalogs beside the Job.
+Emits:  `io.olmf.bundle.collected` per Namespace with a Subscription that waits for such a catalog's bundle.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,7 @@ from shared.step import NOTHING, Emit, Outcome, Ref
 
 
 def collect_bundle(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
-    """Tell the namespaces that wait for an unpack Job that it changed.
-
-    Reads:  the Job; the Subscriptions that may use the catalogs beside the Job.
-    Emits:  `io.olmf.bundle.collected` per Namespace with a Subscription that waits for such a catalog's bundle.
-    """
+    """Ring each Namespace with a Subscription that waits for a bundle of such a catalog."""
     job = cluster.get(ref)
     if job is not None and not is_over(job):
         return NOTHING

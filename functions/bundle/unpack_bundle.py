@@ -1,4 +1,9 @@
-"""Get the bundles that a namespace is about to install out of their images."""
+"""Get the bundles that a namespace is about to install out of their images.
+
+Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and rights of those in trouble.
+Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and an Event per failure.
+Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +30,7 @@ _DIRECT_RETRY = timedelta(minutes=1)
 def unpack_bundle(
     ref: Ref, cluster: Cluster, catalogs: Catalogs, bundles: Bundles, clock: Clock, policy: Policy
 ) -> Outcome:
-    """Get the bundles that a namespace is about to install out of their images.
-
-    Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and rights of those in trouble.
-    Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and an Event per failure.
-    Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
-    """
+    """The unpack objects and conditions of one namespace (key: the Namespace)."""
     scene = look_around(
         cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy
     )

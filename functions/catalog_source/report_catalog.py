@@ -1,4 +1,9 @@
-"""Tell the users of a catalog that it changed, came or went."""
+"""Tell the users of a catalog that it changed, came or went.
+
+Reads:  all CatalogSources; the Subscriptions that may use this one.
+Emits:  `io.olmf.catalog.reported` per namespace; `io.olmf.dependent.rang` per Subscription that has to say
+        something else about its catalogs, or may have to (deprecations).
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,7 @@ from shared.step import Emit, Outcome, Ref
 
 
 def report_catalog(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
-    """Tell the users of a catalog that it changed, came or went.
-
-    Reads:  all CatalogSources; the Subscriptions that may use this one.
-    Emits:  `io.olmf.catalog.reported` per namespace; `io.olmf.dependent.rang` per Subscription that has to say
-            something else about its catalogs, or may have to (deprecations).
-    """
+    """Ring whoever can use the CatalogSource."""
     is_global = ref.namespace == policy.global_namespace
     subscriptions = cluster.list(kinds.SUBSCRIPTION, "" if is_global else ref.namespace)
     if not subscriptions:

@@ -1,4 +1,10 @@
-"""Read the image of a CatalogSource by digest, and record the digest."""
+"""Read the image of a CatalogSource by digest, and record the digest.
+
+Reads:  the CatalogSource; its image; the version of the API server where a template asks for it.
+Writes: its status (`connectionState`, `reason`, `message`, the conditions of a template); `spec.image` as the
+        template says.
+Emits:  `io.olmf.catalog.snapshotted` when its users must look again.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +25,7 @@ _RESYNC = timedelta(minutes=15)
 
 
 def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs: Catalogs, clock: Clock) -> Outcome:
-    """Read the image of a CatalogSource by digest, and record the digest.
-
-    Reads:  the CatalogSource; its image; the version of the API server where a template asks for it.
-    Writes: its status (`connectionState`, `reason`, `message`, the conditions of a template); `spec.image` as the
-            template says.
-    Emits:  `io.olmf.catalog.snapshotted` when its users must look again.
-    """
+    """The status of a CatalogSource after a look at its image."""
     source = cluster.get(ref)
     if source is None:
         return NOTHING

@@ -1,4 +1,11 @@
-"""Carry out an InstallPlan: its steps in order, as far as they go."""
+"""Carry out an InstallPlan: its steps in order, as far as they go.
+
+Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change;
+        pull secrets of the global namespace.
+Writes: the objects of its steps; its status, last.
+Emits:  at its end `io.olmf.plan.completed` or `.failed`, and `io.olmf.standing.changed` for each Subscription that
+        it has made.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +23,7 @@ from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, Se
 def execute_install_plan(
     ref: Ref, cluster: Cluster, discovery: Discovery, attempt: Attempt, clock: Clock, policy: Policy
 ) -> Outcome:
-    """Carry out an InstallPlan: its steps in order, as far as they go.
-
-    Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change;
-            pull secrets of the global namespace.
-    Writes: the objects of its steps; its status, last.
-    Emits:  at its end `io.olmf.plan.completed` or `.failed`, and `io.olmf.standing.changed` for each Subscription that
-            it has made.
-    """
+    """What the steps of a plan write now, and how the plan stands after it."""
     plan = cluster.get(ref)
     if plan is None or state.is_finished(plan):
         return NOTHING

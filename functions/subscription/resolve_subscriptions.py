@@ -1,4 +1,10 @@
-"""Decide what the Subscriptions of a namespace get, and say why those that get nothing do not."""
+"""Decide what the Subscriptions of a namespace get, and say why those that get nothing do not.
+
+Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
+Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
+Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.standing.changed` for each
+        Subscription whose failed plan begins, or ceases, to be passable.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +27,7 @@ _RETRY = timedelta(seconds=30)
 
 
 def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
-    """Decide what the Subscriptions of a namespace get, and say why those that get nothing do not.
-
-    Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
-    Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
-    Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.standing.changed` for each
-            Subscription whose failed plan begins, or ceases, to be passable.
-    """
+    """Who is refused in one namespace, and why (key: the Namespace)."""
     now = clock.now()
     scene = look(
         cluster,

@@ -1,4 +1,11 @@
-"""Bring the status of a Subscription up to date with its plan, its operator and its catalogs."""
+"""Bring the status of a Subscription up to date with its plan, its operator and its catalogs.
+
+Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use; of a failed plan
+        the OperatorGroups beside it.
+Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label, and that
+        of what it installed.
+Emits:  `io.olmf.config.changed` for what it installed.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +27,7 @@ from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 
 def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
-    """Bring the status of a Subscription up to date with its plan, its operator and its catalogs.
-
-    Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use; of a failed plan
-            the OperatorGroups beside it.
-    Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label, and that
-            of what it installed.
-    Emits:  `io.olmf.config.changed` for what it installed.
-    """
+    """The status of one Subscription."""
     subscription = cluster.get(ref)
     if subscription is None:
         return NOTHING

@@ -1,4 +1,9 @@
-"""Write the InstallPlan of each component whose bundles are unpacked."""
+"""Write the InstallPlan of each component whose bundles are unpacked.
+
+Reads:  what `resolve_subscriptions` reads; the unpacked bundles; the InstallPlans of the Namespace.
+Writes: InstallPlans with their steps, labels of older ones; what Subscriptions say about their plan and version.
+Emits:  `io.olmf.plan.waiting` for a plan that somebody has to approve.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +29,7 @@ _RETRY = timedelta(seconds=30)
 def write_install_plan(
     ref: Ref, cluster: Cluster, catalogs: Catalogs, attempt: Attempt, clock: Clock, policy: Policy
 ) -> Outcome:
-    """Write the InstallPlan of each component whose bundles are unpacked.
-
-    Reads:  what `resolve_subscriptions` reads; the unpacked bundles; the InstallPlans of the Namespace.
-    Writes: InstallPlans with their steps, labels of older ones; what Subscriptions say about their plan and version.
-    Emits:  `io.olmf.plan.waiting` for a plan that somebody has to approve.
-    """
+    """The plans of one namespace that are due (key: the Namespace)."""
     scene = look(cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy)
     ready = list(drafts(resolve(scene.inputs).components, scene.subscriptions, cluster.get))
     if not ready:
