@@ -155,7 +155,7 @@ class _Painter:
 
     def channel(self, blob: Blob) -> DrawnChannel | None:
         """One channel; None when nothing of it is left."""
-        entries = [entry for one in blob["entries"] or () if (entry := self._kept(_entry(one)))]
+        entries = [entry for one in blob["entries"] or () if (entry := self._kept(Entry.of(one)))]
         if not entries and (self.wish.minimum or self.wish.package):
             return None
         skipped: set[str] = set()
@@ -208,11 +208,6 @@ class _Painter:
             skip_range=entry.skip_range if _spans(entry.skip_range, lowest) else "",
         )
         return None if kept == bare else kept
-
-
-def _entry(fields: Blob) -> Entry:
-    skips = tuple(fields.get("skips", ()))
-    return Entry(fields["name"], fields.get("replaces", ""), skips, fields.get("skipRange", ""))
 
 
 def _fields(entry: Entry) -> Blob:
