@@ -22,6 +22,7 @@ from eventing.endpoint import send
 from eventing.events import Event
 from eventing.routes import OUTSIDE, SINK
 from eventing.run_result import RunResult
+from eventing.traces import begun_by
 from eventing.worker import Drainer, Run
 from eventing.workqueue import UNREACHABLE, Claim, WorkQueue, connect
 from shared.config import Settings
@@ -60,4 +61,5 @@ def event_of(claim: Claim) -> Event:
     """The event that a claim stands for; the run that emitted it last gives it its id."""
     kind = claim.step.partition("/")[2]
     ref = replace(claim.ref, api_version=claim.ref.api_version.removeprefix(OUTSIDE))
-    return Event(f"{claim.causes[-1]}.{ref.namespace}.{ref.name}", kind, SOURCE, ref)
+    identity = f"{claim.causes[-1]}.{ref.namespace}.{ref.name}"
+    return Event(identity, kind, SOURCE, ref, traceparent=claim.trace or begun_by(identity))

@@ -30,3 +30,5 @@ class RunResult:
     is_waiting: bool = False
     """The step said what it waits for."""
     took_ms: float = 0.0
+    trace: str = ""
+    """W3C trace context of the run: that of whatever it causes."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from eventing.events import Event
 from eventing.routes import ROUTES, TO_SINK, jobs_for
+from eventing.traces import begun_by
 from shared import kinds, names, ports
 from shared.api.manifest import Manifest
 from shared.config import Settings
@@ -100,7 +101,8 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
     def accept(events: Sequence[Event]) -> None:
         journal.saw(events)
         for event in events:
-            queue.add(jobs_for(event), event.id)
+            trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch knows of no story
+            queue.add(jobs_for(event), event.id, trace=trace)
 
     return accept
 

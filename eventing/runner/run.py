@@ -23,6 +23,7 @@ from eventing.journal.tape import Tape
 from eventing.routes import ROUTES, Job, Route, jobs_for
 from eventing.run_result import RunResult
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
+from eventing.traces import begun_by, continued
 from shared.adapters.kube import ApiError
 from shared.kinds import Ref
 from shared.ports import Attempt, Clock, Policy, WriteFailure
@@ -83,13 +84,15 @@ class Runner:
         self._steps = steps or Steps()
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
 
-    def run(self, claim: Claim, held: Held, *, traceparent: str = "") -> RunResult:
+    def run(self, claim: Claim, held: Held) -> RunResult:
         """Run the claimed step; `held` tells whether the lease still lives, and is told what the run will ring.
 
         Raises nothing but what `held` raises: without the queue there is nobody to tell how the run ended.
         """
         started = time.perf_counter()
-        progress = _Progress(_new_id(), time.time_ns() // 1_000_000, traceparent)
+        run_id = _new_id()
+        trace = continued(claim.trace or begun_by((*claim.causes, run_id)[0]), run_id)
+        progress = _Progress(run_id, time.time_ns() // 1_000_000, trace)
         try:
             step = self._steps[claim.step]
             progress.code = step.code
@@ -203,7 +206,7 @@ class Runner:
         self._log(run, progress)
         return RunResult(
             progress.run_id, record, jobs, progress.again_in, progress.failure, progress.message,
-            tuple(progress.wrote), is_waiting=progress.is_waiting, took_ms=took_ms,
+            tuple(progress.wrote), is_waiting=progress.is_waiting, took_ms=took_ms, trace=progress.traceparent,
         )  # fmt: skip
 
     def _log(self, run: Run, progress: _Progress) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from eventing import events
 from eventing.events import Event, change_id
 from eventing.routes import OWNED_BY_CSV, jobs_for
+from eventing.traces import begun_by
 from eventing.watch.hints import hints
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, uid_of, version_of
@@ -93,7 +93,7 @@ class Memory:
         namespace, name = key
         ref = Ref(self.kind.api_version, self.kind.kind, name, namespace)
         said = _with_former_owners(now.hints, before.hints if before else {})
-        event = Event(event_id, _TYPES[verb], self.source, ref, said, traceparent(event_id))
+        event = Event(event_id, _TYPES[verb], self.source, ref, said, begun_by(event_id))
         is_managed = now.is_managed or (before is not None and before.is_managed)
         return () if not is_managed and self._is_bystander(event) else (event,)
 
@@ -110,9 +110,3 @@ def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Ma
     owners = [*now.get(events.OWNERS, "").split(","), *before.get(events.OWNERS, "").split(",")]
     joined = ",".join(dict.fromkeys(filter(None, owners)))
     return now if joined == now.get(events.OWNERS, "") else {**now, events.OWNERS: joined}
-
-
-def traceparent(event_id: str) -> str:
-    """W3C trace context of an event: the same for a re-delivery."""
-    digest = hashlib.blake2b(event_id.encode(), digest_size=24).hexdigest()
-    return f"00-{digest[:32]}-{digest[32:]}-01"

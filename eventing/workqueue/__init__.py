@@ -23,6 +23,7 @@ Keys (all begin with `olmf:`)
     bell:<group>, alarm    list  of one: wakes one drainer of the group; one sweeper
     drainers:<group>       zset  who drains it, by until when
     journal                stream  one entry for each run (and, from the journal, each event)
+    trace:<cause>          W3C trace context of an event, or of what a run rang or wrote; for five minutes
     turn:<what>            taken for one period: who rings the audit
     refused                counts RQ jobs that were not ours
     ran, took              hash  <step>|<how it ended> -> number of runs, their microseconds (steps are few)

@@ -1,8 +1,9 @@
--- ARGV: cause, delay in ms, then entry and lane of each job.
+-- ARGV: cause, delay in ms, trace context ('': none), then entry and lane of each job.
 -- Returns how many were not waiting yet, the groups without a live drainer, and the dead letters that were released.
 local cause, delay = ARGV[1], tonumber(ARGV[2])
+note_trace(cause, ARGV[3])
 local fresh, unserved, released, seen = 0, {}, {}, {}
-for i = 3, #ARGV, 2 do
+for i = 4, #ARGV, 2 do
   local entry, lane = ARGV[i], ARGV[i + 1]
   local group, ref = parts(entry)
   for _, letter in ipairs(release(ref, cause)) do released[#released + 1] = letter end

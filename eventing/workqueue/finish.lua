@@ -1,10 +1,10 @@
 -- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
 --       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
---       then entry and lane of each job to add.
+--       trace context ('': none), then entry and lane of each job to add.
 -- Returns false when the lease is lost, else whether the job was parked, and the dead letters that were released.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
-local journal, journal_length, record, run_id, wrote, ended, took = unpack(ARGV, 8, 14)
+local journal, journal_length, record, run_id, wrote, ended, took, trace = unpack(ARGV, 8, 15)
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
@@ -52,6 +52,11 @@ local function park()
   call('SADD', parked_key(ref), entry)
 end
 
+-- Whatever this run causes belongs to its story.
+if wrote ~= '' or delay >= 0 or #ARGV > 15 then
+  for _, cause in ipairs(lines(own)) do note_trace(cause, trace) end
+end
+
 local released = {}
 local function ring_all(jobs, first, cause)
   for i = first, #jobs, 2 do
@@ -63,7 +68,7 @@ end
 
 local running, running_count, promised = unpack(call('HMGET', job, 'running', 'running_count', 'promised'))
 call('HDEL', job, 'running', 'running_count', 'promised')
-ring_all(ARGV, 15, run_id)
+ring_all(ARGV, 16, run_id)
 
 if run_id == '' then -- it may have written: what it promised is rung by what caused it
   ring_all(lines(promised), 1, lines(running)[1] or 'lost')

@@ -1,7 +1,7 @@
 -- What every script of the queue shares; it is put in front of each of them. The keys are described in __init__.py.
 local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 'olmf:dead'
 local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
-local MAX_CAUSES = 32
+local MAX_CAUSES, TRACE_SECONDS = 32, 300
 
 local call = redis.call
 local clock = call('TIME')
@@ -10,6 +10,8 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local function job_key(entry) return 'olmf:job:' .. entry end
 local function blocked_key(ref) return 'olmf:blocked:' .. ref end
 local function parked_key(ref) return 'olmf:parked:' .. ref end
+local function trace_key(cause) return 'olmf:trace:' .. cause end
+local function note_trace(cause, trace) if trace ~= '' then call('SET', trace_key(cause), trace, 'EX', TRACE_SECONDS) end end
 local function ready_key(group, lane) return 'olmf:ready:' .. group .. ':' .. lane end
 
 -- '<group>/<step>|<ref>' -> group, ref

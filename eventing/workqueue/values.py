@@ -31,6 +31,8 @@ class Claim:
     """How many rang."""
     waited_ms: int = 0
     """From the first ring, or from when a delay was over."""
+    trace: str = ""
+    """The trace context of the first cause whose sender gave one, or that a run of ours rang or wrote."""
 
 
 @dataclass(frozen=True, slots=True)

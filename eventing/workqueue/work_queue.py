@@ -30,6 +30,7 @@ RENEWED_LEASE_SECONDS = 10
 _BATCH = 500
 _LONGEST_MESSAGE = 1000
 _LONGEST_CAUSE = 200
+_LONGEST_TRACE = 55
 
 
 class WorkQueue:
@@ -50,17 +51,20 @@ class WorkQueue:
         self._journal = JOURNAL if settings.journal_bytes else ""
         self._dice = secrets.SystemRandom().random
 
-    def add(self, jobs: Iterable[Job], cause: str, *, delay: timedelta | None = None) -> Added:
+    def add(self, jobs: Iterable[Job], cause: str, *, delay: timedelta | None = None, trace: str = "") -> Added:
         """Ring jobs; each waits at most once.
 
         `cause` is the id of the event. An event that the job's own last run wrote (`RunResult.wrote`) is recognised by
-        it: it merges, but shortens no delay and releases no dead letter.
+        it: it merges, but shortens no delay and releases no dead letter. `trace` is its trace context, if the sender
+        gave one.
         """
         arguments = _told(jobs)
         fresh, unserved = 0, dict[str, None]()
         for start in range(0, len(arguments), 2 * _BATCH):
             batch = arguments[start : start + 2 * _BATCH]
-            new, lonely, released = run(self.client, "add", _one_line(cause), _ms(delay), *batch)
+            new, lonely, released = run(
+                self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *batch
+            )
             fresh += new
             unserved.update(dict.fromkeys(group.decode() for group in lonely))
             self._forget_letters(released)
@@ -73,11 +77,12 @@ class WorkQueue:
         answer = run(self.client, "claim", self.worker, self._lease_ms, *groups)
         if not answer:
             return None
-        entry, token, lane, causes, count, attempt, waited = answer
+        entry, token, lane, causes, count, attempt, waited, trace = answer
         job = job_of(entry.decode(), _lane(lane))
         return Claim(
             step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
             causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
+            trace=trace.decode(),
         )  # fmt: skip
 
     def is_held(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
@@ -177,7 +182,7 @@ class WorkQueue:
             self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
-            failure or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
+            failure or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000), result.trace,
             *_told(result.jobs),
         )  # fmt: skip
         if not answer:

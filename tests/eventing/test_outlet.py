@@ -25,6 +25,7 @@ from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscri
 from tests.kit.waiting import wait_for
 
 PLAN = INSTALL_PLAN.ref("install-1", "ns")
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 STEP = f"{SINK}/{names.PLAN_WAITING}"
 
 
@@ -97,7 +98,7 @@ def test_news_is_a_job_only_where_there_is_a_sink(type_: str) -> None:
 
 def test_an_event_is_posted_with_the_identity_of_its_object(queue: WorkQueue) -> None:
     with a_sink() as sink:
-        queue.add(news(), "run-7")
+        queue.add(news(), "run-7", trace=TRACE)
         drain(queue, sink.url)
         [said] = sink.taken()
     assert {key: value for key, value in said.items() if key.startswith("ce-") and key != "ce-time"} == {
@@ -110,6 +111,7 @@ def test_an_event_is_posted_with_the_identity_of_its_object(queue: WorkQueue) ->
         "ce-kind": "InstallPlan",
         "ce-name": "install-1",
         "ce-namespace": "ns",
+        "ce-traceparent": TRACE,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -229,7 +230,9 @@ def test_a_slice_runs_again_at_once_and_each_rings_for_what_it_wrote() -> None:
     assert (second.again_in, len(second.jobs), len(api.objects)) == (None, 1, 70)
 
 
-def test_a_traceparent_is_kept() -> None:
+def test_a_run_is_a_span_of_the_story_that_rang_it() -> None:
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    result = a_runner(FakeApi()).run(a_claim("do_nothing"), lambda _: True, traceparent=trace)
-    assert record_of(result).trace == trace
+    first, second = (run(FakeApi(), replace(a_claim("do_nothing"), trace=trace)) for _ in range(2))
+    assert record_of(first).trace == first.trace
+    assert first.trace.split("-")[1] == second.trace.split("-")[1] == trace.split("-")[1]
+    assert len({trace, first.trace, second.trace}) == 3
