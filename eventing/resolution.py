@@ -95,13 +95,13 @@ def inputs_of_manifests(
 
 
 def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) -> Inputs:
-    """A namespace of a cluster, with the settings of an installation that nobody changed."""
-    from eventing.wiring import catalogs_for
+    """A namespace of a cluster, with the settings that the environment states. SettingError."""
+    from eventing.wiring import catalogs_for, settings
     from shared.domain.resolver.scene import look
-    from shared.ports import ImageSource, Policy
+    from shared.ports import ImageSource
 
     content = catalogs_for(cluster)
-    policy = Policy(plan_scope="namespace" if is_whole else "component")
+    policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
     scene = look(cluster, lambda at: IndexedShelf(content, at.reference, ImageSource(*at.origin)), namespace, policy)
     return scene.inputs
 

@@ -43,8 +43,12 @@ def inputs_of(
         raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
     from eventing.cli.target import choose
     from eventing.resolution import inputs_of_namespace
+    from shared.config import SettingError
 
-    return inputs_of_namespace(choose(*cluster).cluster(), namespace, is_whole=is_whole)
+    try:
+        return inputs_of_namespace(choose(*cluster).cluster(), namespace, is_whole=is_whole)
+    except SettingError as error:
+        raise CliError(str(error), USAGE) from error
 
 
 def _is_capture(path: Path) -> bool:

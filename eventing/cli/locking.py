@@ -73,9 +73,12 @@ def _as_locked(read: Read, lock: Lock) -> Read:
     """What to read: as the lock says, unless the command line says otherwise."""
     from shared.domain.resolver.lock import is_whole
 
-    source: Any = lock.get("read") or {}
-    folder = read.folder or (Path(source["from"]) if "from" in source else None)
-    return Read(read.namespace or lock["namespace"], read.catalogs or source.get("catalogs"), folder, is_whole(lock))
+    source: Any = lock.get("read")
+    source = source if isinstance(source, dict) else {}
+    words, folder = source.get("catalogs"), source.get("from")
+    catalogs = list(map(str, words)) if isinstance(words, list) else None
+    place = Path(folder) if isinstance(folder, str) else None
+    return Read(read.namespace or lock["namespace"], read.catalogs or catalogs, read.folder or place, is_whole(lock))
 
 
 def _check(path: Path, lock: Lock, inputs: Inputs, resolution: Resolution) -> None:

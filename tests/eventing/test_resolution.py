@@ -30,6 +30,18 @@ def test_a_namespace_of_a_cluster_is_asked_for_its_subscriptions() -> None:
     assert "no operators found from catalog cat" in resolve(inputs).reasons["a"]
 
 
+def test_a_namespace_of_a_cluster_is_seen_with_the_settings_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLMF_GLOBAL_NAMESPACE", "market")
+    source = {
+        "apiVersion": "operators.coreos.com/v1alpha1", "kind": "CatalogSource",
+        "metadata": {"name": "cat", "namespace": "market"}, "spec": {"image": "q.io/cat:1"},
+    }  # fmt: skip
+    kind = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription"}
+    cluster = FakeCluster([{**kind, **sub("a", namespace="market")}, GROUP, source])
+    inputs = inputs_of_namespace(cast("KubeClient", cluster), "ns", is_whole=False)
+    assert list(map(str, inputs.catalogs)) == ["market/cat"]
+
+
 def test_manifests_of_other_namespaces_and_kinds_are_passed_over() -> None:
     other = {"kind": "Subscription", **sub("b")}
     other["metadata"] = {"name": "b", "namespace": "elsewhere"}

@@ -98,6 +98,13 @@ def test_an_image_is_locked_by_digest_and_asked_without_its_registry(objects: Pa
     assert olmf("--locked", "a.lock").exit_code == 0
 
 
+def test_a_lock_that_says_nothing_of_where_to_read_leaves_that_to_the_command_line(lock: Path) -> None:
+    reads: list[object] = [[], {"catalogs": 1, "from": 2}]
+    for read in reads:
+        lock.write_text(json.dumps({**json.loads(lock.read_text()), "read": read}))
+        assert olmf("--locked", "a.lock", "--catalog", "cat", "--from", "objects").exit_code == 0
+
+
 def test_a_refusal_is_not_locked(tmp_path: Path, lock: Path) -> None:
     subscribed(tmp_path / "other", sub("a", channel="none"))
     before = lock.read_text()
