@@ -7,6 +7,7 @@ import mmap
 import os
 import stat
 import sys
+import tempfile
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ _SHOWN: Final = 100
 """Of a long path."""
 _WORTH_A_PROCESS: Final = 16 * 2**20
 """Bytes of a catalog from which on two processes are quicker than one."""
+_CHUNK_BYTES: Final = 2**20
+_STDIN_BYTES: Final = 4 * 2**30
 _MAPPED_FROM: Final = 256 * 2**20
 """Bytes from which on a file is not copied into memory."""
 
@@ -41,14 +44,10 @@ class File:
     name: str
     """Its path below the folder of the catalog, with whatever is no text replaced."""
     path: Path
-    content: bytes | None = None
-    """What it holds, where that is no file of this machine."""
 
     @property
     def size(self) -> int:
         """Its bytes; 0 when it cannot be looked at."""
-        if self.content is not None:
-            return len(self.content)
         try:
             return self.path.stat().st_size
         except OSError:
@@ -56,8 +55,6 @@ class File:
 
     def read(self) -> bytes:
         """What it holds. OSError when it cannot be read."""
-        if self.content is not None:
-            return self.content
         with self.path.open("rb") as stream:
             status = os.fstat(stream.fileno())
             if status.st_size >= _MAPPED_FROM:
@@ -69,7 +66,8 @@ class File:
 def opened(path: str) -> Iterator[list[File]]:
     """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if none."""
     if path == STDIN:
-        yield [File(STDIN, Path(STDIN), sys.stdin.buffer.read())]
+        with stdin() as found:
+            yield [found]
     elif image := image_named_by(path):
         # Imported only here: most catalogs are folders, and their readers should not wait for what images need.
         from shared.adapters.images import folder_of
@@ -78,6 +76,18 @@ def opened(path: str) -> Iterator[list[File]]:
             yield files(folder)
     else:
         yield files(Path(path))
+
+
+@contextmanager
+def stdin() -> Iterator[File]:
+    """What comes on stdin, aside in a file: it may be larger than memory. OSError when it does not end."""
+    with tempfile.NamedTemporaryFile(prefix="olmf-stdin-") as aside:
+        while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
+            aside.write(chunk)
+            if aside.tell() > _STDIN_BYTES:
+                raise OSError(0, f"more than {_STDIN_BYTES} bytes", STDIN)
+        aside.flush()
+        yield File(STDIN, Path(aside.name))
 
 
 def judge(path: str) -> Verdict:

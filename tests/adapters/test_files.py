@@ -125,6 +125,13 @@ def test_stdin_is_a_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(finding.place) == "-, document 1, line 1"
 
 
+def test_stdin_may_not_be_endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_STDIN_BYTES", 10)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 11)))
+    (finding,) = judge("-").findings
+    assert finding.message == "read -: more than 10 bytes"
+
+
 def test_a_folder_that_is_an_oci_layout_is_an_image(tmp_path: Path) -> None:
     put(tmp_path, a_json=SOUND, b_yaml=BROKEN)
     target = f"oci:{tmp_path / 'layout'}"

@@ -52,15 +52,14 @@ class Found:
     kind: Kind
     reference: str
     path: Path
-    """The folder or file; of stdin there is only the content."""
-    content: bytes = b""
+    """The folder or file; of stdin, where it was put aside."""
 
     def listed(self) -> list[File]:
         """The files of a catalog, in the order in which they are read. CliError when they cannot be."""
         from shared.adapters.files import File, files
 
         try:
-            return [File(STDIN, self.path, self.content)] if self.reference == STDIN else files(self.path)
+            return [File(STDIN, self.path)] if self.reference == STDIN else files(self.path)
         except OSError as error:
             raise _unread(error) from error
 
@@ -177,7 +176,10 @@ def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]
     if not reference:
         raise CliError('failed to pull image "": invalid reference format', USAGE)
     if reference == STDIN:
-        yield _allowed(Found(Kind.CATALOG, reference, path, sys.stdin.buffer.read()), kinds)
+        from shared.adapters.files import stdin
+
+        with stdin() as found:
+            yield _allowed(Found(Kind.CATALOG, reference, found.path), kinds)
     elif path.is_dir() and not (path / LAYOUT_MARK).is_file():
         is_bundle = (path / "manifests").is_dir() and (path / "metadata").is_dir()
         yield _allowed(Found(Kind.BUNDLE if is_bundle else Kind.CATALOG, reference, path), kinds)

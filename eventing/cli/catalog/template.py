@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 TemplateArgument = Annotated[str, typer.Argument(metavar="[FILE]", help="The template; else stdin.")]
 PictureOption = Annotated[str, typer.Option("-o", "--output", help="json, yaml or mermaid.")]
 FORMS = ("json", "yaml", "mermaid")
+_LARGEST = 64 * 2**20
 _PULLS = 4
 """Images that are pulled at the same time."""
 
@@ -146,9 +147,11 @@ def _pulled_ahead(images: Iterable[str], level: str) -> Iterator[RenderImage]:
 
 
 def _content(file: str) -> bytes:
-    if file == STDIN:
-        return sys.stdin.buffer.read()
     try:
-        return Path(file).read_bytes()
+        with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
     except OSError as error:
         raise CliError(f'unable to open "{file}": {error.strerror}', UNKNOWN) from error
+    if len(content) > _LARGEST:
+        raise CliError(f'"{file}" has more than {_LARGEST} bytes, which no template has', NEGATIVE)
+    return content

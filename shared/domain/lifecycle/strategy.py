@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.api.manifest import ReadOnly
+from shared.domain.bundle.typed import MistypedError, arranged
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Permission:
     service_account: str
     rules: tuple[ReadOnly, ...]
     manifest: ReadOnly
-    """As the ClusterServiceVersion states it: the names of its roles are hashes of this."""
+    """As OLM reads it, so without what it does not know: the names of its roles are hashes of this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,15 @@ def strategy_of(csv: ReadOnly) -> Strategy | UnknownStrategy:
     if install.get("strategy") != "deployment":
         return UnknownStrategy()
     spec = install.get("spec") or {}
+    try:
+        permissions, cluster_permissions = (
+            tuple(map(_permission, spec.get(field) or ())) for field in ("permissions", "clusterPermissions")
+        )
+    except MistypedError as error:
+        return UnknownStrategy(f"install strategy: {error}")
     return Strategy(
-        _permissions(spec.get("permissions") or ()),
-        _permissions(spec.get("clusterPermissions") or ()),
+        permissions,
+        cluster_permissions,
         tuple(
             Component(str(item.get("name") or ""), item.get("spec") or {}, item.get("label") or {})
             for item in spec.get("deployments") or ()
@@ -64,7 +71,6 @@ def strategy_of(csv: ReadOnly) -> Strategy | UnknownStrategy:
     )
 
 
-def _permissions(items: Iterable[ReadOnly]) -> tuple[Permission, ...]:
-    return tuple(
-        Permission(str(item.get("serviceAccountName") or ""), tuple(item.get("rules") or ()), item) for item in items
-    )
+def _permission(item: ReadOnly) -> Permission:
+    manifest = arranged(item, "StrategyDeploymentPermissions")
+    return Permission(manifest["serviceAccountName"], tuple(manifest["rules"] or ()), manifest)

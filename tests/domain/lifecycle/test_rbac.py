@@ -4,6 +4,7 @@ from shared import names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of, namespace_of
 from shared.domain.lifecycle import hashes
 from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.lifecycle.strategy import UnknownStrategy, strategy_of
 
 RULE = {"verbs": ["get"], "apiGroups": ["g"], "resources": ["r"]}
 
@@ -48,6 +49,26 @@ def test_names_are_the_ones_of_csv_md_16() -> None:
         *["a-sa-9cdU2R807KLfI5VGSztsF0Vjd4QDsz8GFZx3VR"] * 2,
         *["a-5lnkS6S5QHBtsIeHkbHmtUOXd5gzfTxOtFsHgi"] * 2,
     ]
+
+
+def test_names_are_made_of_what_olm_reads() -> None:
+    """csv.md 16: fields that it does not know are no part of them, and names of fields have no case."""
+    odd = {
+        "ServiceAccountName": "sa",
+        "note": "x",
+        "rules": [{"Verbs": ["get"], "apigroups": ["g"], "resources": ["r"]}],
+    }
+    listed = [a_csv(permissions=[one], clusterPermissions=[one]) for one in (a_permission(), odd)]
+    plain, written = (objects_for(csv, "ns") for csv in listed)
+    assert [name_of(item) for item in written] == [name_of(item) for item in plain]
+    assert [labels_of(item) for item in written] == [labels_of(item) for item in plain]
+    assert [item["rules"] for item in written if "rules" in item] == [[RULE], [RULE]]
+
+
+def test_permissions_of_the_wrong_shape_make_nothing() -> None:
+    csv = a_csv(permissions=[{"serviceAccountName": 1}])
+    assert strategy_of(csv) == UnknownStrategy("install strategy: serviceAccountName: wanted text, got a number")
+    assert objects_for(csv, "ns") == ()
 
 
 def test_labels_and_owner_of_a_role_and_its_binding() -> None:
