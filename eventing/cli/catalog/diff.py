@@ -23,7 +23,7 @@ def register(group: typer.Typer) -> None:
 def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "table") -> None:
     """Compare two catalogs; the exit code is 1 when somebody loses something or is stuck."""
     from shared.adapters.files import packages
-    from shared.domain.catalog.comparison import LOST, STUCK, compare
+    from shared.domain.catalog.comparison import Kind, compare
 
     with told(older):
         before = packages(older)
@@ -34,5 +34,5 @@ def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "tab
         {"kind": one.kind, "package": one.package, "message": one.message} for one in changes
     ]
     show(rows, output, columns=("kind", "package", "message"))
-    if any(one.kind in (LOST, STUCK) for one in changes):
+    if any(one.kind in (Kind.LOST, Kind.STUCK) for one in changes):
         raise typer.Exit(NEGATIVE)

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from shared.domain.catalog import graph
 from shared.domain.catalog.conversion import ChannelDraft, Drafts, PackageDraft
 from shared.domain.catalog.model import Channel, Entry
 from shared.domain.semver import Range, Version, parse_range, parse_version
 
-GAINED: Final = "gained"
-LOST: Final = "lost"
-STUCK: Final = "stuck"
-CHANGED: Final = "changed"
 
-Facts: TypeAlias = Iterator[tuple[str, str]]
-"""Kinds and sentences."""
+class Kind(enum.StrEnum):
+    """What a difference means to the users of a catalog."""
+
+    GAINED = "gained"
+    LOST = "lost"
+    STUCK = "stuck"
+    """It is installed, and the updates that led on from it are gone."""
+    CHANGED = "changed"
+
+
+Facts: TypeAlias = Iterator[tuple[Kind, str]]
+"""Each difference as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One difference, from the point of view of a cluster that uses the older catalog."""
 
-    kind: str
-    """`gained`, `lost`, `stuck` (installed, and no update leads on as it did) or `changed`."""
+    kind: Kind
     package: str
     message: str
 
@@ -40,17 +46,17 @@ def compare(older: Drafts, newer: Drafts) -> tuple[Change, ...]:
 
 def _package(older: PackageDraft | None, newer: PackageDraft | None) -> Facts:
     if older is None or newer is None:
-        yield (LOST, "the package is gone") if newer is None else (GAINED, "the package is new")
+        yield (Kind.LOST, "the package is gone") if newer is None else (Kind.GAINED, "the package is new")
         return
     if older.blob.default_channel != newer.blob.default_channel:
         was, is_ = older.blob.default_channel, newer.blob.default_channel
-        yield CHANGED, f"the default channel is {is_}, it was {was}: subscriptions that name none move"
+        yield Kind.CHANGED, f"the default channel is {is_}, it was {was}: subscriptions that name none move"
     yield from _names("channel", older.channels, newer.channels)
     yield from _names("bundle", older.bundles, newer.bundles)
     for name in sorted(newer.bundles.keys() & older.bundles.keys()):
         before, after = older.bundles[name], newer.bundles[name]
         if (before.version, before.release) != (after.version, after.release):
-            yield CHANGED, f"bundle {name} has version {after.version}, it had {before.version}"
+            yield Kind.CHANGED, f"bundle {name} has version {after.version}, it had {before.version}"
     versions = {name: parse_version(bundle.version) for name, bundle in {**older.bundles, **newer.bundles}.items()}
     for name in sorted(older.channels.keys() & newer.channels.keys()):
         yield from _channel(older.channels[name], newer.channels[name], versions)
@@ -58,20 +64,20 @@ def _package(older: PackageDraft | None, newer: PackageDraft | None) -> Facts:
 
 
 def _names(what: str, older: Mapping[str, object], newer: Mapping[str, object]) -> Facts:
-    yield from ((LOST, f"{what} {name} is gone") for name in sorted(older.keys() - newer.keys()))
-    yield from ((GAINED, f"{what} {name} is new") for name in sorted(newer.keys() - older.keys()))
+    yield from ((Kind.LOST, f"{what} {name} is gone") for name in sorted(older.keys() - newer.keys()))
+    yield from ((Kind.GAINED, f"{what} {name} is new") for name in sorted(newer.keys() - older.keys()))
 
 
 def _channel(older: ChannelDraft, newer: ChannelDraft, versions: Mapping[str, Version]) -> Facts:
     before, after = _graph(older), _graph(newer)
     was, is_ = _head(before), _head(after)
     if was != is_:
-        yield CHANGED, f"the head of channel {newer.name} is {is_}, it was {was}"
+        yield Kind.CHANGED, f"the head of channel {newer.name} is {is_}, it was {was}"
     led, lead = _led(before, versions), _led(after, versions)
     for entry in before.entries:
         if entry.name in led and entry.name not in lead and entry.name != is_:
             gone = "" if any(one.name == entry.name for one in after.entries) else ", which is no longer in it,"
-            yield STUCK, f"in channel {newer.name}, {entry.name}{gone} is not updated to {is_}"
+            yield Kind.STUCK, f"in channel {newer.name}, {entry.name}{gone} is not updated to {is_}"
 
 
 def _graph(channel: ChannelDraft) -> Channel:
@@ -107,9 +113,9 @@ def _skipped_versions(entry: Entry, versions: Mapping[str, Version]) -> set[str]
 def _deprecations(older: PackageDraft, newer: PackageDraft) -> Facts:
     before, after = _deprecated(older), _deprecated(newer)
     for what in sorted(after.keys() - before.keys()):
-        yield CHANGED, f"{what} is deprecated: {after[what].strip()}"
+        yield Kind.CHANGED, f"{what} is deprecated: {after[what].strip()}"
     for what in sorted(before.keys() - after.keys()):
-        yield CHANGED, f"{what} is no longer deprecated"
+        yield Kind.CHANGED, f"{what} is no longer deprecated"
 
 
 def _deprecated(package: PackageDraft) -> dict[str, str]:
