@@ -62,7 +62,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
         says="; ".join(filter(None, (hold and f"held: {hold}", news))),
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
         is_done=works and installed == current and "ResolutionFailed" not in conditions,
-        is_stuck=NOT_YET in news if is_waiting_csv else _is_stuck(trouble or {}),
+        is_stuck=NOT_YET in news if is_waiting_csv else _is_stuck(trouble or {}) or bool(hold and not current),
     )
 
 

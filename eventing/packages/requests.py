@@ -177,7 +177,8 @@ def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
 def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> str:
     """Hold the package (or release it, when `reason` is empty); one sentence."""
     subscription = wanted_subscription(cluster, namespace, package)
-    patch = {"metadata": {"annotations": {names.HOLD: reason or None}}}
+    stated = {names.HOLD: reason} if reason else dict.fromkeys((names.HOLD, names.HOLD_INSTALLED))
+    patch = {"metadata": {"annotations": stated}}
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
     if not reason:
         return f"{package} is released"

@@ -47,6 +47,11 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
         pytest.param(
             a_subscription(currentCSV="a.v1", hold="audit"), a_csv("Installing", "waiting"),
             Standing("a.v1", "Installing", "held: audit; waiting", held="no version yet: audit"),
+            id="held while something comes",
+        ),
+        pytest.param(
+            a_subscription(hold="audit"), None,
+            Standing("", "Resolving", "held: audit", held="no version yet: audit", is_stuck=True),
             id="held before anything is installed",
         ),
         pytest.param(
