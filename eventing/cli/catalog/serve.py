@@ -77,6 +77,7 @@ def _run(serving: Serving, *, is_only_index: bool) -> None:
     from eventing.catalog_server import SickCatalogError, index, serve
     from shared.adapters.images import OciError
     from shared.adapters.registry.cache_folder import CacheError
+    from shared.adapters.registry.errors import PortTakenError
     from shared.domain.catalog.documents import NotACatalog
 
     try:
@@ -88,9 +89,10 @@ def _run(serving: Serving, *, is_only_index: bool) -> None:
         raise CliError(str(error), NEGATIVE) from error
     except OciError as error:
         raise CliError(str(error)) from error
+    except PortTakenError as error:
+        raise CliError(f"failed to listen: {error}", NEGATIVE) from error
     except OSError as error:
-        what = f"failed to listen: {error}" if "listened" in str(error) or error.errno else f"{error}"
-        raise CliError(what, NEGATIVE) from error
+        raise CliError(f"{error.filename or serving.path}: {error.strerror or error}") from error
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from shared.adapters.content.snapshot import Channels, Snapshot
+from shared.adapters.registry.errors import AnswerError, BadQuestionError
 from shared.adapters.registry.structs import to_struct
 from shared.api.manifest import Manifest
 from shared.domain.catalog import registry_api
@@ -19,14 +20,6 @@ from shared.domain.gotext import quoted
 _KEY: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 _CORE: Final = frozenset({"olm.package", "olm.channel", "olm.bundle", "olm.deprecations"})
 _PACKAGES_READ: Final = 16
-
-
-class AnswerError(Exception):
-    """There is no answer; the text is the one that clients know."""
-
-
-class BadQuestionError(Exception):
-    """The question cannot be asked like this."""
 
 
 class Answers:

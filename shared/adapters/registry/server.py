@@ -11,7 +11,8 @@ from typing import Any, Final
 import grpc
 
 from shared.adapters.registry import reflection
-from shared.adapters.registry.answers import AnswerError, Answers, BadQuestionError
+from shared.adapters.registry.answers import Answers
+from shared.adapters.registry.errors import AnswerError, BadQuestionError, PortTakenError
 from shared.adapters.registry.messages import EXPERIMENTAL, HEALTH, REGISTRY, SERVICES, SERVING, Method
 from shared.adapters.registry.wire import decode, encode
 from shared.api.manifest import Manifest
@@ -21,10 +22,6 @@ _ACKNOWLEDGED: Final = ("x-acknowledge-experimental", "true")
 _GRACE_SECONDS: Final = 30.0
 
 Call = Callable[[Manifest], Any]
-
-
-class PortTakenError(OSError):
-    """The address cannot be listened on."""
 
 
 def _calls(answers: Answers) -> Mapping[str, Call]:

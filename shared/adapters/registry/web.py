@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
+from shared.adapters.registry.errors import PortTakenError
 from shared.adapters.registry.lines import Lines
 
 _ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas)")
@@ -204,8 +205,12 @@ def _packed(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def running(catalogs: Mapping[str, Lines], host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
-    """The port of a server that answers in threads until the end of the block."""
-    with _Server((host, port), _Handler) as server:
+    """The port of a server that answers in threads until the end of the block. PortTakenError."""
+    try:
+        listening = _Server((host, port), _Handler)
+    except (OSError, OverflowError) as error:
+        raise PortTakenError(f"{host}:{port} cannot be listened on: {error}") from error
+    with listening as server:
         server.catalogs = catalogs
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()

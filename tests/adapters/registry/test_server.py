@@ -16,7 +16,8 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoRe
 
 from shared.adapters.content import Store, snapshot_of
 from shared.adapters.registry.answers import Answers
-from shared.adapters.registry.server import PortTakenError, running, server_of
+from shared.adapters.registry.errors import PortTakenError
+from shared.adapters.registry.server import running, server_of
 from tests.kit.catalogs import POT, a_bundle, a_property, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS
 

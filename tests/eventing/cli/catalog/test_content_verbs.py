@@ -146,10 +146,14 @@ def test_fbc_md_r390_a_port_in_use(tmp_path: Path, catalog: Path) -> None:
         done = olmf(tmp_path, "serve", str(catalog), "-p", str(port))
         assert done.returncode == 1
         assert "failed to listen: " in done.stderr
+        done = olmf(tmp_path, "serve", str(catalog), "-p", "0", "--http", f"127.0.0.1:{port}")
+        assert done.returncode == 1
+        assert f"failed to listen: 127.0.0.1:{port} cannot be listened on: " in done.stderr
 
 
 def test_what_cannot_be_served_is_told(tmp_path: Path) -> None:
-    assert olmf(tmp_path, "serve", str(tmp_path / "none")).returncode in (1, 3)
+    done = olmf(tmp_path, "serve", str(tmp_path / "none"))
+    assert (done.returncode, done.stderr) == (3, f"olmf: {tmp_path / 'none'}: No such file or directory\n")
     broken = written(tmp_path / "catalog", a_bundle("1.0.0"), name="x")
     (broken / "y").write_text("- 1")
     done = olmf(tmp_path, "serve", str(broken))
