@@ -152,7 +152,7 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
     if stuck := _given_up(chosen, members):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, stuck))
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
-    reasons = {one.name: waits.get(one.name) or _reason(one, chosen) for one in members}
+    reasons = {one.name: waits.get(one.name) or _reason(one, chosen) + _age(one, inputs) for one in members}
     return Component(names, going, is_manual=is_manual, reasons=reasons)
 
 
@@ -206,3 +206,9 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
         return f"{installed} is held: {wish.why_held}"
     what = f"nothing in its channel that version {wish.version} accepts" if wish.version else "nothing in its channel"
     return f"{installed} is installed, and {what} replaces it"
+
+
+def _age(subscriber: Subscriber, inputs: Inputs) -> str:
+    catalog = inputs.catalogs.get(subscriber.catalog)
+    is_stale = catalog is not None and catalog.is_stale
+    return f"; catalog {subscriber.catalog} cannot be read now, its last content counts" if is_stale else ""
