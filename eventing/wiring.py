@@ -50,7 +50,9 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from eventing.journal import Recorder, RedisChanges, RedisJournal
         from eventing.runner import Runner
         from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
-        from shared.adapters.kube import CachedClient, KubeCopies, KubeInventory, KubeMirrors, SystemClock, connect
+        from shared.adapters.kube import CachedClient, KubeInventory, SystemClock, connect
+        from shared.adapters.kube.copies import KubeCopies
+        from shared.adapters.kube.mirrors import KubeMirrors
 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
@@ -82,7 +84,7 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     """The catalogs of a cluster, for a verb of the command line."""
     from eventing.local.state import StateDirectory
     from shared.adapters.content import ImageCatalogs, Puller, Store
-    from shared.adapters.kube import KubeMirrors
+    from shared.adapters.kube.mirrors import KubeMirrors
 
     addresses = StateDirectory.default().read()
     root = Path(addresses.state) / "content" if addresses else Path.home() / ".cache" / "olmf"

@@ -1,4 +1,7 @@
-"""The Kubernetes API over HTTP: raw JSON in, raw JSON out; implements `Cluster`, `Discovery` and `Clock`."""
+"""The Kubernetes API over HTTP: raw JSON in, raw JSON out; implements `Cluster`, `Discovery` and `Clock`.
+
+What only a worker needs has modules of its own, which take longer to import: `copies`, `mirrors`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,8 @@ from shared.adapters.kube.cached import CachedClient, Changes, Told, weight
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import Connection, ConnectionSettingError, connect
-from shared.adapters.kube.copies import KubeCopies
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import KubeInventory
-from shared.adapters.kube.mirrors import KubeMirrors
 from shared.adapters.kube.paths import path_of
 
 __all__ = [
@@ -19,9 +20,7 @@ __all__ = [
     "Connection",
     "ConnectionSettingError",
     "KubeClient",
-    "KubeCopies",
     "KubeInventory",
-    "KubeMirrors",
     "SystemClock",
     "Told",
     "connect",

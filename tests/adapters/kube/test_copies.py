@@ -5,7 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from shared.adapters.kube import ApiError, KubeClient, KubeCopies
+from shared.adapters.kube import ApiError, KubeClient
+from shared.adapters.kube.copies import KubeCopies
 from shared.domain.groups.copies import Copy
 
 PATH = "/apis/operators.coreos.com/v1alpha1/clusterserviceversions"

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from shared.adapters.kube import ApiError, KubeMirrors
+from shared.adapters.kube import ApiError
+from shared.adapters.kube.mirrors import KubeMirrors
 from shared.adapters.oci import OciError, Reference
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
 from shared.api.manifest import Manifest
