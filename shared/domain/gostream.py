@@ -43,7 +43,7 @@ class Part:
 
 
 Refusal: TypeAlias = Callable[[Any], str]
-"""What the reader of the values has against one, or an empty text; it decides where YAML is tried after JSON."""
+"""Why the caller refuses a value, or an empty text; after a refusal, the rest of the stream is tried as YAML."""
 
 
 def parts(content: bytes, refusal: Refusal = lambda _: "") -> Iterator[Part]:

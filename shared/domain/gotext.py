@@ -45,7 +45,7 @@ def from_base64(text: str) -> bytes:
     return binascii.a2b_base64(text, strict_mode=True)
 
 
-def shown(value: Any) -> str:  # why: any JSON value
+def as_opm_prints(value: Any) -> str:  # why: any JSON value
     """A value that should have been a text, the way opm words it: as a truth value, then as it is."""
     return f"{_as_truth(value)}: {_plain(value)}"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.gotext import fold, from_base64, quoted, shown
+from shared.domain.gotext import as_opm_prints, fold, from_base64, quoted
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def test_fbc_md_0_a_text_between_quotes(text: str, want: str) -> None:
     ],
 )
 def test_fbc_md_2_2_a_value_that_should_be_a_text(value: object, want: str) -> None:
-    assert shown(value) == want
+    assert as_opm_prints(value) == want
 
 
 def test_a_deep_value_is_not_shown_to_its_bottom() -> None:
     value: object = 1
     for _ in range(5000):
         value = [value]
-    assert shown(value).count("...") == 2
+    assert as_opm_prints(value).count("...") == 2
 
 
 def test_base64_is_strict_but_for_line_breaks() -> None:

@@ -36,7 +36,7 @@ MAX_OBJECTS = 200
 MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
 """Kinds that are looked for one after the other before they are made: the second miss asks for the names of all."""
 _NAMES = "*"
-"""What no object is called."""
+"""Stands for the names of all objects; no object can have this name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ PACKAGE: Final = f"{_PREFIX}package.v1"
 CHANNELS: Final = f"{_PREFIX}channels.v1"
 DEFAULT_CHANNEL: Final = f"{_PREFIX}channel.default.v1"
 KEYS: Final = (MANIFESTS, MEDIA_TYPE, METADATA, PACKAGE, CHANNELS, DEFAULT_CHANNEL)
-"""In this order and no others: what unpacking copies to the ConfigMap."""
+"""The annotations that unpacking copies to the ConfigMap, in this order; it copies no others."""
 CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
 """Label of a catalog image: where its file-based catalog is."""
 

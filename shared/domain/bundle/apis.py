@@ -9,7 +9,7 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.model import CRD, ParsedBundle
 from shared.domain.bundle.shape import as_list, as_object, name_in
-from shared.domain.bundle.typed import shown
+from shared.domain.bundle.typed import what_is
 
 _CRDS: Final = "customresourcedefinitions"
 _SERVICES: Final = "apiservicedefinitions"
@@ -102,4 +102,4 @@ def _text(manifest: ReadOnly, value: object, field: str) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     version = str(manifest.get("apiVersion") or "").rpartition("/")[2]
-    raise ApiError(f"error decoding {version} CRD: {name_in(manifest)}: {field}: wanted text, got {shown(value)}")
+    raise ApiError(f"error decoding {version} CRD: {name_in(manifest)}: {field}: wanted text, got {what_is(value)}")

@@ -20,7 +20,7 @@ from shared.domain.gotext import quoted
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody says about a bundle that is built; empty says nothing."""
+    """What the caller of `build` states about a bundle; an empty field states nothing."""
 
     package: str = ""
     channels: str = ""

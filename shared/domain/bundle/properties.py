@@ -11,7 +11,7 @@ from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import ApiError, provided, required
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object
-from shared.domain.bundle.typed import shown
+from shared.domain.bundle.typed import what_is
 from shared.domain.catalog.model import GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Property
 from shared.domain.goencode import json_text
 from shared.domain.gotext import quoted
@@ -55,7 +55,7 @@ def _package(bundle: ParsedBundle) -> Manifest:
     spec = as_object(bundle.csv.get("spec"))
     version, release = spec.get("version"), release_text(spec.get("release"))
     if version is not None and not isinstance(version, str):
-        raise PropertyError(f"failed to derive properties: spec.version: wanted text, got {shown(version)}")
+        raise PropertyError(f"failed to derive properties: spec.version: wanted text, got {what_is(version)}")
     identity = {"packageName": bundle.annotations.package, "version": version or ""}
     return identity | {"release": release} if release else identity
 
@@ -111,11 +111,11 @@ def _fields(value: Any, names: tuple[str, ...], index: int, kind: str) -> Manife
     """The text fields of a value; absent ones are empty, others are dropped."""
     where = f"parse property[{index}] of type {quoted(kind)}"
     if value is not None and not isinstance(value, Mapping):
-        raise PropertyError(f"{where}: wanted an object, got {shown(value)}")
+        raise PropertyError(f"{where}: wanted an object, got {what_is(value)}")
     found = {name: as_object(value).get(name) for name in names}
     for name, text in found.items():
         if text is not None and not isinstance(text, str):
-            raise PropertyError(f"{where}: {name}: wanted text, got {shown(text)}")
+            raise PropertyError(f"{where}: {name}: wanted text, got {what_is(text)}")
     return {name: text or "" for name, text in found.items()}
 
 

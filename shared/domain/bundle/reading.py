@@ -10,7 +10,7 @@ from shared.api.manifest import Manifest
 from shared.domain import gostream
 from shared.domain.bundle.model import Files
 from shared.domain.bundle.shape import is_deep
-from shared.domain.bundle.typed import shown
+from shared.domain.bundle.typed import what_is
 
 FILE_BYTES: Final = 4 * 1024 * 1024
 """A larger file is not read: no API server stores an object of half that size."""
@@ -95,8 +95,8 @@ def _place(content: bytes, offset: int) -> str:
 def _no_object(document: object) -> str:
     """Why a document is no object of Kubernetes; empty when it is one."""
     if not isinstance(document, Mapping):
-        return f"it holds {shown(document)}, not an object"
+        return f"it holds {what_is(document)}, not an object"
     kind = document.get("kind")
     if not isinstance(kind, str) or not kind:
-        return "Object 'Kind' is missing" if kind in (None, "") else f"its kind is {shown(kind)}"
+        return "Object 'Kind' is missing" if kind in (None, "") else f"its kind is {what_is(kind)}"
     return ""

@@ -56,11 +56,11 @@ def _folded(name: str) -> Mapping[str, _Field]:
 
 
 def arranged(value: object, name: str, path: str = "") -> Manifest:
-    """An object as the type of that name: what Go writes after reading it. MistypedError when it cannot read it."""
+    """What Go writes after it has read an object into the struct `name`. MistypedError when a field has another type."""
     if value is None:
         value = {}
     if not isinstance(value, Mapping):
-        raise MistypedError(f"{path or name}: wanted an object, got {shown(value)}")
+        raise MistypedError(f"{path or name}: wanted an object, got {what_is(value)}")
     given = _given(value, name, path)
     written: Manifest = {}
     for field in _structs()[name]:
@@ -113,13 +113,13 @@ def _read(value: object, kind: str, path: str) -> Any:  # why: any JSON value
 
 def _list(value: object, kind: str, path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise MistypedError(f"{path}: wanted a list, got {shown(value)}")
+        raise MistypedError(f"{path}: wanted a list, got {what_is(value)}")
     return [_item(item, kind, f"{path}[{number}]") for number, item in enumerate(value)]
 
 
 def _map(value: object, kind: str, path: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise MistypedError(f"{path}: wanted an object, got {shown(value)}")
+        raise MistypedError(f"{path}: wanted an object, got {what_is(value)}")
     return {key: _item(value[key], kind, f"{path}.{key}") for key in sorted(value)}
 
 
@@ -137,12 +137,12 @@ def _scalar(value: object, kind: str, path: str) -> object:
         if -(2 ** _BITS[kind]) <= value < 2 ** _BITS[kind]:
             return value
         raise MistypedError(f"{path}: {value} does not fit into {_BITS[kind] + 1} bits")
-    raise MistypedError(f"{path}: wanted {_SCALARS[kind]}, got {shown(value)}")
+    raise MistypedError(f"{path}: wanted {_SCALARS[kind]}, got {what_is(value)}")
 
 
 def _quantity(value: object, path: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise MistypedError(f"{path}: wanted a quantity, got {shown(value)}")
+        raise MistypedError(f"{path}: wanted a quantity, got {what_is(value)}")
     try:
         return canonical(str(value).strip())
     except NotAQuantity as error:
@@ -164,7 +164,7 @@ def _int_or_text(value: object, path: str) -> object:
 
 def _version(value: object, path: str) -> str:
     if not isinstance(value, str):
-        raise MistypedError(f"{path}: wanted text, got {shown(value)}")
+        raise MistypedError(f"{path}: wanted text, got {what_is(value)}")
     try:
         return str(parse_tolerant(value)) if value else "0.0.0"
     except InvalidVersion as error:
@@ -186,7 +186,7 @@ _READERS: Final[Mapping[str, Callable[[object, str], object]]] = {
 }  # fmt: skip
 
 
-def shown(value: object) -> str:
+def what_is(value: object) -> str:
     """What a value is, in one word or two."""
     match value:
         case None:

@@ -13,7 +13,7 @@ from shared.domain.catalog.blobs import Unreadable
 from shared.domain.catalog.meta import Meta, meta_of, refusal
 
 Blob: TypeAlias = Mapping[str, Any]  # why: any JSON values
-"""A document whose known fields stand in their order, and whose empty ones are left out."""
+"""A document as it is written: known fields in a fixed order, empty ones left out."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.domain.gotext import quoted, shown
+from shared.domain.gotext import as_opm_prints, quoted
 
 _LIFTED: Final = ("schema", "package", "name")
 _GO_WORDS: Final = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
@@ -34,7 +34,7 @@ def refusal(value: Any) -> str:  # why: any JSON value
     for name in _LIFTED:
         key = spellings.get(name)
         if key is not None and value[key].__class__ is not str:
-            return f"expected value for key {quoted(key)} to be a string, got {shown(value[key])}"
+            return f"expected value for key {quoted(key)} to be a string, got {as_opm_prints(value[key])}"
     return ""
 
 

@@ -14,7 +14,7 @@ _WORDS: Final = {dict: "object", list: "array", str: "string", bool: "bool", int
 
 
 class Shape(Protocol):
-    """A type of Go. None fits every one of them: it leaves a field as it is."""
+    """A type of Go. The null of JSON fits every type: decoding it leaves the field as it is."""
 
     @property
     def go(self) -> str:
@@ -46,7 +46,7 @@ def _mismatch(value: Any, go: str, owner: str, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Scalar:
-    """A text, a truth value, or a name for one of them."""
+    """A string, a boolean, or a named type of one of them, e.g. `v1alpha1.InstallModeType`."""
 
     go: str
     kind: type

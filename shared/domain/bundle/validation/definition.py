@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object, name_in
-from shared.domain.bundle.typed import shown
+from shared.domain.bundle.typed import what_is
 from shared.domain.bundle.validation.finding import Finding, plain
 from shared.domain.bundle.validation.words import label, subdomain
 from shared.domain.goencode import json_text
@@ -21,7 +21,7 @@ def definition(manifest: ReadOnly) -> Iterator[Finding]:
     """What is wrong with a CustomResourceDefinition."""
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
-        yield plain(f"json: spec: wanted an object, got {shown(spec)}")
+        yield plain(f"json: spec: wanted an object, got {what_is(spec)}")
         return
     yield from _group(manifest, spec)
     yield from _scope(spec)

@@ -84,7 +84,7 @@ def size(subject: Subject) -> Iterator[Finding]:
     if plain == 0:
         yield Finding(WARNING, "unable to check the bundle size", value="")
         return
-    told = f"size=~{_shown(packed)} , max={_shown(_LIMIT)}. Bundle uncompressed size is {_shown(plain)}"
+    told = f"size=~{_size_text(packed)} , max={_size_text(_LIMIT)}. Bundle uncompressed size is {_size_text(plain)}"
     if packed > _LIMIT:
         yield Finding("Error", f"maximum bundle compressed size with gzip size exceeded: {told}", value="")
     elif packed > _LIMIT * _NEAR:
@@ -95,7 +95,7 @@ def _packed(content: bytes) -> int:
     return len(base64.b64encode(gzip.compress(content, _GZIP_LEVEL, mtime=0)))
 
 
-def _shown(count: float) -> str:
+def _size_text(count: float) -> str:
     """A number of bytes in powers of 1000, with one decimal."""
     for unit in _UNITS[:-1]:
         if count < 1000:
