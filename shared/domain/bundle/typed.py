@@ -56,7 +56,7 @@ def _folded(name: str) -> Mapping[str, _Field]:
 
 
 def arranged(value: object, name: str, path: str = "") -> Manifest:
-    """What Go writes after it has read an object into the struct `name`. MistypedError when a field has another type."""
+    """What Go writes after it has read an object into the struct `name`. MistypedError for a value of another type."""
     if value is None:
         value = {}
     if not isinstance(value, Mapping):
