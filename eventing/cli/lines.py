@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -16,13 +17,13 @@ def answer_lines(answer: Answer, *, echo: Iterable[str] = ("id",)) -> None:
     repeated = tuple(echo)
     for number, line in enumerate(sys.stdin.buffer, 1):
         if line.strip():
-            sys.stdout.write(json.dumps(_reply(line, number, answer, repeated), ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(_reply(line, number, answer, repeated)) + "\n")
             sys.stdout.flush()
 
 
 def _reply(line: bytes, number: int, answer: Answer, echo: tuple[str, ...]) -> dict[str, Any]:
     try:
-        question = json.loads(line)
+        question = json.loads(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         return {"error": f"line {number} is not JSON: {error}"}
     if not isinstance(question, dict):
@@ -32,3 +33,13 @@ def _reply(line: bytes, number: int, answer: Answer, echo: tuple[str, ...]) -> d
         return {**repeated, **answer(question)}
     except ValueError as error:
         return {**repeated, "error": str(error)}
+    except RecursionError:
+        return {**repeated, "error": f"line {number} is nested too deep"}
+
+
+def _finite(text: str) -> float:
+    """A number as JSON has them: one that could be written again."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number")
+    return number

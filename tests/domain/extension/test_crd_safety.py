@@ -344,6 +344,13 @@ def test_answers() -> None:
     assert answered({"old": asked["old"], "new": asked["old"]}) == {"safe": True, "checks": [], "messages": []}
 
 
+def test_what_is_null_or_of_no_use_to_go_says_nothing() -> None:
+    odd = crd(version("v1", {"a": {"dependencies": {"x": 5, "y": None}}}))
+    odd["spec"]["versions"].append(None)
+    plain = crd(version("v1", {"a": {"dependencies": {"x": {}, "y": {}}}}))
+    assert answered({"old": odd, "new": plain})["safe"] is True
+
+
 def nested(depth: int) -> Schema:
     schema: Schema = {}
     for _ in range(depth):
@@ -358,6 +365,16 @@ def nested(depth: int) -> Schema:
         ({"old": 5, "new": {}}, "old: wanted an object, got a whole number"),
         ({"old": {"spec": 5}, "new": {}}, "old: json: cannot unmarshal number into Go struct field CustomResource"),
         ({"old": {}, "new": {"spec": {"versions": [5]}}}, "new: json: cannot unmarshal number into Go struct field"),
+        ({"old": crd({}), "new": crd(version("v1", {"a": 5}))}, "new: json: cannot unmarshal number into Go struct"),
+        ({"old": crd(version("v1", {"a": {"enum": 5}})), "new": crd(version("v1", {"a": {}}))}, r"type \[\]v1.JSON"),
+        (
+            {"old": crd(version("v1", {"a": {"dependencies": 5}})), "new": crd(version("v1", {"a": {}}))},
+            "number into Go struct field JSONSchemaProps.* of type v1.JSONSchemaDependencies",
+        ),
+        (
+            {"old": crd(version("v1", {"a": {"items": [5]}})), "new": crd(version("v1", {"a": {}}))},
+            "number into Go struct field JSONSchemaProps.* of type v1.JSONSchemaProps",
+        ),
         ({"old": {}, "new": {}, "objects": [{"metadata": 5}]}, r"objects\[0\].metadata: wanted an object"),
         (
             {"old": crd(version("v1", {"a": {}})), "new": crd(version("v1", {"a": {"maxLength": float("inf")}}))},

@@ -83,8 +83,9 @@ def test_what_cannot_be_compared(editions: tuple[Path, Path], tmp_path: Path) ->
 
 
 def test_a_bad_line_is_answered_and_spoils_no_other() -> None:
-    good = {"id": 2, "old": a_crd(), "new": a_crd()}
-    lines = ["{", "5", json.dumps({"id": 1, "old": 5}), json.dumps(good)]
-    answers = [json.loads(line) for line in run("--batch", lines="\n".join(lines)).output.splitlines()]
-    assert [answer.get("id") for answer in answers] == [None, None, 1, 2]
-    assert ["error" in answer for answer in answers] == [True, True, True, False]
+    deep = '{"old": ' + "[" * 100_000
+    bad = ["{", "5", '{"old": NaN}', '{"old": 1e999}', deep, '{"id": "\\ud800", "old": 5}', '{"id": 1, "old": {}}']
+    good = json.dumps({"id": 2, "old": a_crd(), "new": a_crd()})
+    answers = [json.loads(line) for line in run("--batch", lines="\n".join([*bad, good])).output.splitlines()]
+    assert [answer.get("id") for answer in answers] == [None] * 5 + ["\ud800", 1, 2]
+    assert ["error" in answer for answer in answers] == [True] * len(bad) + [False]

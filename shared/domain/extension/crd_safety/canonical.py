@@ -71,7 +71,11 @@ def _many(value: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    return {name: inner if isinstance(inner, list) else canonical(inner) for name, inner in value.items()} or None
+    """Schemas, or lists of texts; anything else is nothing to Go."""
+    return {
+        name: inner if isinstance(inner, list) else canonical(inner if isinstance(inner, Mapping) else None)
+        for name, inner in value.items()
+    } or None
 
 
 def _readers() -> dict[str, Callable[[Any], Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from shared.api.manifest import ReadOnly
 from shared.domain.extension.crd_safety.judgement import Waiver, counted, judged
 from shared.domain.extension.crd_safety.upgrade import Problem, message
 from shared.domain.extension.render.decoding import check_object
@@ -21,14 +22,20 @@ def answered(question: Mapping[str, Any]) -> dict[str, Any]:
     old, new = question.get("old"), question.get("new")
     if old is None or new is None:
         raise InvalidQuestion('a question wants CustomResourceDefinitions for "old" and "new"')
-    waivers = list(map(Waiver.parse, question.get("waive") or ()))
     try:
-        problems = counted(judged(old, new, question.get("objects") or (), waivers))
+        return _answered(old, new, question)
+    except InvalidQuestion:
+        raise
     except (ArithmeticError, AttributeError, TypeError, KeyError, ValueError) as error:
         found = [f"{name}: {why}" for name, one in (("old", old), ("new", new)) if (why := _misfit(one))]
         raise InvalidQuestion((found or [f"{type(error).__name__}: {error}"])[0]) from error
     except RecursionError as error:
         raise InvalidQuestion(str(error)) from error
+
+
+def _answered(old: ReadOnly, new: ReadOnly, question: ReadOnly) -> dict[str, Any]:
+    waivers = list(map(Waiver.parse, question.get("waive") or ()))
+    problems = counted(judged(old, new, question.get("objects") or (), waivers))
     return {
         "safe": not problems,
         "checks": list(map(list, dict.fromkeys(map(_place, problems)))),

@@ -9,7 +9,7 @@ from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.extension.crd_safety.checks import Finding
 from shared.domain.extension.crd_safety.defects import Defect
 from shared.domain.extension.crd_safety.fitting import defects
-from shared.domain.extension.crd_safety.upgrade import Problem
+from shared.domain.extension.crd_safety.upgrade import Problem, versions
 from shared.kinds import Kind
 
 CHECK: Final = "storedObject"
@@ -82,9 +82,8 @@ def converts_by_webhook(crd: ReadOnly) -> bool:
 
 def _served(crd: ReadOnly) -> Mapping[str, Manifest]:
     """Schema by name of served version."""
-    versions = (crd.get("spec") or {}).get("versions") or ()
     return {
         str(one.get("name")): (one.get("schema") or {}).get("openAPIV3Schema") or {}
-        for one in versions
+        for one in versions(crd)
         if one.get("served")
     }

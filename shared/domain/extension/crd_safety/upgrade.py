@@ -64,7 +64,7 @@ def message(new: ReadOnly, found: Sequence[Problem]) -> str:
 
 def lost_versions(old: ReadOnly, new: ReadOnly) -> list[str]:
     """The versions in which objects are stored, and which the new edition does not have."""
-    left = {version.get("name") for version in _versions(new)}
+    left = {version.get("name") for version in versions(new)}
     return [version for version in (old.get("status") or {}).get("storedVersions") or () if version not in left]
 
 
@@ -73,11 +73,12 @@ _Schemas = Mapping[str, Mapping[str, ReadOnly]]
 
 
 def _schemas(crd: ReadOnly) -> _Schemas:
-    return {str(version.get("name")): flatten(version) for version in _versions(crd)}
+    return {str(version.get("name")): flatten(version) for version in versions(crd)}
 
 
-def _versions(crd: ReadOnly) -> Sequence[ReadOnly]:
-    return (crd.get("spec") or {}).get("versions") or ()
+def versions(crd: ReadOnly) -> Sequence[ReadOnly]:
+    """The versions of a definition; what is null is one that says nothing."""
+    return [version or {} for version in (crd.get("spec") or {}).get("versions") or ()]
 
 
 def _changes(old: Mapping[str, ReadOnly], new: Mapping[str, ReadOnly]) -> Iterator[tuple[str, Finding]]:
@@ -108,7 +109,7 @@ def _between(old: ReadOnly, new: ReadOnly) -> Iterator[Problem]:
 
 
 def _pairs(crd: ReadOnly) -> Iterator[Problem]:
-    served = [version for version in _versions(crd) if version.get("served")]
+    served = [version for version in versions(crd) if version.get("served")]
     ordered = sorted(served, key=lambda version: _age(str(version.get("name"))))
     for older, newer in combinations(ordered, 2):
         label = f"{older.get('name')} -> {newer.get('name')}"

@@ -11,10 +11,15 @@ from shared.domain.gofloat import json_text
 from shared.domain.gotext import fold
 
 _BITS: Final = {"i": 31, "l": 63}
-_NAMES: Final = {"": "string", "b": "bool", "i": "int32", "l": "int64", "f": "float64", "j": "v1.JSON"}
+_NAMES: Final = {
+    "": "string", "b": "bool", "i": "int32", "l": "int64", "f": "float64", "j": "v1.JSON",
+    "{d}": "v1.JSONSchemaDependencies",
+}  # fmt: skip
 _JSON: Final = {"": "string", "b": "bool", "i": "number", "l": "number", "f": "number"}
 _SCHEMAS: Final = {"s": "JSONSchemaProps", "a": "JSONSchemaProps", "d": "JSONSchemaProps"}
 """Types that may be a schema, among other things."""
+_LISTS: Final = {"a": "[JSONSchemaProps]", "d": "[]"}
+"""What they are if they are lists."""
 _READERS: Final[Mapping[str, Reader]] = {"q": quantity, "t": time}
 _READ_THEMSELVES: Final = frozenset({*"jxvrn", *_SCHEMAS})
 
@@ -32,6 +37,8 @@ def _check(value: Any, kind: str, path: tuple[str, ...]) -> None:
     """The path begins with the type of the object that the field is of."""
     if value is None:
         return
+    if kind in _LISTS and isinstance(value, list):
+        kind = _LISTS[kind]
     if kind.startswith("[") and isinstance(value, list):
         for item in value:
             _check(item, kind[1:-1], path)
@@ -63,11 +70,13 @@ def _check_size(value: object, kind: str, path: tuple[str, ...]) -> None:
 
 def _go_name(kind: str) -> str:
     """What Go calls a type."""
+    if kind in _NAMES:
+        return _NAMES[kind]
     if kind.startswith("["):
         return f"[]{_go_name(kind[1:-1])}"
     if kind.startswith("{"):
         return f"map[string]{_go_name(kind[1:-1])}"
-    return f"v1.{kind}" if kind in structs() else _NAMES[kind]
+    return f"v1.{kind}"
 
 
 def _misfit(what: str, wanted: str, path: tuple[str, ...]) -> MisfitError:
