@@ -109,14 +109,16 @@ def test_a_container_is_written_as_go_does(given: dict[str, object], wanted: dic
             {"resources": {"limits": {"cpu": True}}}, "resources.limits.cpu: wanted a quantity", id="boolean quantity"
         ),
         pytest.param(
-            {"livenessProbe": {"httpGet": {"port": []}}}, "httpGet.port: wanted integer, got a list", id="no port"
+            {"livenessProbe": {"httpGet": {"port": []}}},
+            "livenessProbe.httpGet.port: wanted integer, got a list",
+            id="no port",
         ),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_with_its_place(given: dict[str, object], words: str) -> None:
     with pytest.raises(MistypedError) as refused:
         a_container(**given)
-    assert f"template.spec.containers[0].{words}" in str(refused.value) or words in str(refused.value)
+    assert f"template.spec.containers[0].{words}" in str(refused.value)
 
 
 def a_spec(**fields: object) -> Any:
