@@ -16,11 +16,13 @@ from typing import Any
 import yaml
 
 from shared.adapters.kube import KubeClient
-from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
+from shared.api.manifest import Manifest, version_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, KINDS, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 SAMPLES = Path(__file__).parents[2] / "k8s" / "samples" / "bundles"
+REST_SECONDS = 1.5
+"""What is not written for so long is not written any more."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Installation:
         seen: Manifest | None = None
         while time.monotonic() < deadline:
             seen = self.cluster.get(ref)
-            if seen is not None and holds(seen):
+            if seen is not None and _holds_of(holds, seen):
                 return seen
             time.sleep(0.05)
         shown = yaml.safe_dump(seen.get("status", seen)) if seen else "absent"
@@ -64,6 +66,28 @@ class Installation:
     def until_gone(self, ref: Ref) -> None:
         """Wait until the object is gone."""
         wait_for(lambda: self.cluster.get(ref) is None, f"the end of {ref}")
+
+    def until_it_rests(self) -> None:
+        """Nothing is written any more, and no job waits to run; an installation that never rests is a hot loop."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        before = self._versions()
+        while True:
+            time.sleep(REST_SECONDS)
+            now = self._versions()
+            unrest = [*sorted({str(ref) for ref, _ in before.items() ^ now.items()}), *self._jobs_to_run()]
+            if not unrest:
+                return
+            assert time.monotonic() < deadline, f"still at work: {unrest}"
+            before = now
+
+    def _versions(self) -> dict[Ref, str]:
+        """The resourceVersion of all there is, but for the Events that tell of it."""
+        kinds = [kind for kind in KINDS if kind != EVENT]
+        return {Ref.of(each): version_of(each) for kind in kinds for each in self.cluster.list(kind)}
+
+    def _jobs_to_run(self) -> list[str]:
+        jobs = json.loads(self.olmf("queue", "ls", "-o", "json").stdout)
+        return [f"{job['step']} on {job['ref']} is {job['state']}" for job in jobs if job["state"] != "delayed"]
 
     def until_phase(self, name: str, namespace: str, phase: str = "Succeeded") -> Manifest:
         """The ClusterServiceVersion as soon as it is in the phase."""
@@ -75,6 +99,13 @@ class Installation:
         ref = SUBSCRIPTION.ref(subscription, namespace)
         found = self.until(ref, lambda each: condition(each, kind).get("status") == "True", kind)
         return condition(found, kind)
+
+
+def _holds_of(holds: Callable[[Manifest], object], seen: Manifest) -> bool:
+    try:
+        return bool(holds(seen))
+    except KeyError:  # what it asks about, a status for instance, is not there yet
+        return False
 
 
 def condition(manifest: Manifest, kind: str) -> Manifest:

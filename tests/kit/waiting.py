@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 """A bound against hanging, not a measure: a test never fails because a machine is slow."""
 LOOK_SECONDS = 0.01
 

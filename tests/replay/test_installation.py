@@ -41,6 +41,7 @@ def a_story(folder: Path) -> Path:
         found.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.2.0", "one"))
         found.olmf("uninstall", "beacon", "-n", "two")
         found.until_gone(DEPLOYMENT.ref("beacon-controller", "two"))
+        found.until_it_rests()
         file = folder / "story.tar.gz"
         found.olmf("capture", "-o", str(file))
     return file

@@ -71,6 +71,9 @@ def pinned(installation: Installation, namespace: str) -> None:
     subscription["metadata"]["annotations"] = {names.VERSION: "<1.0.0"}
     installation.apply(an_operator_group(namespace), subscription)
     installation.until_phase("tide.v0.3.0", namespace)
+    installation.until(
+        SUBSCRIPTION.ref("tide", namespace), lambda each: each["status"]["installedCSV"] == "tide.v0.3.0"
+    )
 
 
 def annotate(installation: Installation, namespace: str, version: str | None) -> None:

@@ -15,16 +15,14 @@ import pytest
 from eventing.workqueue import connect
 from shared import names
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, version_of
+from shared.api.manifest import Manifest, labels_of, name_of, namespace_of
 from shared.kinds import (
     CLUSTER_ROLE,
     CLUSTER_SERVICE_VERSION,
     CONFIG_MAP,
     DEPLOYMENT,
-    EVENT,
     INSTALL_PLAN,
     JOB,
-    KINDS,
     OPERATOR_CONDITION,
     OPERATOR_GROUP,
     ROLE,
@@ -38,10 +36,9 @@ from tests.conformance.lifecycle.conftest import TARGETS
 from tests.conformance.targets import running
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription
 from tests.kit.installation import an_operator_group as a_group
-from tests.kit.waiting import PATIENCE_SECONDS, wait_for
+from tests.kit.waiting import wait_for
 
 VERSIONS = {"tide": "tide.v1.0.0", "beacon": "beacon.v1.1.0", "ledger": "ledger.v2.1.0"}
-REST_SECONDS = 1.5
 KILLS = 6
 
 
@@ -69,32 +66,12 @@ def place(victim: Installation, request: pytest.FixtureRequest) -> Iterator[str]
         victim.until_gone(Ref.of(plan))
 
 
-def everything(victim: Installation) -> dict[Ref, str]:
-    """The resourceVersion of all there is, but for the Events that tell of it."""
-    kinds = [kind for kind in KINDS if kind != EVENT]
-    return {Ref.of(each): version_of(each) for kind in kinds for each in victim.cluster.list(kind)}
-
-
-def rests(victim: Installation) -> None:
-    """Nothing is written any more; an installation that never rests is a hot loop."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    before = everything(victim)
-    while time.monotonic() < deadline:
-        time.sleep(REST_SECONDS)
-        now = everything(victim)
-        if now == before:
-            return
-        changed = sorted(str(ref) for ref, _ in before.items() ^ now.items())
-        before = now
-    raise AssertionError(f"still written: {changed}")
-
-
 def converges(victim: Installation, place: str) -> None:
     """Every sample works at its newest version, and there is one of everything."""
     for version in VERSIONS.values():
         victim.until_phase(version, place)
     wait_for(lambda: originals(victim, place) == sorted(VERSIONS.values()), "the end of replaced versions")
-    rests(victim)
+    victim.until_it_rests()
     assert originals(victim, place) == sorted(VERSIONS.values())
     deployments = [name_of(each) for each in victim.cluster.list(DEPLOYMENT, place)]
     assert sorted(deployments) == [f"{package}-controller" for package in sorted(VERSIONS)]
@@ -114,7 +91,7 @@ def originals(victim: Installation, place: str) -> list[str]:
 
 def pids(victim: Installation) -> list[int]:
     """Our processes, and their children."""
-    ours = [int(process["pid"]) for process in victim.status()["processes"]]
+    ours = [int(process["pid"]) for process in victim.status()["processes"] if process["pid"] > 0]  # -1 is everybody
     children: list[int] = []
     for pid in ours:
         with suppress(FileNotFoundError, ProcessLookupError):
