@@ -22,6 +22,8 @@ _CLAUSE = re.compile(r"; (?=[\w.-]+: )")
 _NAME = re.compile(r"[\w.-]*\w")
 _LIST = re.compile(r"[\w.-]*\w(?:, [\w.-]*\w)+")
 _FEW = 2
+_LOOK_BACK = 200
+"""Runs on a namespace whose verdicts are read: each may tell of hundreds of packages, and the next tells the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ def _owned(book: Book, namespace: str) -> Iterator[set[str]]:
 
 def _clauses(book: Book, namespace: str) -> Iterator[tuple[str, set[str]]]:
     """Of each clause its head, and the words of its sentence."""
-    verdicts = {verdict_of(run) for run in book.runs_for(NAMESPACE.ref(namespace)) if not run.failure}
+    runs = [run for run in book.runs_for(NAMESPACE.ref(namespace)) if not run.failure]
+    verdicts = {verdict_of(run) for run in runs[-_LOOK_BACK:]}
     for clause in {clause for verdict in verdicts for clause in _CLAUSE.split(verdict)}:
         head, colon, sentence = clause.partition(": ")
         if colon and _NAME.fullmatch(head):

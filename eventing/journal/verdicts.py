@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -29,16 +29,18 @@ def last_verdicts(book: Book, ref: Ref, jobs: Iterable[Listed], relatives: Relat
             yield _waiting(stuck, run, queued.get((run.step, run.ref)), relatives) if run.id in latest else stuck
 
 
-def _last_about(runs: Iterable[Run], relatives: Relatives) -> dict[str, Run]:
-    """By step the last run that told of the relatives; or that held up everybody, if nothing came after it."""
+def _last_about(runs: Sequence[Run], relatives: Relatives) -> dict[str, Run]:
+    """By step the last run that told of the relatives; or the last of all, if it holds up everybody."""
     found: dict[str, Run] = {}
-    for run in runs:
-        before = found.get(run.step)
-        if relatives.are_named(verdict_of(run)) or _holds_up(run, relatives):
+    met: set[str] = set()
+    for run in reversed(runs):
+        is_last = run.step not in met
+        met.add(run.step)
+        if run.step in found:
+            continue
+        if (is_last and _holds_up(run, relatives)) or relatives.are_named(verdict_of(run)):
             found[run.step] = run
-        elif before and not relatives.are_named(verdict_of(before)):
-            del found[run.step]
-    return found
+    return dict(reversed(found.items()))
 
 
 def _holds_up(run: Run, relatives: Relatives) -> bool:
