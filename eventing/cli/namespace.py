@@ -20,7 +20,7 @@ MOST_PLANS = 5
 
 
 def waiting(rows: Iterable[Row], book: Book, jobs: Sequence[Listed]) -> list[Row]:
-    """Of what is installed what is not as wanted; the first of them, which are shown, with since when and until when."""
+    """Of what is installed what is not as wanted; the first of them, which are shown, with since and until when."""
     troubled = [row for row in rows if row["phase"] != "Succeeded" or row["says"]]
     return [{**row, **_patience(row, book, jobs)} for row in troubled[:MOST_ROWS]] + troubled[MOST_ROWS:]
 
