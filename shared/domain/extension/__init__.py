@@ -1,1 +1,1 @@
-"""What OLM v1 decides: which bundle a ClusterExtension gets, and why (v1.md §13, §14)."""
+"""What OLM v1 decides about a ClusterExtension; see the README."""
