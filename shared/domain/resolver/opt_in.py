@@ -35,6 +35,11 @@ class OptIn:
         """Why what is installed is kept; empty when it may be updated."""
         return self.hold or self.hold_installed
 
+    @property
+    def is_pin(self) -> bool:
+        """Whether one version is wanted, and no other."""
+        return bool(self.version) and (_version(self.version) is not None or _range(self.version) is None)
+
     def problem(self) -> str:
         """Which annotation cannot be understood, in a sentence; empty when all can."""
         if self.dependencies not in (INSTALL, REQUIRE, IGNORE):

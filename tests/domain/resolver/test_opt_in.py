@@ -72,6 +72,22 @@ def test_a_leap_over_the_range_is_not_taken() -> None:
     assert chosen(ask(catalog(unversioned), subs=[sub("a", installed="a.v1", channel="", version="3.0.0")], csvs=[V1]))
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    ("version", "want"),
+    [
+        pytest.param("1.0.0", ["a.v1"], id="a pin on what is skipped"),
+        pytest.param("a.v1", ["a.v1"], id="a pin by name on what is skipped"),
+        pytest.param("", ["a.v4"], id="no pin"),
+    ],
+)
+def test_a_pin_may_be_on_what_a_higher_version_skips(version: str, want: list[str], whole: bool) -> None:
+    """resolver.md 12 row 156: otherwise only startingCSV gets it."""
+    assert chosen(ask(catalog(LEAPS), subs=[sub("a", version=version)], whole=whole)) == want
+    ranged = ask(catalog(LEAPS), subs=[sub("a", version="<2.0.0")], whole=whole)
+    assert "VersionNotAccepted" in codes(ranged)[0], "a range is no pin"
+
+
 def test_a_floor_that_cannot_be_reached_is_a_refusal_that_names_it() -> None:
     answer = ask(catalog(A4), subs=[sub("a", installed="a.v1", version=">=9.0.0")], csvs=[V1], whole=False)
     assert codes(answer) == (
