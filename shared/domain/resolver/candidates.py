@@ -40,10 +40,9 @@ def candidates(subscriber: Subscriber, market: Market) -> Candidates:
         ordered = [
             one for (_, channel), package in groups for one in market.ordered(pool[0].catalog, (package, channel))
         ]
-    if (
-        current is None and subscriber.opt_in.is_pin
-    ):  # what a higher version skips comes only for who asks for just that
-        ordered += [one for one in pool if one not in ordered and subscriber.opt_in.accepts(one.name, one.version)]
+    wish = subscriber.opt_in
+    if current is None and wish.is_pin:  # what a higher version skips is for those who ask for just that
+        ordered += [one for one in pool if one not in ordered and wish.accepts(one.name, one.version)]
     kept = [one for one in ordered if current is None or one.updates(current.name, current.version)]
     return Candidates(subscriber, current, tuple(dict.fromkeys(_with_siblings(kept, pool))))
 
