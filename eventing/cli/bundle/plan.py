@@ -54,11 +54,11 @@ def _target(manifests: Documents, metadata: Documents, namespace: str, replaces:
     """Where it goes, with what its catalog would say about it: what it says itself."""
     from shared.domain.bundle.install import Target, properties_annotation
     from shared.domain.bundle.model import ParsedBundle
-    from shared.domain.bundle.parse import judge
+    from shared.domain.bundle.parse import parse_documents
     from shared.domain.bundle.properties import properties
     from shared.domain.bundle.shape import as_object
 
-    found = judge(manifests, metadata, "")
+    found = parse_documents(manifests, metadata, "")
     if not isinstance(found, ParsedBundle):
         return Target(namespace, replaces or "")
     stated = as_object(found.csv.get("spec")).get("replaces") if replaces is None else replaces

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from shared.api.manifest import Manifest, ReadOnly
-from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.shape import as_list, as_object, as_text
 
 
 def related_images(csv: ReadOnly, image: str = "") -> tuple[Manifest, ...]:
     """Name and image: those that the ClusterServiceVersion relates, the bundle itself, those of its Deployments."""
     spec = as_object(csv.get("spec"))
     found = [
-        {"name": _text(one.get("name")), "image": _text(one.get("image"))}
+        {"name": as_text(one.get("name")), "image": as_text(one.get("image"))}
         for one in map(as_object, as_list(spec.get("relatedImages")))
     ]
     for other in (image, *operator_images(csv)):
@@ -27,7 +26,7 @@ def operator_images(csv: ReadOnly) -> tuple[str, ...]:
     install = as_object(as_object(csv.get("spec")).get("install"))
     if install.get("strategy") != "deployment":
         return ()
-    found = (_text(container.get("image")) for pod in _pods(install) for container in _containers(pod))
+    found = (as_text(container.get("image")) for pod in _pods(install) for container in _containers(pod))
     return tuple(dict.fromkeys(filter(None, found)))
 
 
@@ -40,7 +39,3 @@ def _pods(install: ReadOnly) -> Iterator[ReadOnly]:
 def _containers(pod: ReadOnly) -> Iterator[ReadOnly]:
     for field in ("containers", "initContainers"):
         yield from map(as_object, as_list(pod.get(field)))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,8 +9,9 @@ from typing import Final
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.bundle.model import BadBundle
+from shared.domain.bundle.payload import key_of
 from shared.domain.bundle.reading import Documents, Passed
-from shared.domain.bundle.shape import as_object
+from shared.domain.bundle.shape import as_object, as_text
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.model import Property
 from shared.domain.goencode import json_text
@@ -20,7 +20,6 @@ from shared.domain.lifecycle.rbac import objects_for
 from shared.domain.lifecycle.strategy import Strategy, strategy_of
 from shared.domain.plan.steps import Resource
 
-_OUTSIDE_KEY: Final = re.compile(r"[^-A-Za-z0-9_.]")
 _CSV: Final = kinds.CLUSTER_SERVICE_VERSION
 _CRD: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 _GENERATED: Final = tuple(
@@ -66,7 +65,7 @@ def install_steps(manifests: Documents, target: Target, where: str) -> Installat
     """What installing a bundle with these manifests means; `where` begins the sentence when it cannot be installed."""
     found, passed = manifests.objects()
     # A bundle is unpacked into a ConfigMap first: its objects come in the order of the keys they get there.
-    in_order = [found[path] for path in sorted(found, key=lambda path: (_OUTSIDE_KEY.sub("-", path[10:]), path))]
+    in_order = [found[path] for path in sorted(found, key=lambda path: (key_of(path), path))]
     csvs = [path for path, one in found.items() if one["kind"] == _CSV.kind]
     if not csvs:
         return BadBundle("NoClusterServiceVersion", f"{where}: no csv in bundle: {_why(passed)}")
@@ -147,14 +146,10 @@ def _written(manifest: ReadOnly, *, is_early: bool) -> InstallStep:
 
 def _as_it_is(manifest: ReadOnly) -> InstallStep:
     meta = as_object(manifest.get("metadata"))
-    named = {key: _text(meta.get(key)) for key in ("name", "generateName")}
-    api_version = _text(manifest.get("apiVersion"))
+    named = {key: as_text(meta.get(key)) for key in ("name", "generateName")}
+    api_version = as_text(manifest.get("apiVersion"))
     found = Resource.of({"apiVersion": api_version, "kind": manifest["kind"], "metadata": named})
     return InstallStep(found.kind, found.group, found.version, found.name, _line(manifest, is_sorted=True))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _line(value: Mapping[str, object], *, is_sorted: bool = False) -> str:

@@ -23,10 +23,10 @@ def parse(files: Files, where: str, *, is_complete: bool = False) -> Parsed:
 
     A complete bundle holds every definition that its ClusterServiceVersion owns; that is what `opm` demands.
     """
-    return judge(documents(files, MANIFESTS), documents(files, METADATA), where, is_complete=is_complete)
+    return parse_documents(documents(files, MANIFESTS), documents(files, METADATA), where, is_complete=is_complete)
 
 
-def judge(manifests: Documents, metadata: Documents, where: str, *, is_complete: bool = False) -> Parsed:
+def parse_documents(manifests: Documents, metadata: Documents, where: str, *, is_complete: bool = False) -> Parsed:
     """The same of documents that were read before."""
     found = _parsed(manifests, metadata, where)
     if isinstance(found, ParsedBundle) and (why := _wrong(found, is_complete=is_complete)):

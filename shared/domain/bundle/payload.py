@@ -42,11 +42,16 @@ def payload(files: Files, image: str) -> Manifest | BadBundle:
         if name == _ANNOTATIONS_FILE:
             labels = _labels(files[path])
             continue
-        key = _OUTSIDE_KEY.sub("-", name)
+        key = key_of(path)
         if key in texts:
             return BadBundle("Malformed", f"{image}: two files share the key {key!r} ({path}): rename one of them")
         texts[key] = base64.b64encode(gzip.compress(files[path], _GZIP_LEVEL, mtime=0))
     return _fitting(image, labels, texts)
+
+
+def key_of(path: str) -> str:
+    """The key of a file in the ConfigMap: its name, each character that no key may have replaced."""
+    return _OUTSIDE_KEY.sub("-", path.rpartition("/")[2])
 
 
 def _in_order(files: Files) -> list[str]:

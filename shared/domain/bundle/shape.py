@@ -21,10 +21,14 @@ def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def as_text(value: object) -> str:
+    """The value if it is text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
 def name_in(manifest: ReadOnly) -> str:
     """The name of an object that may have any shape; empty when it has none."""
-    name = as_object(manifest.get("metadata")).get("name")
-    return name if isinstance(name, str) else ""
+    return as_text(as_object(manifest.get("metadata")).get("name"))
 
 
 def defect(manifest: ReadOnly) -> str:

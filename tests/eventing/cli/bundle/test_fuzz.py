@@ -10,7 +10,7 @@ import pytest
 
 from shared.domain.bundle.install import Installation, Target, install_steps
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.bundle.parse import judge
+from shared.domain.bundle.parse import parse_documents
 from shared.domain.bundle.render import blob, csv_metadata
 from shared.domain.bundle.typed import MistypedError
 from shared.domain.bundle.validation import OPTIONAL, Subject, validate
@@ -29,7 +29,7 @@ def answered(seed: int) -> None:
     subject = Subject(broken(seed), "here")
     installation = install_steps(subject.manifests, Target("ns"), "here")
     assert isinstance(installation, Installation) or installation.message.startswith("here: ")
-    parsed = judge(subject.manifests, subject.metadata, "here", is_complete=True)
+    parsed = parse_documents(subject.manifests, subject.metadata, "here", is_complete=True)
     if isinstance(parsed, ParsedBundle):
         assert blob(parsed)["schema"] == "olm.bundle"
         with suppress(MistypedError):  # which says what is wrong, and where

@@ -13,7 +13,7 @@ import pytest
 from eventing.cli.bundle.source import read
 from shared.domain.bundle.install import Installation, Target, install_steps
 from shared.domain.bundle.model import Files, ParsedBundle, UnpackedBundle
-from shared.domain.bundle.parse import judge
+from shared.domain.bundle.parse import parse_documents
 from shared.domain.bundle.render import blob, csv_metadata
 from shared.domain.bundle.validation import Subject, validate
 from shared.domain.plan.references import Reference
@@ -42,7 +42,7 @@ def test_all_published_bundles_are_read_rendered_planned_and_valid(published: li
     assert len(published) == 70
     for name, files in published:
         subject = Subject(files, name)
-        bundle = judge(subject.manifests, subject.metadata, name, is_complete=True)
+        bundle = parse_documents(subject.manifests, subject.metadata, name, is_complete=True)
         assert isinstance(bundle, ParsedBundle), bundle
         assert bundle.warnings == (), name
         assert blob(bundle)["name"] == bundle.name
