@@ -15,19 +15,19 @@ _FNV_PRIME: Final = 0x100000001B3
 _LABEL_LENGTH: Final = 63
 
 
-def base62(digest: bytes) -> str:
-    """A digest as a big-endian number in base 62, without padding."""
+def in_base(base: int, digest: bytes) -> str:
+    """A digest as a big-endian number in a base up to 62, without padding."""
     number = int.from_bytes(digest, "big")
     text = ""
     while number:
-        number, digit = divmod(number, len(_DIGITS))
+        number, digit = divmod(number, base)
         text = _DIGITS[digit] + text
     return text or _DIGITS[0]
 
 
 def text_hash(text: str) -> str:
     """Base 62 of the SHA-224 of a text, e.g. `<ns>/<group>/<suffix>` in the names of an OperatorGroup's roles."""
-    return base62(sha224(text.encode()).digest())
+    return in_base(62, sha224(text.encode()).digest())
 
 
 def content_hash(value: object, struct: gojson.Struct = ()) -> str:
@@ -54,20 +54,20 @@ def role_name(csv: str, permission: ReadOnly) -> str:
     """Name of the Role, and of its RoleBinding, that grants a namespaced permission."""
     struct = (gojson.Field("name"), gojson.Field("permission", gojson.PERMISSION))
     digest = deep_hash({"name": csv, "permission": permission}, struct)
-    return _cut(f"{csv}-{permission.get('serviceAccountName') or ''}", digest)
+    return joined(f"{csv}-{permission.get('serviceAccountName') or ''}", digest)
 
 
 def cluster_role_name(csv: str, namespace: str, permission: ReadOnly) -> str:
     """Name of the ClusterRole, and of its ClusterRoleBinding, that grants a cluster permission."""
     struct = (gojson.Field("name"), gojson.Field("namespace"), gojson.Field("permission", gojson.PERMISSION))
-    return _cut(csv, deep_hash({"name": csv, "namespace": namespace, "permission": permission}, struct))
+    return joined(csv, deep_hash({"name": csv, "namespace": namespace, "permission": permission}, struct))
 
 
-def _cut(base: str, digest: str) -> str:
-    # OLM's names, its off-by-one included: base and digest of exactly 63 characters together stay uncut.
-    if len(base) + len(digest) > _LABEL_LENGTH:
-        base = base[: _LABEL_LENGTH - len(digest) - 1]
-    return f"{base}-{digest}"
+def joined(base: str, suffix: str) -> str:
+    """`base-suffix`, the base cut where both are too long; as in OLM nothing is cut of 63 characters together."""
+    if len(base) + len(suffix) > _LABEL_LENGTH:
+        base = base[: _LABEL_LENGTH - len(suffix) - 1]
+    return f"{base}-{suffix}"
 
 
 def deployment_hash(spec: ReadOnly) -> str:

@@ -114,4 +114,4 @@ def test_go_json_keeps_zeros_that_are_set_and_drops_what_is_empty() -> None:
 
 
 def test_base62_of_nothing_is_zero() -> None:
-    assert hashes.base62(b"\0") == "0"
+    assert hashes.in_base(62, b"\0") == "0"

@@ -8,8 +8,8 @@ import pytest
 
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError
-from shared.domain.extension.render.naming import base36, joined
 from shared.domain.extension.render.targets import targets_of
+from shared.domain.lifecycle.hashes import in_base, joined
 from tests.domain.extension.render.bundles import (
     MODES,
     Json,
@@ -97,7 +97,7 @@ def test_v1_md_18_names_are_cut(base: str, suffix: str, want: str) -> None:
 
 
 def test_v1_md_18_hashes_are_base_36_without_padding() -> None:
-    assert [base36(bytes([0, number])) for number in (0, 35, 36)] == ["0", "z", "10"]
+    assert [in_base(36, bytes([0, number])) for number in (0, 35, 36)] == ["0", "z", "10"]
 
 
 def test_v1_md_18_1_one_account_per_name_but_the_default() -> None:
