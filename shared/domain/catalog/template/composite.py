@@ -54,10 +54,9 @@ class Step:
 def steps(catalogs: bytes, components: bytes) -> Iterator[Step]:
     """What there is to build, in order. TemplateError at the first component that cannot be built."""
     known = _catalogs(_read(catalogs, _CATALOG_FILE, CATALOGS, "catalog"))
-    for one in map(
-        _COMPONENT.read, _read(components, _COMPONENT_FILE, COMPONENTS, "composite").get("components") or ()
-    ):
-        yield _step(one, known)
+    fields = _read(components, _COMPONENT_FILE, COMPONENTS, "composite")
+    for one in fields.get("components") or ():
+        yield _step(_COMPONENT.read(one), known)
 
 
 def _read(content: bytes, shape: shapes.Struct, schema: str, what: str) -> Blob:
@@ -66,8 +65,7 @@ def _read(content: bytes, shape: shapes.Struct, schema: str, what: str) -> Blob:
         raise TemplateError(f"unmarshalling {what} config: {why}")
     fields = shape.read(value)
     if fields.get("schema") != schema:
-        kind = "catalog" if what == "catalog" else "composite"
-        raise TemplateError(f"{kind} configuration file has unknown schema, should be {quoted(schema)}")
+        raise TemplateError(f"{what} configuration file has unknown schema, should be {quoted(schema)}")
     return fields
 
 

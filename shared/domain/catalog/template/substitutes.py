@@ -62,10 +62,8 @@ def _pairs(fields: Blob) -> Iterator[tuple[str, str]]:
 
 
 def _substitute(config: Config, base: str, image: str, render_image: RenderImage) -> None:
-    if not image or not base or image == base:
-        what = "name cannot be empty" if not image else "base cannot be empty" if not base else (
-            "name and base cannot be the same")  # fmt: skip
-        raise TemplateError(f"substitution {what}")
+    if why := _wrong_pair(base, image):
+        raise TemplateError(f"substitution {why}")
     substitute = _rendered(image, render_image)
     replaced = next((bundle for bundle in config.bundles if name_of(bundle) == base), None)
     _check_order(substitute, image, replaced, base)
@@ -77,6 +75,14 @@ def _substitute(config: Config, base: str, image: str, render_image: RenderImage
     config.bundles.append(substitute)
     if why := why_invalid(config):
         raise TemplateError(f"resulting config is not valid FBC: {why}")
+
+
+def _wrong_pair(base: str, image: str) -> str:
+    if not image:
+        return "name cannot be empty"
+    if not base:
+        return "base cannot be empty"
+    return "name and base cannot be the same" if image == base else ""
 
 
 def _rendered(image: str, render_image: RenderImage) -> Blob:
