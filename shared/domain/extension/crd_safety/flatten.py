@@ -8,6 +8,13 @@ from typing import Any, Final
 from shared.api.manifest import ReadOnly
 
 ROOT: Final = "^"
+_HOLDERS: Final = frozenset(
+    {
+        "items", "allOf", "anyOf", "oneOf", "not", "properties", "additionalProperties", "patternProperties",
+        "additionalItems", "definitions", "dependencies",
+    }
+)  # fmt: skip
+"""Keywords with schemas inside; most schemas have none."""
 DEEPEST: Final = 400
 """Schemas inside each other that are looked into; a manifest that came as JSON or YAML text has fewer."""
 
@@ -15,15 +22,19 @@ DEEPEST: Final = 400
 def flatten(version: ReadOnly) -> dict[str, ReadOnly]:
     """Every property by its path, such as `^.spec.list.items.name`. RecursionError beyond DEEPEST."""
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    return dict(_walk(ROOT, schema, 0)) if isinstance(schema, Mapping) else {}
+    found: dict[str, ReadOnly] = {}
+    if isinstance(schema, Mapping):
+        _collect(ROOT, schema, 0, found)
+    return found
 
 
-def _walk(path: str, schema: ReadOnly, depth: int) -> Iterator[tuple[str, ReadOnly]]:
+def _collect(path: str, schema: ReadOnly, depth: int, found: dict[str, ReadOnly]) -> None:
     if depth > DEEPEST:
         raise RecursionError(f"{path[:80]}…: schemas are nested more than {DEEPEST} deep")
-    yield path, schema
-    for name, inner in _inner(schema):
-        yield from _walk(path + name, inner, depth + 1)
+    found[path] = schema
+    if not _HOLDERS.isdisjoint(schema):
+        for name, inner in _inner(schema):
+            _collect(path + name, inner, depth + 1, found)
 
 
 def _inner(schema: ReadOnly) -> Iterator[tuple[str, Mapping[str, Any]]]:
