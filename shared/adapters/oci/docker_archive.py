@@ -111,7 +111,7 @@ class DockerArchive:
             is_packed = member.read(2) == GZIP
             member.seek(0)
             stream = cast("BinaryIO", gzip.GzipFile(fileobj=member) if is_packed else member)
-            verify.check(iter(lambda: stream.read(verify.CHUNK_BYTES), b""), descriptor, name)
+            verify.check(stream, descriptor, name)
             stream.seek(0)
             yield stream
 

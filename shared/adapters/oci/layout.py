@@ -80,7 +80,7 @@ class Layout:
         path = _path(name, descriptor.digest)
         try:
             with path.open("rb") as stream:
-                verify.check(iter(lambda: stream.read(verify.CHUNK_BYTES), b""), descriptor, name)
+                verify.check(stream, descriptor, name)
                 stream.seek(0)
                 yield stream
         except OSError as error:

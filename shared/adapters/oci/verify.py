@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import BinaryIO, Final
 
 import orjson
 
@@ -37,17 +36,14 @@ def digest_of(content: bytes, algorithm: str = "sha256") -> str:
     return f"{algorithm}:{hashlib.new(algorithm, content).hexdigest()}"
 
 
-def check(
-    chunks: Iterable[bytes], descriptor: Descriptor, reference: object, *, write: Callable[[bytes], object] = len
-) -> None:
-    """Read a blob, handing each piece to `write`. OciError when it is not the promised one, or longer."""
+def check(content: BinaryIO, descriptor: Descriptor, reference: object) -> None:
+    """Read a blob to its end. OciError when it is not the promised one, or longer."""
     seen, total = hashlib.new(descriptor.digest.partition(":")[0]), 0
-    for chunk in chunks:
+    while chunk := content.read(CHUNK_BYTES):
         total += len(chunk)
         if total > descriptor.size:
             raise too_large(reference, total, descriptor.size)
         seen.update(chunk)
-        write(chunk)
     compare(f"{seen.name}:{seen.hexdigest()}", descriptor.digest, reference)
 
 
