@@ -18,7 +18,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
 from shared.adapters.kube.connection import Connection
@@ -35,8 +35,9 @@ MAX_OBJECTS = 200
 """A list longer than that is not remembered."""
 MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
 """Kinds that are looked for one after the other before they are made: the second miss asks for the names of all."""
+_ALL = ""
 _NAMES = "*"
-"""Stands for the names of all objects; no object can have this name."""
+"""Stand for all objects and for the names of all; no object can have such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,16 @@ def weight(version: str) -> int:
     return int(version) if version.isdigit() else zlib.crc32(version.encode())
 
 
+class _Key(NamedTuple):
+    """What was asked for at once."""
+
+    kind: Kind
+    namespace: str
+    """Empty: all of them."""
+    name: str
+    """Of one object, or `_ALL`, or `_NAMES`."""
+
+
 @dataclass(slots=True)
 class _Shelf:
     """Objects that were read together, and the sums at which they are still what the API server has."""
@@ -94,12 +105,12 @@ class _Shelf:
 class _Shelves:
     """All that is remembered, what was read first in front."""
 
-    _by_key: OrderedDict[tuple[Kind, str, str], _Shelf] = field(default_factory=OrderedDict)
+    _by_key: OrderedDict[_Key, _Shelf] = field(default_factory=OrderedDict)
 
-    def get(self, key: tuple[Kind, str, str]) -> _Shelf | None:
+    def get(self, key: _Key) -> _Shelf | None:
         return self._by_key.get(key)
 
-    def put(self, key: tuple[Kind, str, str], shelf: _Shelf) -> None:
+    def put(self, key: _Key, shelf: _Shelf) -> None:
         """Remember, and forget what nobody will be given again: bodies may be large."""
         self._by_key[key] = shelf
         self._by_key.move_to_end(key)
@@ -108,12 +119,14 @@ class _Shelves:
             self._by_key.popitem(last=False)
             oldest = next(iter(self._by_key.values()))
 
-    def drop(self, key: tuple[Kind, str, str]) -> None:
+    def drop(self, key: _Key) -> None:
         self._by_key.pop(key, None)
 
-    def touching(self, kind: Kind, namespace: str) -> list[tuple[tuple[Kind, str, str], _Shelf]]:
+    def touching(self, kind: Kind, namespace: str) -> list[tuple[_Key, _Shelf]]:
         """What may hold an object of the kind in the namespace."""
-        return [(key, shelf) for key, shelf in self._by_key.items() if key[0] == kind and key[1] in ("", namespace)]
+        return [
+            (key, shelf) for key, shelf in self._by_key.items() if key.kind == kind and key.namespace in ("", namespace)
+        ]
 
 
 class CachedClient(KubeClient):
@@ -140,13 +153,13 @@ class CachedClient(KubeClient):
         if kind not in self._remembered or kind is None:
             return super().get(ref)
         told = self._changes.told(kind, ref.namespace)
-        for key in ((kind, ref.namespace, ""), (kind, ref.namespace, ref.name)):
+        for key in (_Key(kind, ref.namespace, _ALL), _Key(kind, ref.namespace, ref.name)):
             if (shelf := self._good(key, told)) is not None:
                 return shelf.objects.get(ref)
         if self._is_absent(kind, ref, told):
             return None
         found = super().get(ref)
-        self._remember((kind, ref.namespace, ref.name), told, {ref: found})
+        self._remember(_Key(kind, ref.namespace, ref.name), told, {ref: found})
         return found
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
@@ -154,13 +167,13 @@ class CachedClient(KubeClient):
         if kind not in self._remembered or labels:
             return super().list(kind, namespace, labels=labels)
         told = self._changes.told(kind, namespace)
-        if (shelf := self._good((kind, namespace, ""), told)) is not None:
+        if (shelf := self._good(_Key(kind, namespace, _ALL), told)) is not None:
             present = (item for item in shelf.objects.items() if item[1] is not None)
             return tuple(found for _, found in sorted(present, key=_by_place) if found is not None)
         self._freshness.at_least(kind, told.newest)
         listed = super().list(kind, namespace)
         if len(listed) <= MAX_OBJECTS:
-            self._remember((kind, namespace, ""), told, {Ref.of(each): each for each in listed})
+            self._remember(_Key(kind, namespace, _ALL), told, {Ref.of(each): each for each in listed})
         return listed
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
@@ -173,7 +186,7 @@ class CachedClient(KubeClient):
         """Whether the names of all say so; they are asked for when one object of the kind was missed already."""
         if kind not in MANY:
             return False
-        names = self._good((kind, ref.namespace, _NAMES), told)
+        names = self._good(_Key(kind, ref.namespace, _NAMES), told)
         if names is None:
             missed = (None in shelf.objects.values() for _, shelf in self._shelves.touching(kind, ref.namespace))
             if not any(missed):
@@ -182,10 +195,10 @@ class CachedClient(KubeClient):
             path, fresh = path_of(kind, ref.namespace), self._freshness.query(kind)
             items = self.request("GET", path, query=fresh, accept=METADATA).get("items") or ()
             listed: dict[Ref, Manifest | None] = {kind.ref(name_of(item), namespace_of(item)): item for item in items}
-            names = self._remember((kind, ref.namespace, _NAMES), told, listed)
+            names = self._remember(_Key(kind, ref.namespace, _NAMES), told, listed)
         return ref not in names.objects
 
-    def _good(self, key: tuple[Kind, str, str], told: Told) -> _Shelf | None:
+    def _good(self, key: _Key, told: Told) -> _Shelf | None:
         shelf = self._shelves.get(key)
         if shelf is None:
             return None
@@ -195,8 +208,8 @@ class CachedClient(KubeClient):
             return None
         return shelf
 
-    def _remember(self, key: tuple[Kind, str, str], told: Told, objects: dict[Ref, Manifest | None]) -> _Shelf:
-        shelf = _Shelf(objects, [told.total], told.writes, self._now(), is_list=key[2] in ("", _NAMES))
+    def _remember(self, key: _Key, told: Told, objects: dict[Ref, Manifest | None]) -> _Shelf:
+        shelf = _Shelf(objects, [told.total], told.writes, self._now(), is_list=key.name in (_ALL, _NAMES))
         self._shelves.put(key, shelf)
         return shelf
 
