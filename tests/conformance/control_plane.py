@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import urllib3
 import yaml
+
+from eventing.local.state import free_port
 
 KUBE, ETCD = "1.35.4", "3.6.5"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 CACHE = Path.home() / ".cache" / "olmf" / f"kube-{KUBE}-etcd-{ETCD}"
 MODULES = Path(__file__).parent / "kube"
 TOKEN = "conformance"
-START_SECONDS = 60
+START_SECONDS = 120
 STAMP = (
     f"-s -w -X k8s.io/component-base/version.gitVersion=v{KUBE} -X k8s.io/component-base/version.gitMajor=1 "
     f"-X k8s.io/component-base/version.gitMinor={KUBE.split('.')[1]} "
@@ -64,15 +65,6 @@ def build(name: str) -> None:
         shutil.rmtree(work)
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-
-
 @contextmanager
 def process(folder: Path, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
     """A program with its output in a file; it ends with the block."""
@@ -95,7 +87,7 @@ def running_control_plane(folder: Path, *server_words: str) -> Iterator[Path]:
 
     `server_words` go to the API server besides.
     """
-    client, peer, secure = free_ports(3)
+    client, peer, secure = free_port(), free_port(), free_port()
     programs = {name: program(name) for name in PROGRAMS}
     key, tokens, kubeconfig = folder / "sa.key", folder / "tokens.csv", folder / "kubeconfig"
     subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -22,6 +21,17 @@ def _owner(manifest: Json, **more: Json) -> Json:
 
 def _is_gone(http: Api, path: str) -> bool:
     return http.get(path).status == 404
+
+
+def _wait_for_the_collector(http: Api, namespace: str, plural: str) -> None:
+    """Return when the collector has seen what was made so far, for it has collected what was made after that.
+
+    The real one sets free, or waits for, only the dependents that it has seen.
+    """
+    owner = http.post(core(namespace, "configmaps"), a_config_map("later")).body
+    http.post(core(namespace, plural), {"metadata": {"name": "later-too", "ownerReferences": [_owner(owner)]}})
+    http.delete(core(namespace, "configmaps", "later"))
+    wait_for(lambda: _is_gone(http, core(namespace, plural, "later-too")))
 
 
 def test_a_deleted_object_is_gone(http: Api, namespace: str) -> None:
@@ -119,7 +129,7 @@ def test_an_object_whose_owner_never_was_is_deleted(http: Api, namespace: str) -
 def test_orphans_stay_without_owner(http: Api, namespace: str) -> None:
     owner = http.post(core(namespace, "configmaps"), a_config_map()).body
     http.post(core(namespace, "secrets"), {"metadata": {"name": "b", "ownerReferences": [_owner(owner)]}})
-    time.sleep(0.5)  # why: the real collector must have seen the pair, or it finds no dependents to set free
+    _wait_for_the_collector(http, namespace, "secrets")
     http.delete(core(namespace, "configmaps", "a"), {"propagationPolicy": "Orphan"})
     wait_for(lambda: _is_gone(http, core(namespace, "configmaps", "a")))
     assert "ownerReferences" not in http.get(core(namespace, "secrets", "b")).body["metadata"]
@@ -130,7 +140,7 @@ def test_in_the_foreground_the_owner_goes_last(http: Api, namespace: str) -> Non
     reference = _owner(owner, blockOwnerDeletion=True)
     held = {"name": "b", "ownerReferences": [reference], "finalizers": ["example.com/wait"]}
     http.post(core(namespace, "secrets"), {"metadata": held})
-    time.sleep(0.5)  # why: as above
+    _wait_for_the_collector(http, namespace, "secrets")
     http.delete(core(namespace, "configmaps", "a"), {"propagationPolicy": "Foreground"})
     path = core(namespace, "secrets", "b")
     wait_for(lambda: "deletionTimestamp" in http.get(path).body["metadata"])
@@ -162,7 +172,7 @@ def test_the_query_may_say_how_to_delete(http: Api, namespace: str) -> None:
     owner = http.post(core(namespace, "configmaps"), a_config_map("owner")).body
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     http.post(core(namespace, "configmaps"), a_config_map("dependent", ownerReferences=[reference]))
-    time.sleep(0.5)  # why: as above
+    _wait_for_the_collector(http, namespace, "configmaps")
     http.delete(core(namespace, "configmaps", "owner") + "?propagationPolicy=Orphan")
     wait_for(lambda: http.get(core(namespace, "configmaps", "owner")).status == 404)
     assert "ownerReferences" not in http.get(core(namespace, "configmaps", "dependent")).body["metadata"]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from eventing.local.state import free_port
+
 USER, PASSWORD = "tester", "secret"
 _HASH = "$2b$04$4zHroqyLcllSLA.eTv2Q2edcS/WYrrzvGCK5xCfaSIbbyewXhXL9S"
 """Of the password, as htpasswd keeps it."""
@@ -49,7 +51,7 @@ def required(program: str) -> None:
 @contextmanager
 def running(folder: Path, *, has_tls: bool, has_login: bool) -> Iterator[Running]:
     required("docker-registry")
-    port = _free_port()
+    port = free_port()
     host = f"127.0.0.1:{port}"
     certs = folder / "certs.d"
     (certs / host).mkdir(parents=True)
@@ -77,11 +79,6 @@ def _certificate(folder: Path, certificate: Path) -> None:
     kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
     written = ["-keyout", str(folder / "key.pem"), "-out", str(certificate)]
     subprocess.run(["openssl", "req", *kind, *names, *written], check=True, capture_output=True)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 def _wait(port: int, program: subprocess.Popen[bytes], log: Path) -> None:

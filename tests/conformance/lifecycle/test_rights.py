@@ -12,16 +12,18 @@ from pathlib import Path
 import pytest
 import yaml
 
+from eventing.local.state import free_port
 from eventing.manifests.rbac import WATCHER, account_of
 from eventing.manifests.rights import RIGHTS
 from eventing.redis_server import start
 from eventing.sandbox import running_sandbox
 from shared.adapters.kube import KubeClient
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION
-from tests.conformance.control_plane import free_ports, running_control_plane
+from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api
 from tests.conformance.targets import REAL, SANDBOX
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
+from tests.kit.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.conformance
 
@@ -43,7 +45,7 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         apply_manifests(cluster)
         redis = start(folder / "redis")
         stack.callback(redis.stop)
-        (port,) = free_ports(1)
+        port = free_port()
         shared = {"OLMF_REDIS_URL": redis.url, "OLMF_CONTENT": str(folder / "content"), "OLMF_GLOBAL_NAMESPACE": "olm"}
         for name, (words, account, own) in programs().items():
             told = {**shared, **own, "OLMF_KUBECONFIG": str(kubeconfig_of(account, admin, folder)), "OLMF_PORT": "0"}
@@ -100,7 +102,7 @@ def program(log: Path, environment: Mapping[str, str], *words: str) -> Iterator[
             yield
         finally:
             running.terminate()
-            running.communicate(timeout=30)
+            running.communicate(timeout=PATIENCE_SECONDS)
 
 
 def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
