@@ -13,7 +13,7 @@ from shared.domain.bundle.shape import name_in
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.bundle.validation.csv import cluster_service_version
 from shared.domain.bundle.validation.definition import definition
-from shared.domain.bundle.validation.finding import Finding, plain, warned
+from shared.domain.bundle.validation.finding import ERROR, Finding, plain, warned
 from shared.domain.bundle.validation.form import HELM, REGISTRY, media_type
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.bundle.validation.words import object_metadata
@@ -117,7 +117,7 @@ def _together(subject: Subject) -> Iterator[Finding]:
     for kind, name, version in owned:
         if (kind, name, version) not in held:
             detail = f"owned CRD {name}/{version} not found in bundle {bundle}"
-            yield Finding("Error", detail, value=f"{{ {kind} {name} {version}}}")
+            yield Finding(ERROR, detail, value=f"{{ {kind} {name} {version}}}")
     for kind, name, version in sorted(held - set(owned)):
         yield warned(f"CRD {name}/{version} ({kind}) is in bundle {bundle}, but its version does not own it")
     yield from _releases(subject)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.validation.examples import examples
-from shared.domain.bundle.validation.finding import WARNING, Finding, about
+from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.bundle.validation.words import label_value, subdomain
 from shared.domain.gotext import quoted
@@ -97,7 +97,7 @@ def _required(csv: ReadOnly) -> Iterator[Finding]:
             holder = as_object(as_object(holder).get(key))
         is_reached = not above or not _is_empty(holder)
         if is_reached and _is_empty(as_object(holder).get(last)):
-            yield Finding("Error", "required field missing", field=named, value=kind)
+            yield Finding(ERROR, "required field missing", field=named, value=kind)
 
 
 def _is_empty(value: object) -> bool:
@@ -113,4 +113,4 @@ def cased(annotations: Mapping[str, str], name: str) -> Iterator[Finding]:
         for key in sorted(annotations):
             if key != right and key.lower() == right.lower():
                 what = f"provided annotation {key} uses wrong case and should be {right} instead"
-                yield Finding("Error", what, value=name)
+                yield Finding(ERROR, what, value=name)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.typed import what_is
-from shared.domain.bundle.validation.finding import Finding, plain
+from shared.domain.bundle.validation.finding import ERROR, Finding, plain
 from shared.domain.bundle.validation.words import label, subdomain
 from shared.domain.goencode import json_text
 
@@ -33,7 +33,7 @@ def definition(manifest: ReadOnly) -> Iterator[Finding]:
 def _found(field: str, problem: str, value: Any, detail: str = "") -> Finding:
     """A finding with the words of an error about a field."""
     what = f"{field}: {problem}" + ("" if problem == "Required value" else f": {json_text(value, escapes_html=False)}")
-    return Finding("Error", f"{what}: {detail}" if detail else what, field=field, value=_plain(value))
+    return Finding(ERROR, f"{what}: {detail}" if detail else what, field=field, value=_plain(value))
 
 
 def _plain(value: Any) -> str:

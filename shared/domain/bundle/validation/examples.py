@@ -8,7 +8,7 @@ from typing import Any, Final
 from shared.domain import gojson
 from shared.domain.bundle.apis import Api, described
 from shared.domain.bundle.shape import as_list, as_object, is_deep
-from shared.domain.bundle.validation.finding import WARNING, Finding, about
+from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
 
 _KEYS: Final = ("alm-examples", "olm.examples")
@@ -32,10 +32,10 @@ def examples(subject: Subject) -> Iterator[Finding]:
     except gojson.JsonError as error:
         read = text.encode()[: error.offset].decode("utf-8", "replace")
         shown = f"invalid character at {error.offset}\n {read}<--(see the invalid character)"
-        yield Finding("Error", "invalid example", value=shown)
+        yield Finding(ERROR, "invalid example", value=shown)
         return
     if not _is_list_of_objects(listed):
-        yield Finding("Error", "error decoding example CustomResource", value=text[:_SHOWN])
+        yield Finding(ERROR, "error decoding example CustomResource", value=text[:_SHOWN])
         return
     yield from _matched(subject, as_list(listed))
 
@@ -52,7 +52,7 @@ def _matched(subject: Subject, listed: list[Any]) -> Iterator[Finding]:
     for one in subject.described("owned"):
         plural, dot, group = str(one["name"]).partition(".")
         if not dot:
-            yield Finding("Error", f"couldn't parse plural.group from crd name: {plural}", value=plural)
+            yield Finding(ERROR, f"couldn't parse plural.group from crd name: {plural}", value=plural)
             continue
         provided.append(Api(group, one["version"], one["kind"]))
     services = described(subject.csv, "apiservicedefinitions", "owned")
@@ -60,7 +60,7 @@ def _matched(subject: Subject, listed: list[Any]) -> Iterator[Finding]:
     shown = [_api(as_object(one)) for one in listed]
     for api in shown:
         if api not in provided:
-            yield Finding("Error", "example must have a provided API", value=api.gvk_text())
+            yield Finding(ERROR, "example must have a provided API", value=api.gvk_text())
     for api in provided:
         if api not in shown:
             yield Finding(WARNING, "provided API should have an example annotation", value=api.gvk_text())

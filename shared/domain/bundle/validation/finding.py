@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
-Level = Literal["Error", "Warning"]
+Level: TypeAlias = Literal["Error", "Warning"]
 ERROR: Final = "Error"
 WARNING: Final = "Warning"
 
@@ -44,14 +44,14 @@ class Finding:
 
 def plain(detail: str, path: str = "") -> Finding:
     """An error in the words of `opm` itself."""
-    return Finding("Error", detail, path, is_plain=True)
+    return Finding(ERROR, detail, path, is_plain=True)
 
 
 def warned(detail: str, path: str = "") -> Finding:
     """A warning of ours, where the reference says nothing."""
-    return Finding("Warning", detail, path, is_plain=True)
+    return Finding(WARNING, detail, path, is_plain=True)
 
 
-def about(name: str, detail: str, level: Level = "Error") -> Finding:
+def about(name: str, detail: str, level: Level = ERROR) -> Finding:
     """A finding about a ClusterServiceVersion, or a package, by its name."""
     return Finding(level, f"({name}) {detail}", value="")

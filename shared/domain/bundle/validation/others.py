@@ -9,7 +9,7 @@ from typing import Final
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.csv import cased
-from shared.domain.bundle.validation.finding import WARNING, Finding, about
+from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.gotext import quoted
 
@@ -34,7 +34,7 @@ def harmful(subject: Subject) -> Iterator[Finding]:
 
 
 def _found(detail: str, path: str, manifest: ReadOnly) -> Finding:
-    return Finding("Error", detail, path, value=name_in(manifest))
+    return Finding(ERROR, detail, path, value=name_in(manifest))
 
 
 def _budget(spec: ReadOnly) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _rule(rule: ReadOnly, manifest: ReadOnly) -> Iterator[Finding]:
     named = {name for name in as_list(rule.get("resourceNames")) if isinstance(name, str)}
     if is_about and verbs & _CONSTRAINT_VERBS and named & _CONSTRAINTS:
         what = "RBAC includes permission to modify default securitycontextconstraints, which could impact"
-        yield Finding("Error", f"{what} cluster stability", value=name_in(manifest))
+        yield Finding(ERROR, f"{what} cluster stability", value=name_in(manifest))
 
 
 def operator_groups(subject: Subject) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ def removed_apis(subject: Subject) -> Iterator[Finding]:
     aimed = [subject.options.kubernetes, str(subject.spec.get("minKubeVersion") or "")]
     if subject.options.kubernetes and _number(subject.options.kubernetes) is None:
         detail = f"invalid value informed via the k8s key option : {subject.options.kubernetes}"
-        yield Finding("Error", detail, value=subject.options.kubernetes)
+        yield Finding(ERROR, detail, value=subject.options.kubernetes)
     for version, removed in REMOVED.items():
         if used := _used(subject, removed, version):
             is_there = any(not _is_below(text, version) for text in aimed if _number(text) is not None)

@@ -12,7 +12,7 @@ from shared.domain.bundle.annotations import PACKAGE
 from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD
 from shared.domain.bundle.shape import as_list, as_object, name_in
-from shared.domain.bundle.validation.finding import WARNING, Finding
+from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.catalog.image_reference import why_not
 from shared.domain.gotext import quoted
@@ -29,7 +29,7 @@ def whole(subject: Subject) -> Iterator[Finding]:
         return
     for path in sorted(subject.files):
         if path.startswith("manifests/."):
-            yield Finding("Error", f"bundle manifests dir has hidden file: {path.partition('/')[2]}", path, value=path)
+            yield Finding(ERROR, f"bundle manifests dir has hidden file: {path.partition('/')[2]}", path, value=path)
     yield from _definitions(subject)
     yield from _accounts(subject)
     yield from size(subject)
@@ -44,21 +44,19 @@ def _definitions(subject: Subject) -> Iterator[Finding]:
         try:
             held += [(path, api) for api in defined(manifest)]
         except ApiError as error:
-            yield Finding("Error", str(error), path, value=name_in(manifest))
+            yield Finding(ERROR, str(error), path, value=name_in(manifest))
     owned = [_owned(one) for one in subject.described("owned")]
     counted = Counter(api for _, api in held)
     for api in sorted(api for api, count in counted.items() if count > 1):
-        yield Finding("Error", f"duplicate CRD {quoted(api.gvk_text())} in bundle {name}", value=api.gvk_text())
+        yield Finding(ERROR, f"duplicate CRD {quoted(api.gvk_text())} in bundle {name}", value=api.gvk_text())
     for api in owned:
         if api not in counted:
-            yield Finding(
-                "Error", f"owned CRD {quoted(api.gvk_text())} not found in bundle {name}", value=api.gvk_text()
-            )
+            yield Finding(ERROR, f"owned CRD {quoted(api.gvk_text())} not found in bundle {name}", value=api.gvk_text())
     kinds = {(api.group, api.kind) for api in owned}
     for path, api in held:
         if api not in owned and (api.group, api.kind) not in kinds:
             what = f"CRD {quoted(api.gvk_text())} is present in bundle {name} but not defined in CSV"
-            yield Finding("Error", what, path, value=api.gvk_text())
+            yield Finding(ERROR, what, path, value=api.gvk_text())
 
 
 def _owned(one: dict[str, str]) -> Api:
@@ -73,7 +71,7 @@ def _accounts(subject: Subject) -> Iterator[Finding]:
         if (name := name_in(manifest)) and name in used:
             what = f"invalid service account found in bundle. This service account {name} in your bundle is not valid"
             yield Finding(
-                "Error", f"{what}: it is made from the ClusterServiceVersion, remove the file", path, value=name
+                ERROR, f"{what}: it is made from the ClusterServiceVersion, remove the file", path, value=name
             )
 
 
@@ -86,7 +84,7 @@ def size(subject: Subject) -> Iterator[Finding]:
         return
     told = f"size=~{_size_text(packed)} , max={_size_text(_LIMIT)}. Bundle uncompressed size is {_size_text(plain)}"
     if packed > _LIMIT:
-        yield Finding("Error", f"maximum bundle compressed size with gzip size exceeded: {told}", value="")
+        yield Finding(ERROR, f"maximum bundle compressed size with gzip size exceeded: {told}", value="")
     elif packed > _LIMIT * _NEAR:
         yield Finding(WARNING, f"nearing maximum bundle compressed size with gzip: {told}", value="")
 
@@ -111,14 +109,14 @@ def _release_name(subject: Subject) -> Iterator[Finding]:
     wanted = f"{package or ''}-v{subject.spec['version']}-{release}"
     if subject.csv_name != wanted:
         detail = f"bundle name with release versioning {quoted(subject.csv_name)} does not match expected name"
-        yield Finding("Error", f"{detail} {quoted(wanted)}", value=subject.csv_name)
+        yield Finding(ERROR, f"{detail} {quoted(wanted)}", value=subject.csv_name)
 
 
 def _related_images(subject: Subject) -> Iterator[Finding]:
     for index, one in enumerate(as_list(subject.spec.get("relatedImages"))):
         image, where = one["image"], f"spec.relatedImages[{index}].image"
         if not image:
-            yield Finding("Error", f"relatedImages[{index}] has an empty image field", value=where)
+            yield Finding(ERROR, f"relatedImages[{index}] has an empty image field", value=where)
         elif why := why_not(image):
             what = f"relatedImages[{index}] has an invalid image pullspec {quoted(image)}: {why}"
-            yield Finding("Error", what, value=where)
+            yield Finding(ERROR, what, value=where)
