@@ -34,10 +34,13 @@ def name_in(manifest: ReadOnly) -> str:
 def defect(manifest: ReadOnly) -> str:
     """What keeps an object from being one that the API server would take; empty when nothing does."""
     metadata = manifest.get("metadata") or {}
+    if not isinstance(manifest.get("kind") or "", str):
+        return f"its kind is not text: {manifest['kind']!r}"
     if not isinstance(metadata, Mapping):
         return "its metadata is not an object"
-    if not isinstance(metadata.get("name") or "", str):
-        return f"its name is not text: {metadata['name']!r}"
+    for field in ("name", "namespace"):
+        if not isinstance(metadata.get(field) or "", str):
+            return f"its {field} is not text: {metadata[field]!r}"
     for field in ("annotations", "labels"):
         values = metadata.get(field) or {}
         if not isinstance(values, Mapping) or not all(isinstance(value, str) for value in values.values()):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from shared.domain.bundle.model import BadBundle, ParsedBundle
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.properties import properties
+from shared.domain.bundle.shape import defect
 from shared.domain.catalog.from_bundles import Published, from_bundles, offer
 
 
@@ -180,6 +181,7 @@ def test_whatever_a_bundle_holds_it_is_offered_or_refused_with_a_reason(
         pytest.param([], "", id="no metadata at all"),
         pytest.param(["x"], "its metadata is not an object", id="a list"),
         pytest.param({"name": 3}, "its name is not text: 3", id="a number for a name"),
+        pytest.param({"namespace": 3}, "its namespace is not text: 3", id="a number for a namespace"),
         pytest.param({"labels": {"a": True}}, "its labels are not texts", id="a boolean for a label"),
         pytest.param({"annotations": "x"}, "its annotations are not texts", id="text for annotations"),
     ],
@@ -187,6 +189,10 @@ def test_whatever_a_bundle_holds_it_is_offered_or_refused_with_a_reason(
 def test_an_object_of_the_wrong_shape_is_told(metadata: object, words: str) -> None:
     found = parse(a_bundle(a_csv(), manifests__x={"kind": "Service", "metadata": metadata}), "here")
     assert words in found.message if isinstance(found, BadBundle) else not words
+
+
+def test_a_kind_is_text() -> None:
+    assert defect({"kind": {"a": 1}}) == "its kind is not text: {'a': 1}"
 
 
 @pytest.mark.parametrize(
