@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
@@ -35,7 +35,16 @@ class Puller:
             registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors)
             return use(registry, Reference.parse(image))
         except OciError as error:
-            missing = ", ".join(f"{source.namespace}/{name}" for name, secret in found.items() if secret is None)
-            if error.reason == "Unauthorized" and missing:
-                error = replace(error, message=f"{error.message}; the Secret {missing} does not exist")
+            useless = [f"the Secret {source.namespace}/{name} {why}" for name, why in _useless(found)]
+            if error.reason == "Unauthorized" and useless:
+                error = replace(error, message="; ".join([error.message, *useless]))
             return error.unavailable()
+
+
+def _useless(secrets: Mapping[str, Manifest | None]) -> Iterator[tuple[str, str]]:
+    """The pull secrets that open nothing, and why."""
+    for name, secret in secrets.items():
+        if secret is None:
+            yield name, "does not exist"
+        elif not Credentials.of_secrets([secret]).logins:
+            yield name, "holds no login that can be read"

@@ -54,7 +54,10 @@ class Credentials:
 
     @classmethod
     def of_secrets(cls, secrets: Iterable[ReadOnly]) -> Credentials:
-        """The logins of pull secrets, of both types; the first that names a registry wins."""
+        """The logins of pull secrets, of both types; the first that names a registry wins.
+
+        A secret that cannot be read holds no login: another one may open the image. If none does, the caller says so.
+        """
         logins: dict[str, Login] = {}
         for secret in secrets:
             for name in _FILES:

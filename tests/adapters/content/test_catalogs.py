@@ -190,6 +190,10 @@ def test_pull_secrets_are_read_from_the_namespace_of_the_source(registry: Script
     assert isinstance(answer, Unavailable)
     assert answer.reason == "Unauthorized"
     assert "the Secret olm/pull does not exist" in answer.message
+    broken = {"data": {".dockerconfigjson": "no base64"}}
+    answer = catalogs(tmp_path / "c", {("olm", "pull"): broken}).pull(source)
+    assert isinstance(answer, Unavailable)
+    assert answer.message.endswith("; the Secret olm/pull holds no login that can be read")
 
 
 def test_a_catalog_comes_from_a_mirror_where_one_is_set(registry: ScriptedRegistry, tmp_path: Path) -> None:
