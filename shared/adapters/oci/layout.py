@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -77,14 +77,15 @@ class Layout:
         """A verified blob, rewound."""
         if descriptor.size > self.limits.layer_bytes:
             raise verify.too_large(name, descriptor.size, self.limits.layer_bytes)
-        path = _path(name, descriptor.digest)
-        try:
-            with path.open("rb") as stream:
+        with ExitStack() as opened:
+            path = _path(name, descriptor.digest)
+            try:
+                stream = opened.enter_context(path.open("rb"))
                 verify.check(stream, descriptor, name)
                 stream.seek(0)
-                yield stream
-        except OSError as error:
-            raise _unreadable(name, path, error) from error
+            except OSError as error:
+                raise _unreadable(name, path, error) from error
+            yield stream
 
     def _small(self, name: LayoutName, digest: str) -> bytes:
         content = _read(name, _path(name, digest), self.limits.manifest_bytes)
