@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from shared.domain.catalog.model import Bundle
@@ -38,16 +38,25 @@ class Verdict:
     """A smallest contradiction, if that is the error."""
 
 
-def as_one(problem: Problem, market: Market) -> Verdict:
+Why = Callable[[Sequence[Variable]], tuple[Constraint, ...]]
+"""Finds a smallest contradiction."""
+
+
+def untold(_: Sequence[Variable]) -> tuple[Constraint, ...]:
+    """For those who only ask whether there is an answer."""
+    return ()
+
+
+def as_one(problem: Problem, market: Market, why: Why = conflict) -> Verdict:
     """OLM's verdict: all or nothing."""
-    verdict = _verdict(problem.variables, problem)
+    verdict = _verdict(problem.variables, problem, why)
     errors = aggregated(filter(None, (_lost(take.operator, market) for take in verdict.takes)))
     return Verdict(problem.variables, error=errors) if errors else verdict
 
 
-def apart(problem: Problem) -> tuple[Verdict, ...]:
+def apart(problem: Problem, why: Why = conflict) -> tuple[Verdict, ...]:
     """A verdict for each component: what shares no package, API or dependency does not share a fate."""
-    return tuple(_verdict(variables, problem) for variables in components(problem.variables))
+    return tuple(_verdict(variables, problem, why) for variables in components(problem.variables))
 
 
 def aggregated(errors: Iterable[str]) -> str:
@@ -61,13 +70,13 @@ def aggregated(errors: Iterable[str]) -> str:
             return f"[{', '.join(several)}]"
 
 
-def _verdict(variables: Sequence[Variable], problem: Problem) -> Verdict:
+def _verdict(variables: Sequence[Variable], problem: Problem, why: Why) -> Verdict:
     variables = tuple(variables)
     try:
         try:
             chosen = solve(variables)
         except Unsatisfiable:
-            facts = conflict(variables)
+            facts = why(variables)
             return Verdict(variables, error=message([one.text for one in facts]), facts=facts)
     except (GaveUp, ValueError) as error:
         return Verdict(variables, error=str(error))

@@ -8,9 +8,9 @@ from typing import Final
 
 from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidates import AmbiguousInstallation
-from shared.domain.resolver.conflict import message
+from shared.domain.resolver.conflict import conflict, message
 from shared.domain.resolver.copies import occupied, way_out
-from shared.domain.resolver.decide import Take, Verdict, aggregated, apart, as_one
+from shared.domain.resolver.decide import Take, Verdict, Why, aggregated, apart, as_one
 from shared.domain.resolver.market import Market, Source
 from shared.domain.resolver.model import Catalog, Chosen, Component, Inputs, Refusal, Resolution, Subscriber
 from shared.domain.resolver.operators import of_installed
@@ -22,22 +22,22 @@ _UNSATISFIABLE: Final = "ConstraintsNotSatisfiable"
 _PREVENTED: Final = "ErrorPreventedResolution"
 
 
-def resolve(inputs: Inputs) -> Resolution:
+def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
     """The answer for a namespace; depends on nothing but the inputs, in whatever order they come."""
     subscribers = sorted(inputs.subscribers, key=lambda one: one.name)
     if inputs.problem:
         return _of(_stopped(one, inputs.problem) for one in subscribers)
     if inputs.is_whole:
-        return _whole(subscribers, inputs)
-    stopped = {one.name: why for one in subscribers if (why := set_aside(one, inputs)) is not None}
+        return _whole(subscribers, inputs, why)
+    stopped = {one.name: found for one in subscribers if (found := set_aside(one, inputs)) is not None}
     inputs, adoptions = adopted(inputs)
     market = market_of(inputs)
     try:
         problem = pose(market, [one for one in inputs.subscribers if one.name not in stopped])
     except AmbiguousInstallation as error:
         return _of([_prevented(tuple(one.name for one in subscribers), str(error))])
-    found = [_component(verdict, inputs, adoptions) for verdict in apart(problem)]
-    return _of([*(each for each in found if each.subscribers), *stopped.values()])
+    decided = [_component(verdict, inputs, adoptions) for verdict in apart(problem, why)]
+    return _of([*(each for each in decided if each.subscribers), *stopped.values()])
 
 
 def market_of(inputs: Inputs) -> Market:
@@ -52,10 +52,10 @@ def _of(components: Iterable[Component]) -> Resolution:
     return Resolution(ordered, {name: why for one in ordered for name, why in one.reasons.items()})
 
 
-def _whole(subscribers: Sequence[Subscriber], inputs: Inputs) -> Resolution:
+def _whole(subscribers: Sequence[Subscriber], inputs: Inputs, why: Why) -> Resolution:
     """OLM's scope: one verdict, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
     names = tuple(one.name for one in subscribers)
-    resting = {one.name: why for one in subscribers if (why := set_aside(one, inputs)) is not None}
+    resting = {one.name: found for one in subscribers if (found := set_aside(one, inputs)) is not None}
     if errors := aggregated(one.refusal.message for one in resting.values() if one.refusal):
         return _of([_prevented(names, errors)])
     if unread := _unread(inputs):
@@ -68,7 +68,7 @@ def _whole(subscribers: Sequence[Subscriber], inputs: Inputs) -> Resolution:
     sick = () if problem.is_about_installed else _sick(inputs)
     if errors := aggregated(sick) or aggregated(problem.errors):
         return _of([_prevented(names, errors)])
-    component = _component(as_one(problem, market), inputs, {})
+    component = _component(as_one(problem, market, why), inputs, {})
     kept = {name: why for one in resting.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
 

@@ -10,6 +10,7 @@ from typing import Final
 from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidates import AmbiguousInstallation
 from shared.domain.resolver.constraints import AtMostOne, Constraint, Dependency, mentioned
+from shared.domain.resolver.decide import untold
 from shared.domain.resolver.explain.facts import Reader
 from shared.domain.resolver.explain.findings import Finding, Fix
 from shared.domain.resolver.explain.proposals import (
@@ -105,7 +106,7 @@ def _unclaimed(facts: Sequence[Constraint], reader: Reader) -> list[Installed]:
 def _working(proposals: Iterator[Proposal], names: tuple[str, ...], refused: set[str]) -> Iterator[Fix]:
     seen = set()
     for fix, changed in islice(proposals, MAX_TRIALS):
-        if fix.do not in seen and _is_answered(resolve(changed), names, refused, changed):
+        if fix.do not in seen and _is_answered(resolve(changed, why=untold), names, refused, changed):
             seen.add(fix.do)
             yield fix
 
