@@ -34,7 +34,7 @@ def name_in(manifest: ReadOnly) -> str:
 def defect(manifest: ReadOnly) -> str:
     """What keeps an object from being one that the API server would take; empty when nothing does."""
     metadata = manifest.get("metadata") or {}
-    if not isinstance(manifest.get("kind") or "", str):
+    if not isinstance(manifest.get("kind"), str | None):
         return f"its kind is not text: {manifest['kind']!r}"
     if not isinstance(metadata, Mapping):
         return "its metadata is not an object"

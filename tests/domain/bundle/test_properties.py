@@ -191,8 +191,9 @@ def test_an_object_of_the_wrong_shape_is_told(metadata: object, words: str) -> N
     assert words in found.message if isinstance(found, BadBundle) else not words
 
 
-def test_a_kind_is_text() -> None:
-    assert defect({"kind": {"a": 1}}) == "its kind is not text: {'a': 1}"
+@pytest.mark.parametrize("kind", [{"a": 1}, []])
+def test_a_kind_is_text(kind: object) -> None:
+    assert defect({"kind": kind}) == f"its kind is not text: {kind!r}"
 
 
 @pytest.mark.parametrize(
