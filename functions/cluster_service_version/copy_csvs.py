@@ -15,11 +15,10 @@ from shared.api.manifest import Manifest, name_of, uid_of
 from shared.domain.groups import copies, copying
 from shared.domain.groups.group import Group
 from shared.domain.lifecycle.phases import is_copied
-from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, OLM_CONFIG, OPERATOR_GROUP
+from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, OPERATOR_GROUP
 from shared.ports import Attempt, Clock, Cluster, Copies, Policy
 from shared.step import NOTHING, Create, Delete, Emit, Outcome, Record, Ref, Replace, SetStatus, Write
 
-CONFIG = OLM_CONFIG.ref("cluster")
 RETRY = timedelta(minutes=1)
 
 
@@ -38,7 +37,7 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
             pass
         case _:
             return Outcome(verdict="not a member of a group: copies stay as they are")
-    config = cluster.get(CONFIG)
+    config = cluster.get(copying.CONFIG)
     only = policy.protected_copy_namespaces if copying.is_disabled(config) else None
     namespaces = cluster.list(NAMESPACE) if copies.reaches_out(group) else ()
     places = copies.places(csv, group, namespaces, only=only)
@@ -48,7 +47,7 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
         disabled = group.is_global and only is not None
         writes += _notices(csv, cluster.list(EVENT, ref.namespace), disabled=disabled)
     emits = [Emit(names.GRANT_DUE, OPERATOR_GROUP.ref(group.name, group.namespace))] if work.to_create else []
-    emits += [Emit(names.DEPENDENT_RANG, CONFIG)] if config and writes else []
+    emits += [Emit(names.DEPENDENT_RANG, copying.CONFIG)] if config and writes else []
     again_in = work.waits_until - clock.now() if work.waits_until else RETRY if attempt.failure else None
     return Outcome(tuple(writes), tuple(emits), again_in, verdict=f"copies belong into {len(places.wanted)} namespaces")
 

@@ -12,16 +12,14 @@ from shared import names
 from shared.api.manifest import Manifest, version_of
 from shared.domain.groups import copying
 from shared.domain.groups.group import Group
-from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OLM_CONFIG, OPERATOR_GROUP
+from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP
 from shared.ports import Clock, Cluster, Copies, Policy
 from shared.step import Emit, Outcome, Ref, SetStatus
-
-CONFIG = OLM_CONFIG.ref("cluster")
 
 
 def report_copying(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy: Policy) -> Outcome:
     """Compare copies of operators that watch all namespaces with what the OLMConfig wants; absent, it wants copies."""
-    if ref != CONFIG:
+    if ref != copying.CONFIG:
         return Outcome(verdict="only the OLMConfig named cluster counts")
     config = cluster.get(ref)
     astray = tuple(_astray(config, cluster, made, policy))

@@ -10,19 +10,22 @@ from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.groups.copies import Copy, Places, is_member, lasts_from, places, wanted_look
 from shared.domain.groups.group import Group
 from shared.domain.lifecycle.phases import is_copied, timestamp
+from shared.kinds import OLM_CONFIG
 
+CONFIG = OLM_CONFIG.ref("cluster")
+"""The only OLMConfig that counts."""
 DISABLED_REASON = "DisabledCopiedCSVs"
 CONFIG_CONDITION = "DisabledCopiedCSVs"
 _TOLD = {
     (False, False): "Copied CSVs are enabled and present across the cluster",
     (False, True): "Copied CSVs are enabled and at least one copied CSVs is missing",
-    (
-        True,
-        True,
-    ): "Copied CSVs are disabled and at least one unexpected copied CSV was found for an operator installed in"
-    " AllNamespace mode",
-    (True, False): "Copied CSVs are disabled and no unexpected copied CSVs were found for operators installed in"
-    " AllNamespace mode",
+    (True, False): (
+        "Copied CSVs are disabled and no unexpected copied CSVs were found for operators installed in AllNamespace mode"
+    ),
+    (True, True): (
+        "Copied CSVs are disabled and at least one unexpected copied CSV was found for an operator installed in "
+        "AllNamespace mode"
+    ),
 }
 """By (disabled, some copy is not where it belongs)."""
 
