@@ -33,7 +33,7 @@ class Exchange:
 
     def __init__(self, transport: Transport, credentials: Credentials) -> None:
         self.transport = transport
-        self._lax = transport.insecure()
+        self._unverified = transport.without_verification()
         self._credentials = credentials
         self._authorizer = Authorizer(transport, credentials)
         self._schemes: dict[str, str] = {}
@@ -65,7 +65,7 @@ class Exchange:
         response.drain_conn()
         response.release_conn()
 
-    def again(self, read: Callable[[], _T], place: Place) -> _T:
+    def retried(self, read: Callable[[], _T], place: Place) -> _T:
         """Read a body, again from its start where the connection broke in the middle."""
         for attempt in range(self.transport.attempts - 1):
             try:
@@ -113,7 +113,7 @@ class Exchange:
     def _send(  # why: the parts of one request
         self, method: str, place: Place, url: str, headers: Mapping[str, str], content: Content
     ) -> urllib3.BaseHTTPResponse:
-        transport = self._lax if place.is_insecure else self.transport
+        transport = self._unverified if place.is_insecure else self.transport
         is_ours = url.partition("://")[2].startswith(place.reference.host + "/")  # a login is meant for one host
         login = self._authorizer.header(place.reference) if is_ours else {}
         return transport.request(method, url, {**headers, **login}, str(place.reference), content=content)

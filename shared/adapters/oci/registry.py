@@ -60,12 +60,12 @@ class Registry:
             with self.exchange.open("HEAD", place, path, _ACCEPT) as response:
                 return response.headers.get("Docker-Content-Digest", "")
 
-        stated = self._anywhere(reference, ask)
+        stated = self._first_answer(reference, ask)
         return stated if is_digest(stated) else self.manifest(reference)[0]
 
     def manifest(self, reference: Reference) -> tuple[str, Manifest]:
         """The digest and the content of a manifest or an index."""
-        content = self._anywhere(reference, self._manifest)
+        content = self._first_answer(reference, self._manifest)
         digest = reference.digest or verify.digest_of(content)
         return digest, verify.document(content, reference)
 
@@ -83,7 +83,7 @@ class Registry:
             raise verify.too_large(reference, descriptor.size, self.limits.layer_bytes)
         with tempfile.SpooledTemporaryFile(max_size=self.limits.memory_bytes) as spool:
             content = cast("BinaryIO", spool)  # which it is in all but its declared type
-            self._anywhere(reference, lambda place: Download(self.exchange, place, descriptor).run(content))
+            self._first_answer(reference, lambda place: Download(self.exchange, place, descriptor).run(content))
             spool.seek(0)
             yield content
 
@@ -93,7 +93,7 @@ class Registry:
             with self.exchange.open("GET", place, path, _ACCEPT) as response:
                 return _whole_body(response, self.limits.manifest_bytes, place.reference)
 
-        content = self.exchange.again(read, place)
+        content = self.exchange.retried(read, place)
         if wanted := place.reference.digest:
             seen = verify.digest_of(content, wanted.partition(":")[0])
             verify.compare(seen, wanted, place.reference)
@@ -108,7 +108,7 @@ class Registry:
         first = Place(moved, last.is_insecure)
         return [first, *(place for place in usual if place != first)]
 
-    def _anywhere(self, reference: Reference, ask: Callable[[Place], _T]) -> _T:
+    def _first_answer(self, reference: Reference, ask: Callable[[Place], _T]) -> _T:
         """The answer of the first place that has one. OciError that tells of all when there are several."""
         places = self._places(reference)
         refusals: list[OciError] = []

@@ -65,7 +65,7 @@ class Transport:
         """Wait before another attempt: longer each time."""
         time.sleep(min(self.backoff_seconds * 2**attempt, _PAUSE_SECONDS))
 
-    def insecure(self) -> Transport:
+    def without_verification(self) -> Transport:
         """The same for a registry whose certificate need not be trusted."""
         return replace(self, is_insecure=True, _pools={})
 
