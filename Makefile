@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo test lint domain rest conformance bench wheel lock clean
 

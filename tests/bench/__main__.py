@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import platform
 import sys
 import time
@@ -28,6 +29,7 @@ PAGES = (
 def main(pages: tuple[str, ...]) -> int:
     """Print the rows of the pages as they come."""
     configure_logging("error")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # why: no user compiles the program anew at each start
     started, missed = time.monotonic(), 0
     sys.stdout.write(f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {platform.machine()}\n\n")
     for page in pages:
