@@ -33,3 +33,14 @@ class Verbs(TyperGroup):
         for module in modules:
             importlib.import_module(module).register(app)
         self.commands.update(get_group(app).commands)
+
+
+class LongVerbs(Verbs):
+    """Verbs whose work may take long; a terminal shows how far it is."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run one."""
+        from eventing.cli.progress import shown
+
+        with shown():
+            return super().invoke(ctx)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final, Protocol
+
+from shared.adapters.progress import heard_by
 
 _QUIET_SECONDS: Final = 0.5
 """Work that ends sooner is not told of."""
@@ -30,30 +35,55 @@ class Screen(Protocol):
         ...
 
 
-def told(
-    files: Iterable[tuple[str, bytes]],
-    what: str,
-    *,
-    screen: Screen | None = None,
-    clock: Callable[[], float] = time.monotonic,
-) -> Iterator[tuple[str, bytes]]:
-    """The files as they are; meanwhile a line says how many, how many bytes, and how fast."""
+@contextmanager
+def shown(screen: Screen | None = None, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+    """While the block runs, a line says what is done, how much of it, and how fast."""
     where = screen or sys.stderr
     if not where.isatty():
-        yield from files
+        yield
         return
-    start = shown = clock()
-    count = size = 0
-    try:
-        for name, content in files:
-            count, size, now = count + 1, size + len(content), clock()
-            if now - start >= _QUIET_SECONDS and now - shown >= _PAUSE_SECONDS:
-                shown = now
-                rate = size / (now - start) / _MEGABYTE
-                where.write(f"{_ERASE}{what}: {count} files, {size / _MEGABYTE:.0f} MB, {rate:.0f} MB/s")
-                where.flush()
-            yield name, content
-    finally:
-        if shown > start:
-            where.write(_ERASE)
-            where.flush()
+    line = _Line(where, clock)
+    with heard_by(line.advance):
+        try:
+            yield
+        finally:
+            line.erase()
+
+
+@dataclass(slots=True)
+class _Line:
+    """The line, written again and again; several threads may tell of their work."""
+
+    screen: Screen
+    clock: Callable[[], float]
+    what: str = ""
+    count: int = 0
+    size: int = 0
+    start: float = 0.0
+    written_at: float = 0.0
+    is_written: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def advance(self, what: str, size: int, things: str) -> None:
+        """One piece more; another kind of work is counted anew, and none ends the line."""
+        with self.lock:
+            if what != self.what:
+                self.erase()
+                self.what, self.count, self.size, self.start = what, 0, 0, self.clock()
+            self._count(size, things)
+
+    def _count(self, size: int, things: str) -> None:
+        self.count, self.size, now = self.count + 1, self.size + size, self.clock()
+        if self.what and now - self.start >= _QUIET_SECONDS and now - self.written_at >= _PAUSE_SECONDS:
+            counted = f"{self.count} {things}, " if things else ""
+            rate = self.size / (now - self.start) / _MEGABYTE
+            self.screen.write(f"{_ERASE}{self.what}: {counted}{self.size / _MEGABYTE:.0f} MB, {rate:.0f} MB/s")
+            self.screen.flush()
+            self.written_at, self.is_written = now, True
+
+    def erase(self) -> None:
+        """Take the line away, if there is one."""
+        if self.is_written:
+            self.screen.write(_ERASE)
+            self.screen.flush()
+            self.is_written = False

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from shared.adapters.paths import image_named_by
+from shared.adapters.progress import advanced, ended, heard_by
 from shared.domain.catalog import ignore
 from shared.domain.catalog.advice import Advice
 from shared.domain.catalog.conversion import Drafts, convert
@@ -57,6 +58,7 @@ class File:
         """What it holds. OSError when it cannot be read."""
         with self.path.open("rb") as stream:
             status = os.fstat(stream.fileno())
+            advanced("reading", status.st_size, "files")
             if status.st_size >= _MAPPED_FROM:
                 return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)  # type: ignore[return-value]  # why: reads alike
             return stream.read()
@@ -76,6 +78,7 @@ def opened(path: str) -> Iterator[list[File]]:
             yield files(folder)
     else:
         yield files(Path(path))
+    ended()
 
 
 @contextmanager
@@ -139,7 +142,7 @@ def _read_all(found: list[File], *, is_advised: bool = False) -> Reading:
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(1, get_context("fork")) as beside:
-        later = beside.submit(_read, second, is_advised=is_advised)
+        later = beside.submit(_read_silently, second, is_advised=is_advised)
         reading = _read(first, is_advised=is_advised)
         reading.extend(later.result())
     return reading
@@ -163,6 +166,12 @@ def _read(found: list[File], *, is_advised: bool = False) -> Reading:
             except OSError as error:
                 reading.findings.append(Finding(_sentence(error), Place(file.name)))
     return reading
+
+
+def _read_silently(found: list[File], *, is_advised: bool) -> Reading:
+    """In another process, which has no line of its own to tell how far it is."""
+    with heard_by(None):
+        return _read(found, is_advised=is_advised)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
 from shared.adapters.oci.layout import Layout, LayoutName
 from shared.adapters.oci.origin import Name, Origin
 from shared.adapters.paths import ARCHIVE_PREFIX, LAYOUT_PREFIX
+from shared.adapters.progress import ended
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 
 __all__ = ["OciError", "Unpacked", "folder_of", "origin_of", "unpacked"]
@@ -75,6 +76,7 @@ def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits
         aside.mkdir()
         with origin_of(reference, registry, limits=limits) as (origin, name):
             image = pull(origin, name, _wanted, partial(_aside, aside, count()))
+        ended()
         _lay_out(image.files, root)
         found = Unpacked(str(image.reference), root, image.labels)
         if found.catalog is not None and not found.catalog.is_dir():

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import typer
 
-from eventing.cli.group import Verbs
+from eventing.cli.group import LongVerbs
 
 
-class _Bundle(Verbs):
+class _Bundle(LongVerbs):
     modules: ClassVar = {
         "eventing.cli.bundle.validate": ("validate",),
         "eventing.cli.bundle.render": ("render",),

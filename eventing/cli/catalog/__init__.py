@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import typer
 
-from eventing.cli.group import Verbs
+from eventing.cli.group import LongVerbs
 
 
-class _Catalog(Verbs):
+class _Catalog(LongVerbs):
     modules: ClassVar = {
         "eventing.cli.catalog.validate": ("validate",),
         "eventing.cli.catalog.render": ("render",),

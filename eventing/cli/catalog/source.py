@@ -63,11 +63,16 @@ class Found:
         except OSError as error:
             raise _unread(error) from error
 
-    def files(self) -> Iterable[tuple[str, bytes]]:
+    def files(self) -> Iterator[tuple[str, bytes]]:
         """The files of a catalog by name, one at a time. CliError when one of them cannot be read."""
-        from eventing.cli.progress import told
+        from shared.adapters.progress import ended
 
-        return told(self._contents(), f"reading {self.reference}")
+        try:
+            for file in self.listed():
+                yield file.name, file.read()
+        except OSError as error:
+            raise _unread(error) from error
+        ended()
 
     def config(self) -> Config:
         """The documents of a catalog. CliError when they cannot be read, or one of them is none."""
@@ -80,13 +85,6 @@ class Found:
             raise CliError(str(error), NEGATIVE) from error
         except RecursionError as error:
             raise CliError("a document is nested too deeply", NEGATIVE) from error
-
-    def _contents(self) -> Iterator[tuple[str, bytes]]:
-        try:
-            for file in self.listed():
-                yield file.name, file.read()
-        except OSError as error:
-            raise _unread(error) from error
 
 
 def _unread(error: OSError) -> CliError:

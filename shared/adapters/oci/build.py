@@ -14,6 +14,7 @@ from typing import BinaryIO, Final, TypeAlias, cast
 import orjson
 
 from shared.adapters.oci.verify import CHUNK_BYTES, Descriptor, digest_of
+from shared.adapters.progress import advanced
 
 MANIFEST_TYPE: Final = "application/vnd.oci.image.manifest.v1+json"
 CONFIG_TYPE: Final = "application/vnd.oci.image.config.v1+json"
@@ -123,19 +124,21 @@ def _write_layer(target: _Hashing, files: Files) -> None:
             member.type, member.mode = tarfile.DIRTYPE, _FOLDER_MODE
             archive.addfile(member)
         for path in sorted(files):
-            _add(archive, path, files[path])
+            advanced("packing", _add(archive, path, files[path]), "files")
 
 
-def _add(archive: tarfile.TarFile, path: str, content: bytes | Path) -> None:
+def _add(archive: tarfile.TarFile, path: str, content: bytes | Path) -> int:
+    """Add a file; its size."""
     member = tarfile.TarInfo(path)
     member.mode = _FILE_MODE
     if isinstance(content, bytes):
         member.size = len(content)
         archive.addfile(member, io.BytesIO(content))
-        return
+        return member.size
     with content.open("rb", buffering=CHUNK_BYTES) as stream:
         member.size = content.stat().st_size
         archive.addfile(member, stream)
+    return member.size
 
 
 def _folders(paths: Iterable[str]) -> set[str]:

@@ -14,6 +14,7 @@ from shared.adapters.oci.exchange import OK, Exchange
 from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.transport import unreachable
 from shared.adapters.oci.verify import Descriptor
+from shared.adapters.progress import advanced
 
 _PARTIAL: Final = 206
 _CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-")
@@ -59,6 +60,7 @@ class Download:
             for chunk in response.stream(verify.CHUNK_BYTES, decode_content=False):
                 self._seen.update(chunk)
                 target.write(chunk)
+                advanced("downloading", len(chunk))
                 if target.tell() > self._descriptor.size:
                     raise verify.too_large(self._place.reference, target.tell(), self._descriptor.size)
 

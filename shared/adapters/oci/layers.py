@@ -13,6 +13,7 @@ from typing import BinaryIO, Final, Generic, TypeVar, cast
 
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
+from shared.adapters.progress import advanced
 
 T = TypeVar("T")
 _WHITEOUT: Final = ".wh."
@@ -106,6 +107,7 @@ class Tree(Generic[T]):
         self._make_room(path, is_directory=member.isdir())
         if member.isfile():
             self._account(member.size)
+            advanced("unpacking", member.size, "files")
             content = archive.extractfile(member)
             self.files[path] = self.keep(cast("BinaryIO", content))
         elif member.islnk() and (target := self._real(_safe(member.linkname, self.limits))) in self.files:

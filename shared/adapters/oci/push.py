@@ -14,6 +14,7 @@ from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.verify import Descriptor
+from shared.adapters.progress import advanced
 
 _CREATED, _ACCEPTED, _NO_CONTENT = 201, 202, 204
 
@@ -45,7 +46,7 @@ def _send_blob(exchange: Exchange, place: Place, descriptor: Descriptor, content
     target = f"{location}{'&' if '?' in location else '?'}digest={quote(descriptor.digest)}"
     headers = {"Content-Type": "application/octet-stream", "Content-Length": str(descriptor.size)}
     with exchange.open("PUT", place, target, headers, content=content, wanted=(_CREATED, _NO_CONTENT)):
-        return
+        advanced("uploading", descriptor.size)
 
 
 def _has(exchange: Exchange, place: Place, descriptor: Descriptor) -> bool:

@@ -27,6 +27,7 @@ from shared.adapters.content.snapshot.form import (
 from shared.adapters.content.snapshot.reading import Snapshot
 from shared.adapters.content.snapshot.scan import Found, Scanner
 from shared.adapters.content.snapshot.sources import Older, Source
+from shared.adapters.progress import advanced, ended
 from shared.domain.catalog.documents import PackageDocuments
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage, parse_package
@@ -63,8 +64,11 @@ def _write(stream: BinaryIO, sources: Sequence[Source], header: Header, older: O
             for api, names in (older.snapshot.providers.items() if kept else ())
         }
     for name in sorted(reading.packages):
+        before = writer.offset
         for api in writer.add(name, reading.packages.pop(name)):
             providers[api] = {*providers.get(api, ()), name}
+        advanced("indexing", writer.offset - before, "packages")
+    ended()
     files = [File(one.path, one.identity, reading.packages_of(one.path)) for one in sources]
     sections: dict[str, object] = {
         "header": structs.replace(header, others=writer.others),
@@ -94,6 +98,7 @@ class _Reading:
         while wanted := [one for one in sources if one.path not in contents and self._is_wanted(one, changed)]:
             for source in wanted:
                 contents[source.path] = scanner.scan(source.path, source.file)
+                advanced("reading", source.file.stat().st_size, "files")
                 self._found[source.path] = tuple({found.package for found in contents[source.path]})
                 self.affected.update(self._found[source.path])
         for path in sorted(contents):
