@@ -53,7 +53,8 @@ def why(
         _tell_of_namespace(place, namespace, output, book, jobs)
         return
     answer = ask(book, ref, jobs, is_folding=not unfolded)
-    if not answer.is_known and place.cluster().get(ref) is None:
+    is_told_of = answer.is_known or any(ref.name in each.verdict for each in answer.last)
+    if not is_told_of and place.cluster().get(ref) is None:
         raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
     stands, approve = _standing(place, ref)
     if output == "table":

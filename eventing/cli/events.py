@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
-from eventing.cli.output import show
+from eventing.cli.output import fitted, show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def tail(state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None
         while True:
             for entry in journal.tail(block_ms=60_000):
                 row = _row(entry)
-                sys.stdout.write("  ".join(str(row[column]) for column in COLUMNS) + "\n")
+                sys.stdout.write(fitted("  ".join(str(row[column]) for column in COLUMNS)) + "\n")
                 sys.stdout.flush()
 
 

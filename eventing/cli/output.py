@@ -50,6 +50,11 @@ def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: 
         sys.stdout.write(_GAP.join([*padded, _cut(says, last)]).rstrip() + "\n")
 
 
+def fitted(line: str) -> str:
+    """A line that comes by, cut to the terminal; for anybody else it is left as it is."""
+    return _cut(line, screen) if (screen := _screen()) else line
+
+
 def _screen() -> int:
     """Columns of the terminal; 0 when stdout is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0

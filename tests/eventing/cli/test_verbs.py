@@ -143,6 +143,7 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert sub is not None
     plan = sub["status"]["installPlanRef"]["name"]
     approve = f"olmf approve {plan} -n two"
+    sandbox.until_condition("beacon", "two", "InstallPlanPending")
     said = sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
     assert "stands at: beacon.v1.0.0 InstallPlanPending" in said
     assert f"waits for approval: {approve}" in said
@@ -150,6 +151,9 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert said.startswith("Namespace two: 1 Subscriptions, 1 of them wait\n")
     assert f"waits for approval: {approve}" in said
     assert rows(sandbox, "why", "-n", "two")["waiting"][0]["subscription"] == "beacon"
+    assert "beacon.v1.0.0: unpacked" in sandbox.olmf("why", "csv/beacon.v1.0.0", "-n", "two").stdout, (
+        "it is not there yet"
+    )
     assert json.loads(sandbox.olmf("why", "sub/beacon", "-n", "two", "-o", "json").stdout)["approve"] == approve
     assert (
         f"approved {sub['status']['installPlanRef']['name']}" in sandbox.olmf("approve", "beacon", "-n", "two").stdout
