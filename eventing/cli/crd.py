@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import typer
 
-from eventing.cli.extension.given import located, manifests, name_in, shaped
+from eventing.cli.extension.given import located, manifests, name_in
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
@@ -95,12 +95,15 @@ def _compared(
     """What is found about each definition that both sides have."""
     from shared.domain.extension.crd_safety.judgement import judged
     from shared.domain.extension.crd_safety.report import Definition
+    from shared.domain.extension.shape import InvalidQuestion
 
     found = []
     for name in sorted(old.keys() & new.keys()):
         (_, before), (file, after) = old[name], new[name]
-        with shaped(f"the definition {name} in {file}, or the one before it,", UNKNOWN):
+        try:
             found.append(Definition(name, quote(file), judged(before, after, objects, waivers)))
+        except InvalidQuestion as error:
+            raise CliError(f"the definition {name} cannot be compared: {error}", UNKNOWN) from error
     return found
 
 

@@ -79,7 +79,7 @@ def test_what_cannot_be_compared(editions: tuple[Path, Path], tmp_path: Path) ->
     refused(USAGE, "there is no check 'typo'", *editions, "--waive", "typo")
     refused(UNKNOWN, "holds no CustomResourceDefinition", written(tmp_path / "none.yaml", a_mouse("x", 1)), editions[1])
     refused(UNKNOWN, "No such file", editions[0], tmp_path / "nowhere.yaml")
-    refused(UNKNOWN, "the definition mice.acme.io in", editions[0], odd)
+    refused(UNKNOWN, "mice.acme.io cannot be compared: new: json: cannot unmarshal", editions[0], odd)
 
 
 def test_a_bad_line_is_answered_and_spoils_no_other() -> None:

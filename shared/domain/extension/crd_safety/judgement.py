@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -10,6 +10,8 @@ from shared.api.manifest import ReadOnly
 from shared.domain.extension.crd_safety import stored
 from shared.domain.extension.crd_safety.checks import CHECKS
 from shared.domain.extension.crd_safety.upgrade import WHOLE, Problem, problems
+from shared.domain.extension.render.decoding import check_object
+from shared.domain.extension.render.goscalars import MisfitError
 from shared.domain.extension.shape import InvalidQuestion
 
 KNOWN: Final = frozenset({*WHOLE, *CHECKS, "oneOf", "unhandled", stored.CHECK})
@@ -52,14 +54,30 @@ class Waiver:
 def judged(
     old: ReadOnly, new: ReadOnly, objects: Iterable[ReadOnly] = (), waivers: Sequence[Waiver] = ()
 ) -> tuple[Judged, ...]:
-    """All findings. Objects count unless a webhook converts them, as in OLM. RecursionError as `problems`."""
-    misfits = stored.stored_misfits(old, new, objects)
-    about_objects = [problem for misfit in misfits for problem in misfit.problems]
+    """All findings. Objects count unless a webhook converts them, as in OLM. InvalidQuestion."""
+    try:
+        return tuple(_judged(old, new, objects, waivers))
+    except (ArithmeticError, AttributeError, TypeError, KeyError, ValueError) as error:
+        found = [f"{name}: {why}" for name, one in (("old", old), ("new", new)) if (why := _misfit(one))]
+        raise InvalidQuestion((found or [f"{type(error).__name__}: {error}"])[0]) from error
+    except RecursionError as error:
+        raise InvalidQuestion(str(error)) from error
+
+
+def _judged(old: ReadOnly, new: ReadOnly, objects: Iterable[ReadOnly], waivers: Sequence[Waiver]) -> Iterator[Judged]:
+    yield from (Judged(one, _counts(one, waivers)) for one in problems(old, new))
     is_converted = stored.converts_by_webhook(new)
-    return (
-        *(Judged(one, _counts(one, waivers)) for one in problems(old, new)),
-        *(Judged(one, not is_converted and _counts(one, waivers)) for one in about_objects),
-    )
+    for misfit in stored.stored_misfits(old, new, objects):
+        yield from (Judged(one, not is_converted and _counts(one, waivers)) for one in misfit.problems)
+
+
+def _misfit(definition: ReadOnly) -> str:
+    """Which field has the wrong type; looked for only when something has gone wrong, because most have none."""
+    try:
+        check_object(definition, "CustomResourceDefinition")
+    except MisfitError as error:
+        return str(error)
+    return ""
 
 
 def counted(found: Iterable[Judged]) -> list[Problem]:
