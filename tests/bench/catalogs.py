@@ -15,7 +15,7 @@ import yaml
 from shared.adapters.files import judge
 from shared.domain import goyaml
 from tests.bench.row import Row
-from tests.bench.timing import best
+from tests.bench.timing import ROUNDS, best, of_children
 
 COMMUNITY: Final = Path(__file__).parents[3] / "data" / "community" / "community"
 """331 packages, 194 MB: `../shared/data/community-catalog.tar.zst`, unpacked to `../data/community`."""
@@ -29,9 +29,11 @@ def rows() -> Iterable[Row]:
     if COMMUNITY.is_dir():
         files = sorted(COMMUNITY.rglob("*.json"))
         size = sum(file.stat().st_size for file in files) / 2**20
-        parse = best(lambda: _parse(files), clock=time.perf_counter)
-        judged = best(lambda: _judge(COMMUNITY), clock=time.perf_counter)  # in two processes
-        yield Row("judging the community catalog, against orjson alone", judged / parse, 2.5, "times")
+        parse = best(lambda: _parse(files))
+        both = [_judged() for _ in range(ROUNDS)]
+        yield Row(
+            "judging the community catalog on two processors, against orjson", min(map(max, both)) / parse, 2.5, "times"
+        )
         yield Row("peak memory of the two processes that judge it", _peak_megabytes(), 1.5 * size, "MB")
     else:
         sys.stdout.write(f"{COMMUNITY} is not here: no rows about judging a real catalog\n")
@@ -44,9 +46,12 @@ def rows() -> Iterable[Row]:
         sys.stdout.write(f"{BUNDLES} is not here: no row about reading YAML\n")
 
 
-def _judge(path: Path) -> None:
-    verdict = judge(str(path))
+def _judged() -> tuple[float, float]:
+    """The processor seconds of each of the two processes that judge the catalog."""
+    before = time.process_time(), of_children()
+    verdict = judge(str(COMMUNITY))
     assert verdict.ok, verdict.text()
+    return time.process_time() - before[0], of_children() - before[1]
 
 
 def _parse(files: list[Path]) -> None:
