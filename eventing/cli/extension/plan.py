@@ -61,7 +61,10 @@ def plan(
         str, typer.Option("--from", metavar="DIR|IMAGE", help="The content of the bundle that is installed.")
     ] = "",
     existing: Annotated[
-        list[str] | None, typer.Option(metavar="FILE|DIR", help="Objects as the cluster has them; repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|DIR", help="Objects as the cluster has them, stored ones of its definitions, too; repeatable."
+        ),
     ] = None,
     openshift: Annotated[str, typer.Option(metavar="VERSION", help="What the cluster runs, e.g. 4.18.")] = "",
     cert_provider: CertOption = "none",
@@ -128,7 +131,7 @@ class _Wishes:
 
 def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
     from eventing.cli.extension.resolve import resolved
-    from shared.domain.extension.outlook import changes, obstacles, present
+    from shared.domain.extension.outlook import changes, misfits, obstacles, present
     from shared.domain.extension.permissions import Installer, least
 
     answer, reasons = resolved(wishes.stated, words, installed, wishes.feature_gates)
@@ -146,12 +149,14 @@ def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sourc
     running = installed_of(extension, installed)
     name = name_in(extension)
     before = _before(wishes, sources, running.name if running else "", new)
-    old = present(before, manifests(sources.existing), new.objects, name)
+    existing = list(manifests(sources.existing))
+    old = present(before, existing, new.objects, name)
     with shaped("an object that is there already", UNKNOWN):
         changed = changes(old, new.objects)
         blockers = tuple(obstacles(old, new.objects, is_strict=wishes.is_strict))
+        remarks = (*_remarks(name, new, sources.openshift), *misfits(old, new.objects, existing))
     permissions = least(new.objects, Installer(f"{name}-installer", extension=name))
-    return Report(reasons, changed, permissions, blockers, _remarks(name, new, sources.openshift))
+    return Report(reasons, changed, permissions, blockers, remarks)
 
 
 def _before(wishes: _Wishes, sources: _Sources, installed: str, new: Rendering) -> tuple[dict[str, Any], ...]:

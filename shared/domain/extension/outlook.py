@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
 from shared.domain.extension.crd_safety.report import told
+from shared.domain.extension.crd_safety.stored import stored_misfits
 from shared.domain.extension.crd_safety.upgrade import message, problems
 from shared.domain.extension.phases import validation
 from shared.domain.extension.phases.order import phase_sort
@@ -60,15 +61,22 @@ def changes(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> tuple[Ch
 def obstacles(present: Iterable[ReadOnly], wanted: Sequence[Manifest], *, is_strict: bool = True) -> Iterator[str]:
     """Sentences that say why the objects would not be applied; `is_strict` is `enforcement: Strict` of CRD safety."""
     yield from validation.problems(phase_sort(wanted))
-    old = {identity_of(one): one for one in present if _is_definition(one)} if is_strict else {}
-    for one in wanted:
-        before = old.get(identity_of(one))
-        if before is not None and (found := problems(before, one)):
-            yield "\n".join([message(one, found), *told(problem.finding.check for problem in found)])
+    for before, after in _definitions(present, wanted) if is_strict else ():
+        if found := problems(before, after):
+            yield "\n".join([message(after, found), *told(problem.finding.check for problem in found)])
 
 
-def _is_definition(manifest: ReadOnly) -> bool:
-    return manifest.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind
+def misfits(present: Iterable[ReadOnly], wanted: Sequence[Manifest], objects: Sequence[ReadOnly]) -> Iterator[str]:
+    """Sentences about stored objects that new definitions refuse; OLM classic looks at them, OLM v1 does not."""
+    for before, after in _definitions(present, wanted):
+        yield from (misfit.sentence(after) for misfit in stored_misfits(before, after, objects))
+
+
+def _definitions(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> Iterator[tuple[ReadOnly, Manifest]]:
+    """The editions of each definition that is there already."""
+    kind = kinds.CUSTOM_RESOURCE_DEFINITION.kind
+    old = {identity_of(one): one for one in present if one.get("kind") == kind}
+    yield from ((old[identity_of(one)], one) for one in wanted if identity_of(one) in old)
 
 
 def identity_of(manifest: ReadOnly) -> Identity:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared import names
-from shared.domain.extension.outlook import Effect, changes, obstacles, present
+from shared.domain.extension.outlook import Effect, changes, misfits, obstacles, present
 
 Object = dict[str, Any]
 
@@ -24,7 +24,7 @@ def a_definition(*required: str) -> Object:
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "mice.acme.io"},
-        "spec": {"scope": "Namespaced", "versions": [version]},
+        "spec": {"group": "acme.io", "names": {"kind": "Mouse"}, "scope": "Namespaced", "versions": [version]},
     }
 
 
@@ -91,6 +91,13 @@ def test_an_unsafe_definition_stands_in_the_way() -> None:
 def test_a_safe_definition_and_a_waived_one_do_not() -> None:
     assert not list(obstacles([a_definition("tail")], [a_definition()]))
     assert not list(obstacles([a_definition()], [a_definition("tail")], is_strict=False))
+
+
+def test_stored_objects_that_a_new_definition_refuses_are_named() -> None:
+    mouse = an_object("m", "Mouse", spec={}) | {"apiVersion": "acme.io/v1"}
+    [told] = misfits([a_definition()], [a_definition("tail"), an_object()], [mouse, an_object()])
+    assert told.endswith('Kind=Mouse "n/m": updated validation is too restrictive: [].spec.tail: Required value')
+    assert not list(misfits([], [a_definition("tail")], [mouse]))
 
 
 def test_what_no_phase_can_hold_stands_in_the_way() -> None:
