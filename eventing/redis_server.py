@@ -18,8 +18,8 @@ from redis.exceptions import RedisError
 
 MAX_SOCKET_PATH = 107
 """Longest path of a unix socket that Linux accepts, in bytes."""
-_START_SECONDS = 10
-_HAND_OVER_SECONDS = 2
+_START_SECONDS = 60
+_HAND_OVER_SECONDS = 5
 
 # The server outlives every signal to our process group (Ctrl-C ends workers first), but not us: a shell reads from a
 # pipe that only we hold, and whatever ends us ends that read.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
 NAMESPACE = "demo"
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 180.0
 LOOK_SECONDS = 0.1
 FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0")
 NEWER = ("tide/0.3.0", "tide/1.0.0")

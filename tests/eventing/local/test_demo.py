@@ -25,7 +25,7 @@ def a_demo(folder: Path, output: IO[str] | int = subprocess.PIPE) -> subprocess.
 
 def test_it_plays_to_its_end(tmp_path: Path) -> None:
     demo = a_demo(tmp_path)
-    said, _ = demo.communicate(timeout=2 * PATIENCE_SECONDS)
+    said, _ = demo.communicate(timeout=4 * PATIENCE_SECONDS)
     assert demo.returncode == 0, said
     for words in ("tide.v0.2.0", "tide.v1.0.0", "RequiresApproval", "approved install-", "beacon.v1.0.0"):
         assert words in said
