@@ -11,30 +11,10 @@ import orjson
 from eventing.sandbox.failures import Cause, Shown, bad_value, quoted, required, unsupported
 from eventing.sandbox.resources import Resource
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
+from shared.domain.syntax import LABEL, LABEL_1035, LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN, Syntax
 
 Rule: TypeAlias = Callable[[Manifest], Iterator[Cause]]
 
-_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_LABEL_WHY = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-)
-_SUBDOMAIN_WHY = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
-    r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-)
-_1035_WHY = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
-)
-_VALUE_WHY = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
-    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
-    r"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-)
 _KEY_WHY = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
     "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
@@ -52,23 +32,17 @@ def name_defects(resource: Resource, name: str) -> Iterator[Cause]:
     elif resource.group == _RBAC:
         if "/" in name or "%" in name or name in (".", ".."):
             yield bad_value(path, name, "may not contain '/' or '%'")
-    elif resource.kind in ("Namespace", "Service"):
-        pattern, why = (
-            (_LABEL, _LABEL_WHY) if resource.kind == "Namespace" else (r"[a-z]([-a-z0-9]*[a-z0-9])?", _1035_WHY)
-        )
-        yield from _named(path, name, (pattern, why), longest=63)
     else:
-        yield from _named(path, name, (rf"{_LABEL}(\.{_LABEL})*", _SUBDOMAIN_WHY), longest=253)
+        yield from _named(path, name, _SYNTAX.get(resource.kind, SUBDOMAIN))
 
 
-def _named(path: str, name: str, form: tuple[str, str], *, longest: int) -> Iterator[Cause]:
-    pattern, why = form
-    if len(name) > longest:
-        yield bad_value(path, name, f"must be no more than {longest} bytes")
-    if pattern == _LABEL and "." in name:
-        yield bad_value(path, name, "must not contain dots")
-    elif not re.fullmatch(pattern, name):
-        yield bad_value(path, name, why)
+_SYNTAX = {"Namespace": LABEL, "Service": LABEL_1035}
+
+
+def _named(path: str, name: str, syntax: Syntax) -> Iterator[Cause]:
+    has_dots = syntax is LABEL and "." in name
+    for problem in syntax.problems(name):
+        yield bad_value(path, name, "must not contain dots" if has_dots and problem == syntax.rule else problem)
 
 
 def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
@@ -91,23 +65,16 @@ def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
 def label_defects(path: str, key: str, value: Any) -> Iterator[Cause]:
     """What is wrong with one label."""
     yield from _qualified(path, key, key)
-    if len(str(value)) > 63:
-        yield bad_value(path, value, "must be no more than 63 bytes")
-    elif not re.fullmatch(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", str(value)):
-        yield bad_value(path, value, _VALUE_WHY)
+    if wrong := LABEL_VALUE.problems(str(value)):
+        yield bad_value(path, value, wrong[0])
 
 
 def _qualified(path: str, key: str, shown: str) -> Iterator[Cause]:
     prefix, slash, name = key.rpartition("/")
-    if slash and not re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", prefix):
-        yield bad_value(path, shown, f"prefix part {_SUBDOMAIN_WHY}")
-    if not name or len(name) > 63 or not re.fullmatch(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", name):
-        why = (
-            "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-            "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-            "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-        )
-        yield bad_value(path, shown, "name part must be no more than 63 bytes" if len(name) > 63 else why)
+    if slash and not SUBDOMAIN.fits(prefix):
+        yield bad_value(path, shown, f"prefix part {SUBDOMAIN.rule}")
+    if wrong := QUALIFIED_NAME.problems(name):
+        yield bad_value(path, shown, f"name part {wrong[0]}")
 
 
 def _config_map(manifest: Manifest) -> Iterator[Cause]:
@@ -160,7 +127,7 @@ def _pod(path: str, spec: ReadOnly, policies: tuple[str, ...]) -> Iterator[Cause
             at = f"{path}.{group}[{index}]"
             if not container.get("image"):
                 yield required(f"{at}.image")
-            yield from _named(f"{at}.name", container.get("name") or "x", (_LABEL, _LABEL_WHY), longest=63)
+            yield from _named(f"{at}.name", container.get("name") or "x", LABEL)
             for mount_index, mount in enumerate(container.get("volumeMounts") or []):
                 if mount.get("name") not in volumes:
                     path_of_name = f"{at}.volumeMounts[{mount_index}].name"

@@ -20,15 +20,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from shared.adapters.registry.errors import PortTakenError
 from shared.adapters.registry.lines import Lines
+from shared.domain.syntax import SUBDOMAIN
 
 _ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas)")
-_LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
-_NAME_LENGTH: Final = 253
-_BAD_NAME: Final = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_NAME.pattern}')"
-)
 _PARAMETERS: Final = ("schema", "package", "name")
 _RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
 _CHUNK_BYTES: Final = 256 * 1024
@@ -66,8 +60,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND, "404 page not found")
             return
         name, kind = route[1], route[2]
-        if not _NAME.fullmatch(name) or len(name) > _NAME_LENGTH:
-            self._refuse(HTTPStatus.BAD_REQUEST, f"invalid catalog name: {_BAD_NAME}")
+        if SUBDOMAIN.problems(name):
+            self._refuse(HTTPStatus.BAD_REQUEST, f"invalid catalog name: {SUBDOMAIN.rule}")
             return
         asked = parse_qs(parts.query, keep_blank_values=True) if kind == "metas" else {}
         if set(asked) - set(_PARAMETERS):

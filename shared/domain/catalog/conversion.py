@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -10,15 +9,7 @@ from typing import Final, TypeAlias
 from shared.domain.catalog.blobs import Blobs, BundleBlob, ChannelBlob, DeprecationsBlob, Notice, PackageBlob
 from shared.domain.catalog.verdict import NOWHERE, Finding, Place
 from shared.domain.gotext import quoted
-
-_LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
-_DOTTED: Final = re.compile(rf"{_LABEL.pattern}(?:\.{_LABEL.pattern})*")
-_LONGEST_LABEL: Final = 63
-_LABEL_RULE: Final = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-)
+from shared.domain.syntax import LABEL, SUBDOMAIN
 
 
 @dataclass(slots=True)
@@ -81,10 +72,10 @@ def _packages(blobs: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
 
 def _wrong_label(name: str) -> list[str]:
     wrong = []
-    if len(name.encode()) > _LONGEST_LABEL:
-        wrong.append(f"must be no more than {_LONGEST_LABEL} characters")
-    if not _LABEL.fullmatch(name):
-        wrong.append("must not contain dots" if _DOTTED.fullmatch(name) else _LABEL_RULE)
+    if len(name.encode()) > LABEL.longest:
+        wrong.append(f"must be no more than {LABEL.longest} characters")
+    if not LABEL.fits(name):
+        wrong.append("must not contain dots" if SUBDOMAIN.fits(name) else LABEL.rule)
     return wrong
 
 

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.gotext import quoted
 from shared.domain.groups.selectors import matches
-
-_NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_VALUE: Final = re.compile(rf"({_NAME.pattern})?")
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_ENDS: Final = "and must start and end with an alphanumeric character"
-_REGEX: Final = "regex used for validation is"
-_SYMBOLS: Final = f"must consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
-_KEY: Final = f"{_SYMBOLS} (e.g. 'MyName',  or 'my.name',  or '123-abc', {_REGEX} '{_NAME.pattern}')"
-_LABEL: Final = (
-    f"a valid label {_SYMBOLS.replace('must', 'must be an empty string or', 1)} "
-    f"(e.g. 'MyValue',  or 'my_value',  or '12345', {_REGEX} '{_VALUE.pattern}')"
-)
-_PREFIX: Final = (
-    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS} "
-    f"(e.g. 'example.com', {_REGEX} '{_SUBDOMAIN.pattern}')"
-)
-_LONGEST: Final = 63
-_LONGEST_PREFIX: Final = 253
+from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN
 
 
 class InvalidSelector(ValueError):
@@ -63,7 +45,7 @@ def _check(key: str, operator: str, values: Sequence[Any]) -> None:
         shown = ",".join(quoted(str(value)) for value in values)
         problems.append(f"values: Invalid value: [{shown}]: values set must be empty for exists and does not exist")
     for index, value in enumerate(map(str, values)):
-        if wrong := _wrong(value, _VALUE, _LONGEST, _LABEL):
+        if wrong := LABEL_VALUE.problems(value):
             problems.append(f"values[{index}][{key}]: Invalid value: {quoted(value)}: {'; '.join(wrong)}")
     if problems:
         raise InvalidSelector(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
@@ -72,16 +54,12 @@ def _check(key: str, operator: str, values: Sequence[Any]) -> None:
 def _wrong_key(key: str) -> list[str]:
     *prefixes, name = key.split("/")
     if len(prefixes) > 1:
-        return [f"a valid label key {_KEY} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+        with_prefix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"a valid label key {QUALIFIED_NAME.rule} {with_prefix}"]
     found: list[str] = []
     for prefix in prefixes:
-        wrong = _wrong(prefix, _SUBDOMAIN, _LONGEST_PREFIX, _PREFIX) if prefix else ["must be non-empty"]
+        wrong = SUBDOMAIN.problems(prefix) if prefix else ["must be non-empty"]
         found += (f"prefix part {why}" for why in wrong)
     if not name:
         found.append("name part must be non-empty")
-    return [*found, *(f"name part {why}" for why in _wrong(name, _NAME, _LONGEST, _KEY))]
-
-
-def _wrong(text: str, pattern: re.Pattern[str], longest: int, rule: str) -> list[str]:
-    found = [f"must be no more than {longest} bytes"] if len(text.encode(errors="surrogatepass")) > longest else []
-    return found if pattern.fullmatch(text) else [*found, rule]
+    return [*found, *(f"name part {why}" for why in QUALIFIED_NAME.problems(name))]

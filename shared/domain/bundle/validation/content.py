@@ -15,8 +15,8 @@ from shared.domain.bundle.validation.csv import cluster_service_version
 from shared.domain.bundle.validation.definition import definition
 from shared.domain.bundle.validation.finding import ERROR, Finding, plain, warned
 from shared.domain.bundle.validation.form import HELM, REGISTRY, media_type
+from shared.domain.bundle.validation.metadata import object_metadata
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.bundle.validation.words import object_metadata
 from shared.domain.gotext import quoted
 
 SUPPORTED: Final = {

@@ -11,9 +11,9 @@ from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.validation.examples import examples
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.bundle.validation.words import label_value, subdomain
 from shared.domain.gotext import quoted
 from shared.domain.semver import InvalidVersion, parse_version
+from shared.domain.syntax import LABEL_VALUE, SUBDOMAIN
 
 ALL_NAMESPACES: Final = "AllNamespaces"
 CASED: Final = (
@@ -44,7 +44,7 @@ def cluster_service_version(subject: Subject) -> Iterator[Finding]:
 
 
 def _name(name: str, field: str, value: str) -> Iterator[Finding]:
-    if wrong := [*subdomain(value), *label_value(value)]:
+    if wrong := [*SUBDOMAIN.problems(value), *LABEL_VALUE.problems(value)]:
         yield about(name, f"{field} {quoted(value)} is invalid: {','.join(wrong)}")
 
 

@@ -10,8 +10,8 @@ from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.typed import what_is
 from shared.domain.bundle.validation.finding import ERROR, Finding, plain
-from shared.domain.bundle.validation.words import label, subdomain
 from shared.domain.goencode import json_text
+from shared.domain.syntax import LABEL_1035, SUBDOMAIN
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
@@ -46,10 +46,10 @@ def _group(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
     if not group or not isinstance(group, str):
         yield _found("spec.group", "Required value", "")
     else:
-        yield from _all("spec.group", group, subdomain(group))
+        yield from _all("spec.group", group, SUBDOMAIN.problems(group))
         if "." not in group:
             yield _found("spec.group", "Invalid value", group, "should be a domain with at least one dot")
-    yield from _all("metadata.name", name, subdomain(name))
+    yield from _all("metadata.name", name, SUBDOMAIN.problems(name))
     if name != f"{plural}.{group}":
         yield _found("metadata.name", "Invalid value", name, 'must be spec.names.plural+"."+spec.group')
 
@@ -76,7 +76,7 @@ def _versions(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
         return  # the older form
     for index, name in enumerate(names):
         field = f"spec.versions[{index}].name"
-        yield from _all(field, name, label(name) if isinstance(name, str) else ["must be text"])
+        yield from _all(field, name, LABEL_1035.problems(name) if isinstance(name, str) else ["must be text"])
     if any(count > 1 for count in Counter(map(_plain, names)).values()):
         yield _found("spec.versions", "Invalid value", names, "must contain unique version names")
     if len(stored) != 1:
@@ -99,9 +99,9 @@ def _names(names: ReadOnly) -> Iterator[Finding]:
         elif not isinstance(value, str):
             yield _found(place, "Invalid value", value, "must be text")
         else:
-            yield from _all(place, value, label(value.lower() if field == "kind" else value))
+            yield from _all(place, value, LABEL_1035.problems(value.lower() if field == "kind" else value))
     for index, name in enumerate(as_list(names.get("shortNames"))):
-        wrong = label(name) if isinstance(name, str) else ["must be text"]
+        wrong = LABEL_1035.problems(name) if isinstance(name, str) else ["must be text"]
         yield from _all(f"spec.names.shortNames[{index}]", name, wrong)
     if kind and names.get("listKind") == kind:
         yield _found("spec.names.listKind", "Invalid value", kind, "kind and listKind may not be the same")

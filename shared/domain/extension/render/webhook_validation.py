@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
@@ -11,14 +10,8 @@ from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.extension.render.model import ALL, Bundle
 from shared.domain.extension.render.webhooks import CONVERSION, deployment_of
 from shared.domain.gotext import quoted
+from shared.domain.syntax import SUBDOMAIN
 
-_LONGEST: Final = 253
-_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
-_NO_SUBDOMAIN: Final = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN.pattern}')"
-)
 _FORBIDDEN_GROUPS: Final = ("*", "olm.operatorframework.io")
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _FORBIDDEN_RESOURCES: Final = frozenset({
@@ -29,8 +22,9 @@ _FORBIDDEN_RESOURCES: Final = frozenset({
 
 def reasons_against(name: str) -> list[str]:
     """Why a name cannot be that of a Deployment or of a webhook."""
-    reasons = [] if _SUBDOMAIN.fullmatch(name) else [_NO_SUBDOMAIN]
-    return reasons + ([f"must be no more than {_LONGEST} characters"] if len(name.encode()) > _LONGEST else [])
+    reasons = [] if SUBDOMAIN.fits(name) else [SUBDOMAIN.rule]
+    longest = SUBDOMAIN.longest
+    return reasons + ([f"must be no more than {longest} characters"] if len(name.encode()) > longest else [])
 
 
 def owned(bundle: Bundle) -> set[str]:
