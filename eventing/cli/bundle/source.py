@@ -57,15 +57,14 @@ def opened(reference: str) -> Iterator[Source]:
         return
     if path.is_file():
         raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', UNKNOWN)
-    from eventing.cli.catalog.pulling import pulled
-    from shared.adapters.images import OciError
+    from shared.adapters.images import OciError, unpacked
 
     is_local = path.is_dir() or reference.startswith(LOCAL_PREFIXES)
     if not is_local and not _REGISTRY.match(reference):
         what = f'failed to pull image "{reference}": repository name must be canonical'
         raise CliError(f"{what}, and there is no folder of that name; write registry/name:tag", USAGE)
     try:
-        with pulled(f"{LAYOUT_PREFIX}{reference}" if path.is_dir() else reference) as found:
+        with unpacked(f"{LAYOUT_PREFIX}{reference}" if path.is_dir() else reference) as found:
             if found.catalog or found.is_database:
                 raise CliError(f"{reference} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
             yield Source(reference, found.path, "" if is_local else reference)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the catalog.")]
@@ -19,7 +20,7 @@ LabelOption = Annotated[list[str] | None, typer.Option("-l", "--label", help="An
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(build)
+    group.command()(pulling(build))
 
 
 def build(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import show
 from eventing.cli.target import OutputOption
@@ -23,8 +24,8 @@ _MEGABYTE = 1_000_000
 def register(group: typer.Typer) -> None:
     """Add the verbs."""
     cache = typer.Typer(name="cache", help="Indexed catalogs on this machine.", no_args_is_help=True)
-    for verb in (fill, clear):
-        cache.command()(verb)
+    cache.command()(pulling(fill))
+    cache.command()(clear)
     cache.command("list")(list_catalogs)
     group.add_typer(cache)
 

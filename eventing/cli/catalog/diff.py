@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eventing.cli.catalog.failures import told
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE
 from eventing.cli.output import show
 
@@ -17,7 +18,7 @@ OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json o
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(diff)
+    group.command()(pulling(diff))
 
 
 def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "table") -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from eventing.cli.catalog.failures import told
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.output import document, table
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, or - for stdin.")]
@@ -15,7 +16,7 @@ OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json o
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(lint)
+    group.command()(pulling(lint))
 
 
 def lint(path: PathArgument, output: OutputOption = "table") -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from eventing.cli.failure import USAGE, CliError
-from shared.adapters.paths import LOCAL_PREFIXES
-
-if TYPE_CHECKING:
-    from shared.adapters.images import Unpacked
+from shared.adapters.certificates import ARE_IGNORED
 
 _FLAGS = {
     "use_http": Annotated[bool | None, typer.Option("--use-http", help="Speak plain HTTP to registries.")],
@@ -24,7 +19,6 @@ _FLAGS = {
     ],
     "skip_tls": Annotated[bool | None, typer.Option("--skip-tls", hidden=True)],
 }
-_is_lax: ContextVar[bool] = ContextVar("is_lax", default=False)
 
 
 def pulling(verb: Callable[..., None]) -> Callable[..., None]:
@@ -33,11 +27,11 @@ def pulling(verb: Callable[..., None]) -> Callable[..., None]:
     @wraps(verb)
     def run(*args: Any, **words: Any) -> None:
         flags = {name: words.pop(name, None) for name in _FLAGS}
-        token = _is_lax.set(_judged(**flags))
+        token = ARE_IGNORED.set(_judged(**flags))
         try:
             verb(*args, **words)
         finally:
-            _is_lax.reset(token)
+            ARE_IGNORED.reset(token)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     added = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in _FLAGS.items()]
@@ -60,22 +54,4 @@ def _judged(*, use_http: bool | None, skip_tls_verify: bool | None, skip_tls: bo
 
 def is_lax() -> bool:
     """Whether certificates do not count while this verb runs."""
-    return _is_lax.get()
-
-
-@contextmanager
-def pulled(name: str) -> Iterator[Unpacked]:
-    """The files of an image, with the credentials of whoever runs us. OciError when it cannot be had."""
-    import os
-    from pathlib import Path
-
-    from shared.adapters.images import unpacked
-
-    if not _is_lax.get() or name.startswith(LOCAL_PREFIXES):
-        with unpacked(name) as found:
-            yield found
-        return
-    from shared.adapters.oci import logins
-
-    with unpacked(name, logins.registry_of_machine(os.environ, Path.home(), is_insecure=True)) as found:
-        yield found
+    return ARE_IGNORED.get()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _TERMINATION_LOG = Path("/dev/termination-log")
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(serve)
+    group.command()(pulling(serve))
 
 
 def serve(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eventing.cli.catalog.pulling import pulled
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from shared.adapters.paths import LAYOUT_MARK, LAYOUT_PREFIX, LOCAL_PREFIXES
 
@@ -188,13 +187,13 @@ def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]
 
 
 def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found]:
-    from shared.adapters.images import OciError
+    from shared.adapters.images import OciError, unpacked
 
     if not name.startswith(LOCAL_PREFIXES) and (why := _wrong_name(name)):
         also = "; nor is there a folder or file of this name"
         raise CliError(f'failed to pull image "{reference}": {why}{also}', USAGE)
     try:
-        with pulled(name) as image:
+        with unpacked(name) as image:
             if image.catalog is not None:
                 yield _allowed(Found(Kind.CATALOG_IMAGE, reference, image.catalog), kinds)
             elif image.is_bundle:

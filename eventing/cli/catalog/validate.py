@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import check_form
 from eventing.cli.failure import NEGATIVE, UNKNOWN
 
@@ -22,7 +23,7 @@ FormatOption = Annotated[
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(validate)
+    group.command()(pulling(validate))
 
 
 def validate(paths: PathsArgument, output: FormatOption = "text") -> None:

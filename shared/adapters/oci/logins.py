@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from shared.adapters.certificates import ARE_IGNORED
 from shared.adapters.oci import mirror_sets
 from shared.adapters.oci.credentials import Credentials
 from shared.adapters.oci.limits import Limits
@@ -41,12 +42,10 @@ def _registries_conf(environ: Mapping[str, str], home: Path) -> Mirrors:
     return Mirrors.of_files([chosen / "registries.conf", *added])
 
 
-def registry_of_machine(
-    environ: Mapping[str, str], home: Path, limits: Limits | None = None, *, is_insecure: bool = False
-) -> Registry:
-    """A client with the logins, mirrors and certificates of the person who runs us; insecure: no certificate counts."""
+def registry_of_machine(environ: Mapping[str, str], home: Path, limits: Limits | None = None) -> Registry:
+    """A client with the logins, mirrors and certificates of the person who runs us."""
     trust = Trust.of((home / ".config" / "containers" / "certs.d",))
-    mirrors = replace(mirrors_of_machine(environ, home), is_insecure=is_insecure)
+    mirrors = replace(mirrors_of_machine(environ, home), is_insecure=ARE_IGNORED.get())
     return Registry(Transport(trust=trust), of_machine(environ, home), limits, mirrors=mirrors)
 
 

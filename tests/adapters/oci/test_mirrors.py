@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.certificates import ARE_IGNORED
 from shared.adapters.oci import OciError, Reference, Registry, Transport, logins, mirror_sets, pull
 from shared.adapters.oci.image import in_memory
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
@@ -176,6 +177,16 @@ def test_where_no_certificate_counts_it_does_not_at_mirrors_either() -> None:
     assert [place.is_insecure for image in (_BY_TAG, "b.io/c:1") for place in lax.places(Reference.parse(image))] == [
         True, True, True,
     ]  # fmt: skip
+
+
+def test_who_says_that_certificates_do_not_count_means_every_place(tmp_path: Path) -> None:
+    token = ARE_IGNORED.set(True)
+    try:
+        lax = logins.registry_of_machine({}, tmp_path)
+    finally:
+        ARE_IGNORED.reset(token)
+    for client, is_lax in ((lax, True), (logins.registry_of_machine({}, tmp_path), False)):
+        assert [place.is_insecure for place in client._mirrors.places(Reference.parse(_BY_TAG))] == [is_lax]
 
 
 @pytest.fixture

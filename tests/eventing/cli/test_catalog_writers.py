@@ -313,6 +313,8 @@ def test_r227_r244_a_catalog_is_rendered_and_listed_from_an_image(registry: Scri
     image = an_image(registry, steps, {CATALOG_LABEL: "/configs", BUNDLE_LABEL: "x"}, below="configs/")
     assert printed("render", image) == printed("render", str(steps))
     assert printed("list", "channels", image) == CHANNELS
+    assert printed("validate", image, "--use-http") == ""
+    assert "RULE" in printed("lint", image, "--skip-tls-verify")
 
 
 def test_r298_the_images_of_a_template_are_pulled(registry: ScriptedRegistry, bundle: Path) -> None:
