@@ -69,7 +69,7 @@ def diff(
     if old is None or new is None:
         raise CliError("crd diff: give OLD NEW, or --batch and questions on stdin", USAGE)
     waivers = _waivers(waive or ())
-    found = _compared(_definitions(old), _definitions(new), list(manifests(objects or ())), waivers)
+    found = _compared(_pairs(old, new), list(manifests(objects or ())), waivers)
     _tell(found, form)
     if not all(one.is_safe for one in found):
         raise typer.Exit(NEGATIVE)
@@ -87,19 +87,27 @@ def _waivers(words: Sequence[str]) -> list[Waiver]:
 
 _Located = Mapping[str, tuple[str, dict[str, Any]]]
 """By name: the file of a definition, and the definition."""
+_Pairs = Mapping[str, tuple[dict[str, Any], str, dict[str, Any]]]
+"""By name: the old edition, the file of the new one, and the new one."""
 
 
-def _compared(
-    old: _Located, new: _Located, objects: Sequence[Mapping[str, Any]], waivers: Sequence[Waiver]
-) -> list[Definition]:
-    """What is found about each definition that both sides have."""
+def _pairs(old: str, new: str) -> _Pairs:
+    """What both sides have. CliError when that is nothing."""
+    before, after = _definitions(old), _definitions(new)
+    for name in sorted(before.keys() ^ after.keys()):
+        sys.stderr.write(f"# {name} is only in {old if name in before else new}\n")
+    if before.keys().isdisjoint(after):
+        raise CliError(f"{old} and {new} have no CustomResourceDefinition in common", UNKNOWN)
+    return {name: (before[name][1], *after[name]) for name in sorted(before.keys() & after.keys())}
+
+
+def _compared(pairs: _Pairs, objects: Sequence[Mapping[str, Any]], waivers: Sequence[Waiver]) -> list[Definition]:
     from shared.domain.extension.crd_safety.judgement import judged
     from shared.domain.extension.crd_safety.report import Definition
     from shared.domain.extension.shape import InvalidQuestion
 
     found = []
-    for name in sorted(old.keys() & new.keys()):
-        (_, before), (file, after) = old[name], new[name]
+    for name, (before, file, after) in pairs.items():
         try:
             found.append(Definition(name, quote(file), judged(before, after, objects, waivers)))
         except InvalidQuestion as error:

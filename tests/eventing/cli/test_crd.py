@@ -73,6 +73,13 @@ def test_reports_for_programs(editions: tuple[Path, Path]) -> None:
     assert location["uri"].endswith("/new/crd.yaml")
 
 
+def test_what_only_one_side_has_is_named(editions: tuple[Path, Path], tmp_path: Path) -> None:
+    other = {**a_crd(), "metadata": {"name": "cats.acme.io"}}
+    both, alone = written(tmp_path / "both.yaml", a_crd(), other), written(tmp_path / "alone.yaml", other)
+    assert f"cats.acme.io is only in {both}" in run(both, editions[1]).stderr
+    refused(UNKNOWN, "have no CustomResourceDefinition in common", alone, editions[1])
+
+
 def test_what_cannot_be_compared(editions: tuple[Path, Path], tmp_path: Path) -> None:
     odd = written(tmp_path / "odd.yaml", {**a_crd(), "spec": {"versions": 5}})
     refused(USAGE, "give OLD NEW", editions[0])
