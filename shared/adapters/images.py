@@ -22,11 +22,10 @@ from shared.adapters.oci.layout import Layout, LayoutName
 from shared.adapters.oci.origin import Name, Origin
 from shared.adapters.paths import ARCHIVE_PREFIX, LAYOUT_PREFIX
 from shared.adapters.progress import ended
-from shared.domain.bundle.annotations import CONFIGS, PACKAGE
+from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
 
 __all__ = ["OciError", "Unpacked", "folder_of", "origin_of", "unpacked"]
 
-DATABASE: Final = "operators.operatorframework.io.index.database.v1"
 _CHUNK_BYTES: Final = 1024 * 1024
 _DIRECTORY_MODE: Final = 0o700
 

@@ -15,9 +15,7 @@ from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 from shared.ports import ImageSource, Pulled, Unavailable
 
-_DATABASE: Final = "operators.operatorframework.io.index.database.v1"
 _OPEN_CATALOGS: Final = 64
-_CHUNK_BYTES: Final = 1024 * 1024
 _OURS: Final = ("catalog", "file-")
 """What the names of snapshots of images begin with, in any form that they ever had, and those of their files."""
 _UNUSED_SECONDS: Final = 3600.0

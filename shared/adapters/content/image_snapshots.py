@@ -17,11 +17,10 @@ from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.content.store import Store
 from shared.adapters.oci import OciError, pull
 from shared.adapters.oci.origin import N, Origin
-from shared.domain.bundle.annotations import CONFIGS, PACKAGE
+from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
 from shared.domain.catalog import ignore
 from shared.domain.catalog.documents import NotACatalog
 
-_DATABASE: Final = "operators.operatorframework.io.index.database.v1"
 _CHUNK_BYTES: Final = 1024 * 1024
 
 
@@ -59,7 +58,7 @@ def directories(labels: Mapping[str, str]) -> tuple[str, ...]:
     """Where a catalog image has its files. OciError when it is none."""
     if CONFIGS in labels:
         return (labels[CONFIGS].strip("/"),)
-    if _DATABASE in labels:
+    if DATABASE in labels:
         raise OciError(
             "Malformed", "it holds a database, a form of catalog that is no longer served: migrate it to files"
         )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
+import stat
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from shared.adapters.content.snapshot.needs import needs
 
@@ -22,6 +22,14 @@ _LIMIT_BYTES: Final = 4 * 1024 * 1024 * 1024
 
 References = Callable[[Path], Collection[str]]
 """The names of the files that a file needs, which therefore are kept as long as it is."""
+
+
+class _Kept(NamedTuple):
+    """A file as it was when the folder was looked at; another process may remove it at any moment."""
+
+    used_ns: int
+    size: int
+    path: Path
 
 
 class Store:
@@ -76,43 +84,36 @@ class Store:
 
     def newest(self, prefix: str) -> str | None:
         """The name, as far as file names spell it, of the file that was used last among those that begin alike."""
-        found = [(path.stat().st_mtime_ns, path.name) for path in self._kept() if path.name.startswith(file_of(prefix))]
-        return max(found)[1] if found else None
+        found = [one for one in self._kept() if one.path.name.startswith(file_of(prefix))]
+        return max(found).path.name if found else None
 
     def names(self, prefix: str = "") -> list[str]:
         """All files that begin alike, as file names spell them."""
-        return sorted(path.name for path in self._kept() if path.name.startswith(file_of(prefix)))
+        return sorted(one.path.name for one in self._kept() if one.path.name.startswith(file_of(prefix)))
 
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(path.stat().st_size for path in self._kept())
+        return sum(one.size for one in self._kept())
 
     def forget(self, is_wanted: Callable[[str], bool], *, unused_seconds: float = 0.0) -> int:
         """Remove the files that neither are wanted nor needed by one that is; how many bytes that were.
 
         What was used in the last `unused_seconds` counts as wanted.
         """
-        kept, used_since = list(self._kept()), time.time() - unused_seconds
-        roots = [path for path in kept if is_wanted(path.name) or _used_at(path) > used_since]
+        kept, used_since = list(self._kept()), time.time_ns() - unused_seconds * 1e9
+        roots = [one.path for one in kept if is_wanted(one.path.name) or one.used_ns > used_since]
         needed = {path.name for path in roots}
         while roots:
             more = {file_of(name) for path in roots for name in self._references(path)} - needed
             needed |= more
-            roots = [path for path in kept if path.name in more]
+            roots = [one.path for one in kept if one.path.name in more]
         removed = 0
-        for path in kept:
-            if path.name not in needed:
+        for one in kept:
+            if one.path.name not in needed:
                 with suppress(FileNotFoundError):  # another process forgets, too
-                    removed += path.stat().st_size
-                    path.unlink()
+                    one.path.unlink()
+                    removed += one.size
         return removed
-
-    @contextmanager
-    def scratch(self) -> Iterator[Path]:
-        """A folder that is gone afterwards."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=_ASIDE, dir=self.folder) as folder:
-            yield Path(folder)
 
     def _path(self, name: str) -> Path:
         return self.folder / file_of(name)
@@ -139,50 +140,41 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _kept(self) -> Iterator[Path]:
-        with suppress(FileNotFoundError):
-            for path in self.folder.iterdir():
-                if path.is_file() and not path.name.startswith(_ASIDE) and path.suffix != _LOCK:
-                    yield path
+    def _kept(self) -> Iterator[_Kept]:
+        """The files that are here now."""
+        for path in self.folder.iterdir() if self.folder.is_dir() else ():
+            if path.name.startswith(_ASIDE) or path.suffix == _LOCK:
+                continue
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                continue  # another process has just removed it
+            if stat.S_ISREG(status.st_mode):
+                yield _Kept(status.st_mtime_ns, status.st_size, path)
 
     def _sweep(self) -> None:
         """Remove scratch of killed processes, and the files read longest ago while there are too many bytes."""
         before = time.time() - _STALE_SECONDS
         for path in self.folder.glob(f"{_ASIDE}*"):
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError):  # its writer has just finished it, or another process sweeps, too
                 if path.stat().st_mtime < before:
-                    _remove(path)
-        with suppress(FileNotFoundError):  # another process sweeps, too
-            self._shrink()
+                    path.unlink()
+        self._shrink()
 
     def _shrink(self) -> None:
-        kept = sorted((status.st_mtime, status.st_size, path) for path in self._kept() if (status := path.stat()))
-        surplus = sum(size for _, size, _ in kept) - self._limit_bytes
+        kept = sorted(self._kept())
+        surplus = sum(one.size for one in kept) - self._limit_bytes
         if surplus <= 0:
             return
-        needs = {path: {file_of(name) for name in self._references(path)} for _, _, path in kept}
-        users = Counter(name for names in needs.values() for name in names)
-        while surplus > 0 and (free := next((one for one in kept if not users[one[2].name]), None)):
-            _, size, path = free
+        needed_by = {one.path: {file_of(name) for name in self._references(one.path)} for one in kept}
+        users = Counter(name for names in needed_by.values() for name in names)
+        while surplus > 0 and (free := next((one for one in kept if not users[one.path.name]), None)):
             kept.remove(free)
-            users.subtract(needs[path])
-            path.unlink(missing_ok=True)
-            surplus -= size
+            users.subtract(needed_by[free.path])
+            free.path.unlink(missing_ok=True)
+            surplus -= free.size
 
 
 def file_of(name: str) -> str:
     """How the folder spells a name."""
     return name.replace(":", "-")
-
-
-def _used_at(path: Path) -> float:
-    with suppress(FileNotFoundError):
-        return path.stat().st_mtime
-    return 0.0
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

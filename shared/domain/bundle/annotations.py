@@ -17,6 +17,8 @@ KEYS: Final = (MANIFESTS, MEDIA_TYPE, METADATA, PACKAGE, CHANNELS, DEFAULT_CHANN
 """The annotations that unpacking copies to the ConfigMap, in this order; it copies no others."""
 CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
 """Label of a catalog image: where its file-based catalog is."""
+DATABASE: Final = "operators.operatorframework.io.index.database.v1"
+"""Label of a catalog image of old: where its database is."""
 
 
 @dataclass(frozen=True, slots=True)
