@@ -79,7 +79,7 @@ def stop(directory: StateDirectory) -> bool:
     if addresses is None:
         return False
     os.kill(addresses.supervisor, signal.SIGTERM)
-    deadline = time.monotonic() + 3 * STOP_SECONDS
+    deadline = time.monotonic() + 4 * STOP_SECONDS  # its programs end one after the other, then it leaves the cluster
     while is_alive(addresses.supervisor) and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
     if is_alive(addresses.supervisor):
