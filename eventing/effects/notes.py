@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from eventing.effects.api import Api
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, uid_of
+from shared.api.manifest import Manifest, timestamp, uid_of
 from shared.kinds import EVENT, Ref
 from shared.step import Record
 
@@ -20,7 +20,7 @@ WINDOW = timedelta(hours=1)
 def note(api: Api, record: Record, about: Manifest | None, now: datetime) -> Manifest:
     """Write the Event, or count it when an equal one is younger than an hour; the stored Event."""
     ref = event_ref(record)
-    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    stamp = timestamp(now)
     try:
         # why: most Events are new, and one request is enough for those
         return api.create(_event(record, ref, uid_of(about or {}), stamp))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, timestamp
 from shared.names import KUBELET_FAIL
 
 AVAILABLE = "Available"
@@ -53,7 +53,7 @@ def _conditions(failure: str, before: Sequence[ReadOnly], now: datetime) -> list
 
 
 def _condition(fact: tuple[str, str, str, str], before: ReadOnly | None, now: datetime) -> Manifest:
-    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    stamp = timestamp(now)
     condition = dict(zip(("type", "status", "reason", "message"), fact, strict=True))
     if before and all(before.get(key) == value for key, value in condition.items()):
         return dict(before)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, uid_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, timestamp, uid_of
 from shared.kinds import Ref
 from shared.names import KUBELET_FAIL
 
@@ -87,7 +87,7 @@ def removal_due(job: ReadOnly) -> datetime | None:
 
 def active(progress: Progress) -> Manifest:
     """Status of a Job whose process runs."""
-    return {"startTime": _stamp(progress.started), "active": 1, "ready": 1, "failed": progress.failures or None}
+    return {"startTime": timestamp(progress.started), "active": 1, "ready": 1, "failed": progress.failures or None}
 
 
 def complete(progress: Progress, now: datetime) -> Manifest:
@@ -96,7 +96,7 @@ def complete(progress: Progress, now: datetime) -> Manifest:
     return {
         **_ended(progress),
         "succeeded": 1,
-        "completionTime": _stamp(now),
+        "completionTime": timestamp(now),
         "conditions": [_condition(kind, *said, now) for kind in ("SuccessCriteriaMet", "Complete")],
     }
 
@@ -118,7 +118,7 @@ def failed(progress: Progress, reason: str, now: datetime) -> Manifest:
 def _ended(progress: Progress) -> Manifest:
     """None removes what `active` said."""
     return {
-        "startTime": _stamp(progress.started),
+        "startTime": timestamp(progress.started),
         "active": None,
         "ready": 0,
         "terminating": 0,
@@ -136,7 +136,7 @@ def _secrets(pod: ReadOnly, container: ReadOnly) -> dict[str, str]:
 
 
 def _condition(kind: str, reason: str, message: str, now: datetime) -> Manifest:
-    stamp = _stamp(now)
+    stamp = timestamp(now)
     return {
         "type": kind,
         "status": "True",
@@ -145,10 +145,6 @@ def _condition(kind: str, reason: str, message: str, now: datetime) -> Manifest:
         "lastProbeTime": stamp,
         "lastTransitionTime": stamp,
     }
-
-
-def _stamp(instant: datetime) -> str:
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _instant(text: str) -> datetime:

@@ -9,7 +9,7 @@ from typing import Any
 
 from eventing.sandbox.failures import bad_request
 from eventing.sandbox.resources import Node, Resource, field_numbers, resolve
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, timestamp
 
 MAGIC = b"k8s\x00"
 MEDIA = "application/vnd.kubernetes.protobuf"
@@ -99,7 +99,7 @@ def _scalar(value: Any, node: Node) -> Any:
 
 def _time(data: bytes) -> str | None:
     fields = dict(_fields(data))
-    return datetime.fromtimestamp(fields.get(1, 0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if fields.get(1) else None
+    return timestamp(datetime.fromtimestamp(fields.get(1, 0), UTC)) if fields.get(1) else None
 
 
 def _int_or_string(data: bytes) -> int | str:

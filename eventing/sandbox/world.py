@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from eventing.sandbox.resources import Registry
 from eventing.sandbox.store import Store
+from shared.api.manifest import timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,4 +26,4 @@ class World:
 
 def now() -> str:
     """The present instant as Kubernetes writes it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return timestamp(datetime.now(UTC))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 Manifest: TypeAlias = dict[str, Any]  # why: JSON is dynamic; this alias is the one place that says so
@@ -45,3 +46,8 @@ def labels_of(manifest: ReadOnly) -> dict[str, str]:
 def annotations_of(manifest: ReadOnly) -> dict[str, str]:
     """`metadata.annotations` as a new dict."""
     return dict(metadata(manifest).get("annotations") or {})
+
+
+def timestamp(instant: datetime) -> str:
+    """An instant as Kubernetes writes it, in whole seconds."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.api.manifest import Manifest, ReadOnly
+from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.domain import durations
-from shared.domain.subscription.conditions import stamp
 
 READY = "READY"
 TRANSIENT_FAILURE = "TRANSIENT_FAILURE"
@@ -92,9 +91,9 @@ def snapshotted(
     new = _without_error(status)
     old = status.get("connectionState") or {}
     if (old.get("address"), old.get("lastObservedState")) != (reference, READY):
-        new["connectionState"] = {"address": reference, "lastObservedState": READY, "lastConnect": stamp(now)}
+        new["connectionState"] = {"address": reference, "lastObservedState": READY, "lastConnect": timestamp(now)}
         if wish.interval is not None:
-            new["latestImageRegistryPoll"] = stamp(now)
+            new["latestImageRegistryPoll"] = timestamp(now)
     remarks = [(INTERVAL_INVALID, wish.interval_error)] if wish.interval_error else []
     remarks += [(BUNDLES_LEFT_OUT, f"wrong with its bundles: {' | '.join(left_out)}")] if left_out else []
     if remarks:
@@ -108,7 +107,11 @@ def unavailable(status: ReadOnly, message: str, now: datetime) -> Manifest:
     old = status.get("connectionState") or {}
     if old.get("lastObservedState") != TRANSIENT_FAILURE:
         address = str(old.get("address") or "")
-        new["connectionState"] = {"address": address, "lastObservedState": TRANSIENT_FAILURE, "lastConnect": stamp(now)}
+        new["connectionState"] = {
+            "address": address,
+            "lastObservedState": TRANSIENT_FAILURE,
+            "lastConnect": timestamp(now),
+        }
     return new
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of
-from shared.domain.subscription.conditions import stamp
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, timestamp
 
 TEMPLATES_RESOLVED = "TemplatesHaveResolved"
 IMAGE_RESOLVED = "ResolvedImage"
@@ -80,7 +79,7 @@ def _condition(old: Sequence[ReadOnly], kind: str, image: Filled, now: datetime)
     since = before.get("lastTransitionTime") if before.get("status") == verdict else None
     message = image.image if kind == IMAGE_RESOLVED else _sentence(image)
     stated = {"type": kind, "status": verdict, "reason": reason, "message": message}
-    return {**stated, "lastTransitionTime": since or stamp(now)}
+    return {**stated, "lastTransitionTime": since or timestamp(now)}
 
 
 def _sentence(image: Filled) -> str:

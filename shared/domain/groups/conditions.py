@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, timestamp
 from shared.domain.lifecycle.ownership import owner_reference
-from shared.domain.lifecycle.phases import timestamp
 from shared.kinds import OPERATOR_CONDITION, ROLE, ROLE_BINDING, Kind
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, timestamp
 from shared.domain.groups.copies import Copy, Places, is_member, lasts_from, places, wanted_look
 from shared.domain.groups.group import Group
-from shared.domain.lifecycle.phases import is_copied, timestamp
+from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import OLM_CONFIG
 
 CONFIG = OLM_CONFIG.ref("cluster")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of
+from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, timestamp
 from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES
 from shared.domain.groups.selectors import matches
@@ -78,7 +78,7 @@ def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool
     if conditions := _conditions(group, has_siblings=has_siblings, now=now):
         wanted["conditions"] = conditions
     if {**wanted, "lastUpdated": ""} != {**present, "lastUpdated": ""}:
-        wanted["lastUpdated"] = _stamp(now)
+        wanted["lastUpdated"] = timestamp(now)
     return wanted
 
 
@@ -101,11 +101,7 @@ def _condition(present: ReadOnly | None, kind: str, reason: str, message: str, *
     wanted = {"type": kind, "status": "True", "reason": reason, "message": message}
     if present and {**present, **wanted} == present:
         return present
-    return {**wanted, "lastTransitionTime": _stamp(now)}
-
-
-def _stamp(now: datetime) -> str:
-    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {**wanted, "lastTransitionTime": timestamp(now)}
 
 
 def label_of(uid: str) -> str:

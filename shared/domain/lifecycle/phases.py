@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, namespace_of, timestamp
 
 Phase = Literal["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing", "Deleting"]
 
@@ -139,11 +139,6 @@ def is_copied(csv: ReadOnly) -> bool:
 def is_uncopiable(csv: ReadOnly) -> bool:
     """Whether it must not be copied to the namespaces of its group."""
     return phase_of(csv) == "" or reason_of(csv) in _UNCOPIABLE
-
-
-def timestamp(now: datetime) -> str:
-    """An instant as Kubernetes writes it, whole seconds."""
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def instant(text: object) -> datetime | None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, timestamp
 from shared.domain.groups.targets import refusal
 from shared.domain.plan.execution import FINISHED
-from shared.domain.subscription.conditions import stamp
 
 Phase = Literal["", "RequiresApproval", "Installing", "Complete", "Failed"]
 CHECK_FAILED = "InstallCheckFailed"
@@ -87,7 +86,7 @@ def unblocked(status: ReadOnly, now: datetime) -> Manifest:
 
 def approved(status: ReadOnly, now: datetime) -> Manifest:
     """The plan is carried out from now on."""
-    started = {"startTime": stamp(now), **status, "phase": "Installing"}
+    started = {"startTime": timestamp(now), **status, "phase": "Installing"}
     if status.get("phase") == "RequiresApproval":
         started.pop("message", None)
     return started
@@ -120,7 +119,7 @@ def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is
 
 
 def _started(status: ReadOnly, now: datetime) -> datetime:
-    return datetime.fromisoformat(str(status.get("startTime") or stamp(now))).astimezone(UTC)
+    return datetime.fromisoformat(str(status.get("startTime") or timestamp(now))).astimezone(UTC)
 
 
 def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *, now: datetime) -> Manifest:
@@ -132,5 +131,5 @@ def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *
         return dict(status)
     since = old.get("lastTransitionTime") if old.get("status") == verdict else None
     shown = {key: value for key, value in stated.items() if value}
-    condition = {**shown, "lastUpdateTime": stamp(now), "lastTransitionTime": since or stamp(now)}
+    condition = {**shown, "lastUpdateTime": timestamp(now), "lastTransitionTime": since or timestamp(now)}
     return {**status, "conditions": [*others, condition]}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from shared.api.manifest import Manifest, ReadOnly
+from shared.api.manifest import Manifest, ReadOnly, timestamp
 
 RESOLUTION_FAILED = "ResolutionFailed"
 BUNDLE_UNPACKING = "BundleUnpacking"
@@ -42,14 +42,14 @@ def changed(
     old: Sequence[Manifest] = status.get("conditions") or []
     kept = [condition for condition in old if condition.get("type") not in set(drop)]
     for wanted in put:
-        kept = _put(kept, wanted, stamp(now))
+        kept = _put(kept, wanted, timestamp(now))
     new = {**{key: value for key, value in status.items() if key not in fields}, "conditions": kept}
     new.update({key: value for key, value in fields.items() if value is not None})
     if not kept:
         del new["conditions"]
     before = {key: value for key, value in status.items() if value not in ([], "")}
     after = {key: value for key, value in new.items() if value not in ([], "")}
-    return None if after == before else {**new, "lastUpdated": stamp(now)}
+    return None if after == before else {**new, "lastUpdated": timestamp(now)}
 
 
 def _put(conditions: Sequence[Manifest], wanted: Condition, at: str) -> list[Manifest]:
@@ -76,8 +76,3 @@ def since(status: ReadOnly, kind: str, now: datetime) -> datetime:
     condition = find(status, kind) or {}
     told = condition.get("lastTransitionTime")
     return datetime.fromisoformat(str(told)).astimezone(UTC) if told else now
-
-
-def stamp(instant: datetime) -> str:
-    """An instant as Kubernetes writes it."""
-    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")

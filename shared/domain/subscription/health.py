@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, timestamp, uid_of, version_of
 from shared.domain.catalog_source import is_healthy
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, Condition, stamp
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, Condition
 
 
 def visible(sources: Iterable[ReadOnly], namespace: str, global_namespace: str) -> tuple[ReadOnly, ...]:
@@ -39,7 +39,7 @@ def catalog_health(status: ReadOnly, sources: Sequence[ReadOnly], now: datetime)
     """`catalogHealth`: the old list as it is while it tells the same catalogs and the same health."""
     old: list[Manifest] = list(status.get("catalogHealth") or [])
     new = [
-        {"catalogSourceRef": _reference(source), "lastUpdated": stamp(now), "healthy": is_healthy(source)}
+        {"catalogSourceRef": _reference(source), "lastUpdated": timestamp(now), "healthy": is_healthy(source)}
         for source in sources
     ]
     return old if list(map(_told, old)) == list(map(_told, new)) else new

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, timestamp
 from shared.domain.lifecycle import phases
 from shared.domain.lifecycle.phases import Notice, Status, status_of
 from tests.domain.lifecycle.builders import NOW, a_csv, a_status, at
@@ -112,4 +112,4 @@ def test_a_time_that_cannot_be_read_is_none(text: str | None) -> None:
 
 
 def test_times_survive_a_round_trip() -> None:
-    assert phases.instant(phases.timestamp(NOW)) == NOW
+    assert phases.instant(timestamp(NOW)) == NOW
