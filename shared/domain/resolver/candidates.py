@@ -30,6 +30,8 @@ class Candidates:
 def candidates(subscriber: Subscriber, market: Market) -> Candidates:
     """What the Subscription may get. AmbiguousInstallation; ChannelError when a channel of its package has no order."""
     current = _current(subscriber, market)
+    if current is None and subscriber.opt_in.hold:
+        return Candidates(subscriber, None)
     pool, refusal = _pool(subscriber, market, is_new=current is None)
     if refusal:
         return Candidates(subscriber, current, refusal=refusal)

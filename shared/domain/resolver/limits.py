@@ -34,7 +34,7 @@ def limits(asked: Sequence[Candidates], needs: Needs, market: Market, id_of: IdO
     strict = [found for found in asked if found.subscriber.opt_in.dependencies == REQUIRE]
     for found in asked:
         if found.subscriber.opt_in != NONE:
-            forbidden[found.subscriber.name] = list(_of_versions(found, market, id_of))
+            forbidden[found.subscriber.name] = [*_of_versions(found, market, id_of), *_of_holds(found, needs, id_of)]
     for found, missing in _unsupplied(strict, asked, needs, id_of) if strict else ():
         why = "requires that what it needs is there"
         forbidden[found.subscriber.name] += _excluded(found, missing, why, names.DEPENDENCIES)
@@ -46,7 +46,15 @@ def _of_versions(found: Candidates, market: Market, id_of: IdOf) -> Iterator[Exc
     if wish.version:
         others = [one for one in _options(found) if not _is_on_the_way(one, found, market)]
         yield from _excluded(found, map(id_of, others), f"accepts only {wish.version}", names.VERSION)
-    if wish.why_held and found.current is not None:
+
+
+def _of_holds(found: Candidates, needs: Needs, id_of: IdOf) -> Iterator[Excluded]:
+    wish = found.subscriber.opt_in
+    if found.current is None and wish.hold:
+        mine = [one for one in needs if not one.is_installed and one.package == found.subscriber.package]
+        why = f"gets nothing, because it is held: {wish.hold}"
+        yield from _excluded(found, sorted(map(id_of, mine)), why, names.HOLD)
+    elif wish.why_held and found.current is not None:
         why = f"keeps {found.current.name}, because it is held: {wish.why_held}"
         annotation = names.HOLD if wish.hold else names.HOLD_INSTALLED
         yield from _excluded(found, map(id_of, found.operators), why, annotation)

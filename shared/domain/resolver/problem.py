@@ -153,6 +153,8 @@ def _subscription(found: Candidates, draft: _Draft, forbidden: Sequence[Constrai
     exists = Mandatory(subject, f"subscription {name} exists")
     if found.refusal:
         return Variable(subject, (exists, Prohibited(subject, found.refusal), *forbidden))
+    if found.current is None and found.subscriber.opt_in.hold:
+        return Variable(subject, (exists, *forbidden))
     kept = () if found.current is None else (found.current,)
     options = tuple(dict.fromkeys(draft.id_of(one) for one in (*found.operators, *kept)))
     return Variable(subject, (exists, Dependency(subject, options, _wish(name, options)), *forbidden))

@@ -90,12 +90,9 @@ def _is_unread(catalog: Catalog) -> bool:
 
 
 def set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
-    """Why nothing is decided for a Subscription: by its own wish, or because nothing can be said about it."""
-    wish = subscriber.opt_in
-    if problem := wish.problem():
+    """Why nothing is decided for a Subscription: what it wishes, or what it is offered, cannot be read."""
+    if problem := subscriber.opt_in.problem():
         return _stopped(subscriber, problem)
-    if wish.hold and not subscriber.installed_csv:
-        return Component((subscriber.name,), reasons={subscriber.name: f"nothing is installed: held: {wish.hold}"})
     return None if inputs.is_whole else _unreadable(subscriber, inputs)
 
 
@@ -203,7 +200,7 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
             return f"{one.bundle.name} from channel {one.channel} of catalog {one.catalog.key}{instead}{alone}"
     wish, installed = subscriber.opt_in, subscriber.installed_csv
     if wish.why_held:
-        return f"{installed} is held: {wish.why_held}"
+        return f"{installed or 'nothing yet'} is held: {wish.why_held}"
     what = f"nothing in its channel that version {wish.version} accepts" if wish.version else "nothing in its channel"
     return f"{installed} is installed, and {what} replaces it"
 

@@ -121,9 +121,18 @@ def test_a_hold_keeps_out_what_is_not_installed_unless_it_waits_for_that(whole: 
     inputs = seen(both, subs=[sub("a", hold="audit"), sub("b")], whole=whole)
     found = resolve(inputs)
     assert [one.bundle.name for one in found.chosen] == ["b.v1"]
-    assert found.reasons["a"] == "nothing is installed: held: audit"
+    assert found.reasons["a"] == "nothing yet is held: audit"
     assert [one.subscriber for one in choices(inputs, found)] == ["a", "b"]
     assert chosen(ask(both, subs=[sub("a", hold_installed="audit", version="2.0.0")], whole=whole)) == ["a.v2"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_is_kept_out_does_not_come_for_others_either(whole: bool) -> None:
+    b = package("b", line("b", 1), v1=[needs_package("a", ">=1.0.0")])
+    answer = ask(catalog(A4, b), subs=[sub("a", hold="audit"), sub("b")], whole=whole)
+    assert "Held" in codes(answer)[0]
+    assert codes(answer)[1][0] == "kubectl -n ns annotate subscription a olmf.io/hold-"
+    assert "subscription a gets nothing, because it is held: audit (annotation olmf.io/hold)" in answer["error"]
 
 
 def test_a_held_subscription_takes_nothing_over() -> None:
