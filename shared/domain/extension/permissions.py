@@ -2,8 +2,8 @@
 
 The API server checks two things: the request itself, and for roles and bindings that nobody hands out more than he has.
 So whoever installs roles needs every rule in them, where they hold; for a role that is bound but not installed, `bind`.
-Some operators hand out every verb on roles, and with it `escalate`, which would do instead of all their other rules: those
-are listed all the same, because nobody should install by means of it.
+Some operators hand out every verb on roles, and with it `escalate`, which would do instead of all their other rules:
+those are listed all the same, because nobody should install by means of it.
 """
 
 from __future__ import annotations
