@@ -21,7 +21,7 @@ from shared.domain.catalog.model import (
 )
 from shared.domain.catalog.verdict import Place
 from shared.domain.gotext import from_base64, quoted
-from shared.domain.semver import InvalidVersion, Version, parse_version, why_no_range
+from shared.domain.semver import Version, version_or_none, why_no_range
 
 _HOG_BYTES: Final = 1024 * 1024
 _SERVED_BYTES: Final = 4 * 1024 * 1024
@@ -178,17 +178,10 @@ def _channel(package: PackageDraft, channel: ChannelDraft) -> Iterator[Advice]:
     if channel.blob is None:
         return
     where = f"package {quoted(package.name)}, channel {quoted(channel.name)}"
-    versions = {bundle.name: _version(bundle.version) for bundle in package.bundles.values()}
+    versions = {bundle.name: version_or_none(bundle.version) for bundle in package.bundles.values()}
     for rule in (_unreachable_heads, _jumps, _dropped_tokens):
         for name, message in rule(channel.blob.entries, versions):
             yield Advice(name, f"{where}: {message}", channel.blob.place)
-
-
-def _version(text: str) -> Version | None:
-    try:
-        return parse_version(text)
-    except InvalidVersion:
-        return None
 
 
 Versions: TypeAlias = Mapping[str, Version | None]

@@ -26,7 +26,7 @@ from shared.domain.catalog.model import (
     Package,
 )
 from shared.domain.goencode import json_text
-from shared.domain.semver import InvalidVersion, Version, parse_version
+from shared.domain.semver import Version, parse_version, version_or_none
 
 Gvk: TypeAlias = tuple[str, str, str]
 """Group, version and kind of an API."""
@@ -139,11 +139,11 @@ def successor(channel: Channel, bundles: Mapping[str, Bundle], name: str) -> Ent
     return max(found, key=lambda entry: (_version(bundles.get(entry.name)), entry.name), default=None)
 
 
+_LOWEST: Final = parse_version("0.0.0-0")
+
+
 def _version(bundle: Bundle | None) -> Version:
-    try:
-        return parse_version(bundle.version if bundle else "")
-    except InvalidVersion:
-        return parse_version("0.0.0-0")
+    return version_or_none(bundle.version if bundle else "") or _LOWEST
 
 
 def provides(bundle: Bundle, gvk: Gvk) -> bool:

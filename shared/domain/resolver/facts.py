@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shared.domain.catalog.model import Property
-from shared.domain.semver import InvalidVersion, Version, parse_version
+from shared.domain.semver import Version, version_or_none
 
 _PACKAGE = ("packageName", "version")
 _API = ("group", "version", "kind")
@@ -126,14 +126,7 @@ def _kind(value: object) -> str:
 
 def _package(value: object) -> Named:
     name, version = _texts(value, _PACKAGE)
-    return Named(name, _version(version))
-
-
-def _version(stated: str) -> Version | None:
-    try:
-        return parse_version(stated)
-    except InvalidVersion:
-        return None
+    return Named(name, version_or_none(version))
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {

@@ -9,7 +9,7 @@ from typing import Final
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of
-from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, parse_range, parse_version
+from shared.domain.semver import InvalidRange, Range, Version, parse_range, version_or_none
 
 INSTALL, REQUIRE, IGNORE = "install", "require", "ignore"
 """What becomes of dependencies: they are installed (as in OLM), must be there already, or do not matter."""
@@ -38,7 +38,7 @@ class OptIn:
     @property
     def is_pin(self) -> bool:
         """Whether one version is wanted, and no other."""
-        return bool(self.version) and (_version(self.version) is not None or _range(self.version) is None)
+        return bool(self.version) and (version_or_none(self.version) is not None or _range(self.version) is None)
 
     def problem(self) -> str:
         """Which annotation cannot be understood, in a sentence; empty when all can."""
@@ -53,7 +53,7 @@ class OptIn:
         """Whether a version may be installed; build metadata counts when the annotation states some."""
         if self.version in ("", name):
             return True
-        exact, wanted = _version(self.version), _range(self.version)
+        exact, wanted = version_or_none(self.version), _range(self.version)
         if exact is not None and exact.build:
             return version is not None and version == exact and version.build == exact.build
         return wanted is not None and version is not None and version in wanted
@@ -97,11 +97,4 @@ def _range(text: str) -> Range | None:
     try:
         return parse_range(text)
     except InvalidRange:
-        return None
-
-
-def _version(text: str) -> Version | None:
-    try:
-        return parse_version(text)
-    except InvalidVersion:
         return None

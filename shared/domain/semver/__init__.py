@@ -2,7 +2,7 @@
 
 from shared.domain.semver.blang import InvalidRange, Range, in_range, parse_range, why_no_range
 from shared.domain.semver.masterminds import Constraint, parse_constraint, parse_loose
-from shared.domain.semver.version import InvalidVersion, Version, parse_tolerant, parse_version
+from shared.domain.semver.version import InvalidVersion, Version, parse_tolerant, parse_version, version_or_none
 
 __all__ = [
     "Constraint",
@@ -16,5 +16,6 @@ __all__ = [
     "parse_range",
     "parse_tolerant",
     "parse_version",
+    "version_or_none",
     "why_no_range",
 ]

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from shared.domain.gotext import quoted
-from shared.domain.semver.version import SPACE, InvalidVersion, Version, parse_version
+from shared.domain.semver.version import SPACE, InvalidVersion, Version, parse_version, version_or_none
 
 _Test: TypeAlias = Callable[[Version, Version], bool]
 _Comparator: TypeAlias = tuple[_Test, Version]
@@ -115,7 +115,7 @@ def _spelled(word: str) -> list[list[str]]:
     if "x" not in word:
         return [[word]]
     sign, version = _cut(word)
-    if sign in _TESTS and _is_version(version):
+    if sign in _TESTS and version_or_none(version) is not None:
         return [[word]]
     low, above = _bounds(version.removesuffix(".x") if _WILD_TWICE.fullmatch(version) else version)
     match sign:
@@ -135,14 +135,6 @@ def _cut(word: str) -> tuple[str, str]:
     if digit is None:
         raise InvalidRange(f"Could not get version from string: {quoted(word)}")
     return word[: digit.start()].strip(SPACE), word[digit.start() :]
-
-
-def _is_version(text: str) -> bool:
-    try:
-        parse_version(text)
-    except InvalidVersion:
-        return False
-    return True
 
 
 def _bounds(version: str) -> tuple[str, str]:

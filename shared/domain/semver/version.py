@@ -62,6 +62,14 @@ def parse_version(text: str) -> Version:
     return Version(major, minor, patch_number, not minus, identifiers, text)
 
 
+def version_or_none(text: str) -> Version | None:
+    """The version that a text states; None when it states none."""
+    try:
+        return parse_version(text)
+    except InvalidVersion:
+        return None
+
+
 def parse_tolerant(text: str) -> Version:
     """The version that a careless text states: spaces, a leading `v`, zeroes and missing parts are forgiven."""
     try:
