@@ -155,7 +155,9 @@ def write_json(path: Path, value: object) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """A process with this id exists and is not a zombie."""
+    """A process with this id exists and is not a zombie; one that was never started has none that is positive."""
+    if pid <= 0:  # to the kernel these mean whole groups of processes
+        return False
     with contextlib.suppress(OSError):  # it just went, or there is no /proc here: the kernel is asked below
         if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
             return False

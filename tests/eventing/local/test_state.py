@@ -85,6 +85,11 @@ def test_a_zombie_is_not_alive() -> None:
     process.wait()
 
 
+@pytest.mark.parametrize("pid", [0, -1])
+def test_a_program_that_was_never_started_is_not_alive(pid: int) -> None:
+    assert not is_alive(pid)
+
+
 def test_health() -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
