@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from shared.adapters.images import folder_of, unpacked
 from shared.adapters.oci import Limits, OciError, Registry, Transport
 from shared.adapters.oci.build import Files, build
-from shared.adapters.oci.docker_archive import ArchiveName
+from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
 from shared.adapters.oci.layout import LayoutName
 from shared.adapters.oci.saving import save_archive, save_layout
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
@@ -103,17 +104,46 @@ def test_a_changed_layer_of_an_archive_is_never_used(tmp_path: Path) -> None:
     assert caught.value.reason == "DigestMismatch"
 
 
-def test_the_layers_of_an_archive_may_be_compressed(tmp_path: Path) -> None:
-    layer = a_layer(a_file("a", b"A"), compressed=False)
+def an_archive_of(folder: Path, layer: bytes, packed: bytes) -> Path:
+    """A `docker save` file that states the digest of `layer` and holds `packed` for it."""
     config = json.dumps({"rootfs": {"diff_ids": [digest(layer)]}}).encode()
     manifest = json.dumps([{"Config": "c.json", "Layers": ["l.tar"]}]).encode()
-    with tarfile.open(tmp_path / "x.tar", "w") as archive:
-        for name, content in (("c.json", config), ("l.tar", gzip.compress(layer)), ("manifest.json", manifest)):
+    with tarfile.open(folder / "x.tar", "w") as archive:
+        for name, content in (("c.json", config), ("l.tar", packed), ("manifest.json", manifest)):
             member = tarfile.TarInfo(name)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    with folder_of(f"docker-archive:{tmp_path}/x.tar") as folder:
+    return folder / "x.tar"
+
+
+def test_the_layers_of_an_archive_may_be_compressed(tmp_path: Path) -> None:
+    layer = a_layer(a_file("a", b"A"), compressed=False)
+    with folder_of(f"docker-archive:{an_archive_of(tmp_path, layer, gzip.compress(layer))}") as folder:
         assert names(folder) == {"a"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda packed: packed[:10] + b"\xff" * 20 + packed[30:], id="changed"),
+        pytest.param(lambda packed: packed[:-12], id="cut off"),
+    ],
+)
+def test_a_damaged_compressed_layer_of_an_archive_is_refused_with_a_sentence(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    layer = a_layer(a_file("a", b"A"), compressed=False)
+    archive = an_archive_of(tmp_path, layer, damage(gzip.compress(layer)))
+    with pytest.raises(OciError, match="cannot be read as an archive"):
+        folder_of(f"docker-archive:{archive}").__enter__()
+
+
+def test_an_archive_is_not_blamed_for_what_its_user_does(tmp_path: Path) -> None:
+    with (
+        pytest.raises(BrokenPipeError),
+        DockerArchive.open(ArchiveName(an_archive(tmp_path))),
+    ):
+        raise BrokenPipeError
 
 
 def digest(content: bytes) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import re
 import tarfile
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, cast
@@ -71,13 +72,10 @@ class DockerArchive:
     @contextmanager
     def open(cls, name: ArchiveName, limits: Limits | None = None) -> Iterator[DockerArchive]:
         """Open a file. OciError when it is no archive."""
-        try:
-            with tarfile.open(name.file, tarinfo=Member) as archive:
-                yield cls(archive, limits or Limits())
-        except (OSError, tarfile.TarError, EOFError) as error:
-            what = f"{name}: the file cannot be read as an archive: {str(error).splitlines()[0]}"
-            todo = "wanted what `docker save` or `skopeo copy … docker-archive:FILE` writes"
-            raise OciError("Malformed", f"{what}; {todo}") from error
+        with ExitStack() as stack:
+            with _reading(name):
+                archive = stack.enter_context(tarfile.open(name.file, tarinfo=Member))
+            yield cls(archive, limits or Limits())
 
     def manifest(self, name: ArchiveName) -> tuple[str, Manifest]:
         """The digest of the configuration, and a manifest as a registry would hold it."""
@@ -108,28 +106,41 @@ class DockerArchive:
     def blob(self, name: ArchiveName, descriptor: Descriptor) -> Iterator[BinaryIO]:
         """A verified layer, unpacked and rewound."""
         with self._member(name, self._paths[descriptor.digest]) as member:
-            is_packed = member.read(2) == GZIP
-            member.seek(0)
-            stream = cast("BinaryIO", gzip.GzipFile(fileobj=member) if is_packed else member)
-            verify.check(stream, descriptor, name)
-            stream.seek(0)
+            with _reading(name):
+                is_packed = member.read(2) == GZIP
+                member.seek(0)
+                stream = cast("BinaryIO", gzip.GzipFile(fileobj=member) if is_packed else member)
+                verify.check(stream, descriptor, name)
+                stream.seek(0)
             yield stream
 
     def _small(self, name: ArchiveName, path: str) -> bytes:
-        with self._member(name, path) as member:
+        with self._member(name, path) as member, _reading(name):
             content = member.read(self.limits.manifest_bytes + 1)
         if len(content) > self.limits.manifest_bytes:
             raise verify.too_large(name, len(content), self.limits.manifest_bytes)
         return content
 
     def _member(self, name: ArchiveName, path: str) -> IO[bytes]:
-        try:
-            found = self._archive.extractfile(path)
-        except KeyError:
-            found = None
+        with _reading(name):
+            try:
+                found = self._archive.extractfile(path)
+            except KeyError:
+                found = None
         if found is None:
             raise OciError("Malformed", f"{name}: the archive has no file {path!r}; save the image again")
         return found
+
+
+@contextmanager
+def _reading(name: ArchiveName) -> Iterator[None]:
+    """Around each use of the file, but not around what callers do meanwhile. OciError when the file is damaged."""
+    try:
+        yield
+    except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
+        what = f"{name}: the file cannot be read as an archive: {str(error).partition(chr(10))[0]}"
+        todo = "wanted what `docker save` or `skopeo copy … docker-archive:FILE` writes"
+        raise OciError("Malformed", f"{what}; {todo}") from error
 
 
 def _entry(name: ArchiveName, content: bytes) -> dict[str, Any]:
