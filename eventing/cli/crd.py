@@ -23,6 +23,7 @@ class Form(enum.StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    YAML = "yaml"
     SARIF = "sarif"
 
 
@@ -38,7 +39,9 @@ def diff(
     old: Annotated[str | None, typer.Argument(help="A file or folder of manifests, as they are now.")] = None,
     new: Annotated[str | None, typer.Argument(help="The same, as they shall be.")] = None,
     *,
-    form: Annotated[Form, typer.Option("--output", "-o", help="Text, JSON, or SARIF for code review.")] = Form.TEXT,
+    form: Annotated[
+        Form, typer.Option("--output", "-o", help="Text, JSON, YAML, or SARIF for code review.")
+    ] = Form.TEXT,
     objects: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE|DIR", help="Stored objects, which shall fit what they will be read as; repeatable."),
@@ -56,49 +59,54 @@ def diff(
 ) -> None:
     """Say what stored objects and clients would suffer from new CustomResourceDefinitions.
 
-    Exit code 0: nothing; 1: something. With --batch a line is {"id", "old", "new", "objects"?: [OBJECT…], "waive"?:
-    [WAIVER…]}, its answer {"id", "safe", "checks": [[version or "a -> b", path, check]…], "messages": […]}.
+    Exit code 0: nothing; 1: something. With --batch a line is {"id", "old", "new", "objects"?, "waive"?}, its answer
+    {"id", "safe", "checks": [[version or "a -> b", path, check]…], "messages": […], "findings": […]}: what OLM v1 says,
+    then all findings as in -o json. Versions and definitions that are gone are found by us only.
     """
-    from shared.domain.extension.crd_safety.question import answered
-
     if batch:
-        from eventing.cli.lines import answer_lines
-
-        answer_lines(answered)
+        _answer_all()
         return
     if old is None or new is None:
         raise CliError("crd diff: give OLD NEW, or --batch and questions on stdin", USAGE)
-    waivers = _waivers(waive or ())
+    waivers = waivers_of(waive)
     found = _compared(_pairs(old, new), list(manifests(objects or ())), waivers)
     _tell(found, form)
     if not all(one.is_safe for one in found):
         raise typer.Exit(NEGATIVE)
 
 
-def _waivers(words: Sequence[str]) -> list[Waiver]:
+def _answer_all() -> None:
+    from eventing.cli.lines import answer_lines
+    from shared.domain.extension.crd_safety.question import answered
+
+    answer_lines(answered)
+
+
+def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
+    """The findings that shall not count. CliError."""
     from shared.domain.extension.crd_safety.judgement import Waiver
     from shared.domain.extension.shape import InvalidQuestion
 
     try:
-        return list(map(Waiver.parse, words))
+        return list(map(Waiver.parse, words or ()))
     except InvalidQuestion as error:
         raise CliError(f"--waive: {error}", USAGE) from error
 
 
 _Located = Mapping[str, tuple[str, dict[str, Any]]]
 """By name: the file of a definition, and the definition."""
-_Pairs = Mapping[str, tuple[dict[str, Any], str, dict[str, Any]]]
-"""By name: the old edition, the file of the new one, and the new one."""
+_Pairs = Mapping[str, tuple[dict[str, Any], str, dict[str, Any] | None]]
+"""By name: the old edition; the file of the new one, and the new one, unless there is none any more."""
 
 
 def _pairs(old: str, new: str) -> _Pairs:
-    """What both sides have. CliError when that is nothing."""
+    """What the old side has. CliError when the new one has nothing of it."""
     before, after = _definitions(old), _definitions(new)
     for name in sorted(before.keys() ^ after.keys()):
         sys.stderr.write(f"# {name} is only in {old if name in before else new}\n")
     if before.keys().isdisjoint(after):
         raise CliError(f"{old} and {new} have no CustomResourceDefinition in common", UNKNOWN)
-    return {name: (before[name][1], *after[name]) for name in sorted(before.keys() & after.keys())}
+    return {name: (one, *after.get(name, (file, None))) for name, (file, one) in sorted(before.items())}
 
 
 def _compared(pairs: _Pairs, objects: Sequence[Mapping[str, Any]], waivers: Sequence[Waiver]) -> list[Definition]:
@@ -128,5 +136,9 @@ def _definitions(path: str) -> _Located:
 def _tell(found: Sequence[Definition], form: Form) -> None:
     from shared.domain.extension.crd_safety import report
 
-    told = {Form.TEXT: report.as_text, Form.JSON: report.as_json, Form.SARIF: report.as_sarif}
-    sys.stdout.write(told[form](found))
+    if form in (Form.JSON, Form.YAML):
+        from eventing.cli.output import document
+
+        document(report.as_values(found), form)
+    else:
+        sys.stdout.write(report.as_sarif(found) if form == Form.SARIF else report.as_text(found))

@@ -9,7 +9,7 @@ import pytest
 
 from shared.domain.extension.crd_safety.judgement import Waiver, counted, judged
 from shared.domain.extension.crd_safety.question import answered
-from shared.domain.extension.crd_safety.report import Definition, as_json, as_sarif, as_text
+from shared.domain.extension.crd_safety.report import Definition, as_sarif, as_text, as_values
 from shared.domain.extension.shape import InvalidQuestion
 
 Schema = dict[str, Any]
@@ -31,17 +31,84 @@ def crd(*versions: Schema, conversion: str = "") -> Schema:
 def test_findings_are_told_with_a_way_out() -> None:
     old, new = crd(version("v1", {"a": TEXT})), crd(version("v1", {"a": TEXT | {"maxLength": 3}}))
     found = [Definition("as.g", "new.yaml", judged(old, new)), Definition("bs.g", "new.yaml", ())]
-    assert as_text(found).splitlines()[1] == (
-        "  maxLength: objects beyond the new limit will be refused; keep the old limit, or add a new version that has "
-        "the change, and a conversion between the two"
-    )
-    assert as_text(found).splitlines()[2] == "bs.g: safe"
-    [first, second] = json.loads(as_json(found))
+    assert as_text(found).splitlines() == [
+        "as.g: unsafe",
+        "  v1: ^.spec.a: maxLength: maximum constraint added when there was none previously : 3",
+        "  What it means:",
+        (
+            "    maxLength: objects beyond the new limit will be refused; keep the old limit, or add a new version "
+            "that has the change, and a conversion between the two"
+        ),
+        "bs.g: safe",
+    ]
+    [first, second] = as_values(found)
     assert (first["safe"], second["safe"]) == (False, True)
     [finding] = first["findings"]
     assert {key: finding[key] for key in ("version", "path", "check", "old", "new", "counts")} == {
         "version": "v1", "path": "^.spec.a", "check": "maxLength", "old": None, "new": 3, "counts": True,
     }  # fmt: skip
+
+
+def test_a_removed_field_is_one_finding_for_people() -> None:
+    """The reference compares it with nothing as well, and finds another type."""
+    found = judged(crd(version("v1", {"a": TEXT})), crd(version("v1", {})))
+    assert [one.problem.finding.check for one in found] == ["existingFieldRemoval", "type"]
+    assert as_text([Definition("as.g", "f", found)]).splitlines()[:3] == [
+        "as.g: unsafe",
+        "  v1: ^.spec.a: existingFieldRemoval: removed field",
+        "  What it means:",
+    ]
+    left = judged(
+        crd(version("v1", {"a": TEXT})), crd(version("v1", {})), waivers=[Waiver.parse("existingFieldRemoval")]
+    )
+    assert '  v1: ^.spec.a: type: type changed : "string" -> ""' in as_text([Definition("as.g", "f", left)])
+
+
+@pytest.mark.parametrize(
+    ("new", "want"),
+    [
+        pytest.param(crd(version("v1", {})), ("v1alpha1", "version v1alpha1 is gone"), id="removed"),
+        pytest.param(
+            crd({**version("v1alpha1", {}), "served": False}, version("v1", {})),
+            ("v1alpha1", "version v1alpha1 is no longer served"), id="not served",
+        ),
+    ],
+)  # fmt: skip
+def test_versions_that_clients_lose_are_findings_of_ours(new: Schema, want: tuple[str, str]) -> None:
+    """v1.md 19: a removed version is not reported there."""
+    old = crd(version("v1alpha1", {}), version("v1", {}))
+    [found] = judged(old, new)
+    assert (found.problem.place[0], found.problem.finding.message) == want
+    assert not Definition("as.g", "f", [found]).is_safe
+    answer = answered({"old": old, "new": new})
+    assert (answer["safe"], answer["checks"], answer["messages"]) == (True, [], [])
+    assert [one["check"] for one in answer["findings"]] == ["servedVersionRemoval"]
+    [waived] = judged(old, new, waivers=[Waiver.parse("v1alpha1: servedVersionRemoval")])
+    assert not waived.counts
+
+
+def test_what_is_lost_is_told_with_the_objects_that_are_known() -> None:
+    stored = [
+        {"apiVersion": "g/v1", "kind": "A", "metadata": {"name": f"a{number}", "namespace": "s"}} for number in range(7)
+    ]
+    [version_gone] = judged(crd(version("v1", {}), version("v2", {})), crd(version("v2", {})), [*stored[:1], {}])
+    assert version_gone.problem.finding.message == "version v1 is gone; objects of it here: s/a0"
+    [gone] = judged(crd(version("v1", {})), None, stored)
+    assert gone.problem.line == (
+        "definitionRemoval: the definition is gone, and all its objects with it; objects of it here: "
+        "s/a0, s/a1, s/a2, s/a3, s/a4 and 2 more"
+    )
+    assert not counted(judged(crd(), None, waivers=[Waiver.parse("definitionRemoval")]))
+
+
+def test_a_removed_stored_version_has_its_place() -> None:
+    old = {**crd(version("v1", {}), version("v2", {})), "status": {"storedVersions": ["v1", "v2"]}}
+    answer = answered({"old": old, "new": crd(version("v2", {}))})
+    assert answer["checks"] == [["", "", "storedVersionRemoval"]]
+    assert [(one["version"], one["check"]) for one in answer["findings"]] == [
+        ("v1", "storedVersionRemoval"),
+        ("v1", "servedVersionRemoval"),
+    ]
 
 
 def test_sarif_has_what_its_schema_requires() -> None:

@@ -68,6 +68,7 @@ def test_stored_objects_decide_where_the_change_itself_is_waived(editions: tuple
 def test_reports_for_programs(editions: tuple[Path, Path]) -> None:
     [definition] = json.loads(run(*editions, "-o", "json").output)
     assert [finding["path"] for finding in definition["findings"]] == ["^.spec.tail"]
+    assert yaml.safe_load(run(*editions, "-o", "yaml").output) == [definition]
     [result] = json.loads(run(*editions, "-o", "sarif").output)["runs"][0]["results"]
     location = result["locations"][0]["physicalLocation"]["artifactLocation"]
     assert location["uri"].endswith("/new/crd.yaml")
@@ -76,7 +77,12 @@ def test_reports_for_programs(editions: tuple[Path, Path]) -> None:
 def test_what_only_one_side_has_is_named(editions: tuple[Path, Path], tmp_path: Path) -> None:
     other = {**a_crd(), "metadata": {"name": "cats.acme.io"}}
     both, alone = written(tmp_path / "both.yaml", a_crd(), other), written(tmp_path / "alone.yaml", other)
-    assert f"cats.acme.io is only in {both}" in run(both, editions[1]).stderr
+    told = run(both, editions[1], "--waive", "maximum")
+    assert told.exit_code == NEGATIVE
+    assert f"cats.acme.io is only in {both}" in told.stderr
+    assert "cats.acme.io: unsafe\n  definitionRemoval: the definition is gone, and all its objects" in told.stdout
+    assert run(both, editions[1], "--waive", "maximum", "--waive", "definitionRemoval").exit_code == 0
+    assert run(editions[0], written(tmp_path / "more.yaml", a_crd(tail={"type": "integer"}), other)).exit_code == 0
     refused(UNKNOWN, "have no CustomResourceDefinition in common", alone, editions[1])
 
 

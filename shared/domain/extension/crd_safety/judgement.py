@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from shared.api.manifest import ReadOnly
-from shared.domain.extension.crd_safety import stored
+from shared.domain.extension.crd_safety import removal, stored
 from shared.domain.extension.crd_safety.checks import CHECKS
 from shared.domain.extension.crd_safety.upgrade import WHOLE, Problem, problems
 from shared.domain.extension.render.decoding import check_object
 from shared.domain.extension.render.goscalars import MisfitError
 from shared.domain.extension.shape import InvalidQuestion
 
-KNOWN: Final = frozenset({*WHOLE, *CHECKS, "oneOf", "unhandled", stored.CHECK})
+KNOWN: Final = frozenset({*WHOLE, *CHECKS, "oneOf", "unhandled", stored.CHECK, *removal.CHECKS})
 """The names of all checks."""
 
 
@@ -52,23 +52,33 @@ class Waiver:
 
 
 def judged(
-    old: ReadOnly, new: ReadOnly, objects: Iterable[ReadOnly] = (), waivers: Sequence[Waiver] = ()
+    old: ReadOnly, new: ReadOnly | None, objects: Sequence[ReadOnly] = (), waivers: Sequence[Waiver] = ()
 ) -> tuple[Judged, ...]:
-    """All findings. Objects count unless a webhook converts them, as in OLM. InvalidQuestion."""
+    """All findings; without a new edition, that there is none. InvalidQuestion.
+
+    Objects count unless a webhook converts them, as in OLM.
+    """
     try:
         return tuple(_judged(old, new, objects, waivers))
     except (ArithmeticError, AttributeError, TypeError, KeyError, ValueError) as error:
-        found = [f"{name}: {why}" for name, one in (("old", old), ("new", new)) if (why := _misfit(one))]
+        found = [f"{name}: {why}" for name, one in (("old", old), ("new", new or {})) if (why := _misfit(one))]
         raise InvalidQuestion((found or [f"{type(error).__name__}: {error}"])[0]) from error
     except RecursionError as error:
         raise InvalidQuestion(str(error)) from error
 
 
-def _judged(old: ReadOnly, new: ReadOnly, objects: Iterable[ReadOnly], waivers: Sequence[Waiver]) -> Iterator[Judged]:
-    yield from (Judged(one, _counts(one, waivers)) for one in problems(old, new))
+def _judged(
+    old: ReadOnly, new: ReadOnly | None, objects: Sequence[ReadOnly], waivers: Sequence[Waiver]
+) -> Iterator[Judged]:
+    if new is None:
+        gone = removal.lost_definition(old, objects)
+        yield Judged(gone, not is_waived(gone, waivers))
+        return
+    found = (*problems(old, new), *removal.lost_apis(old, new, objects))
+    yield from (Judged(one, not is_waived(one, waivers)) for one in found)
     is_converted = stored.converts_by_webhook(new)
     for misfit in stored.stored_misfits(old, new, objects):
-        yield from (Judged(one, not is_converted and _counts(one, waivers)) for one in misfit.problems)
+        yield from (Judged(one, not is_converted and not is_waived(one, waivers)) for one in misfit.problems)
 
 
 def _misfit(definition: ReadOnly) -> str:
@@ -85,5 +95,6 @@ def counted(found: Iterable[Judged]) -> list[Problem]:
     return [one.problem for one in found if one.counts]
 
 
-def _counts(problem: Problem, waivers: Sequence[Waiver]) -> bool:
-    return not any(waiver.covers(problem) for waiver in waivers)
+def is_waived(problem: Problem, waivers: Sequence[Waiver]) -> bool:
+    """Whether a finding shall not count."""
+    return any(waiver.covers(problem) for waiver in waivers)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from shared.domain.extension.crd_safety import removal
 from shared.domain.extension.crd_safety.judgement import Waiver, counted, judged
+from shared.domain.extension.crd_safety.report import shown
 from shared.domain.extension.crd_safety.upgrade import Problem, message
 from shared.domain.extension.shape import InvalidQuestion, Shape, check
 
@@ -14,17 +16,22 @@ _QUESTION: Final[Shape] = {"old": dict, "new": dict, "objects": [_OBJECT], "waiv
 
 
 def answered(question: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"safe", "checks": [[version, path, check]…], "messages": […]}`. InvalidQuestion."""
+    """`{"safe", "checks": [[version, path, check]…], "messages": […], "findings": […]}`. InvalidQuestion.
+
+    The first three are the verdict of the reference; findings are all there are, with those that only we have.
+    """
     check(question, _QUESTION)
     old, new = question.get("old"), question.get("new")
     if old is None or new is None:
         raise InvalidQuestion('a question wants CustomResourceDefinitions for "old" and "new"')
     waivers = list(map(Waiver.parse, question.get("waive") or ()))
-    problems = counted(judged(old, new, question.get("objects") or (), waivers))
+    found = judged(old, new, question.get("objects") or (), waivers)
+    problems = [one for one in counted(found) if one.finding.check not in removal.CHECKS]
     return {
         "safe": not problems,
         "checks": list(map(list, dict.fromkeys(map(_place, problems)))),
         "messages": [message(new, problems)] if problems else [],
+        "findings": list(map(shown, found)),
     }
 
 

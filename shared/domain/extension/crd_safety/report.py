@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from shared.domain.extension.crd_safety import removal
 from shared.domain.extension.crd_safety.judgement import Judged, counted
 from shared.domain.extension.crd_safety.stored import CHECK
-from shared.domain.extension.crd_safety.upgrade import message
+from shared.domain.extension.crd_safety.upgrade import FIELD, Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition that both sides have, and what was found."""
+    """A definition, and what was found."""
 
     name: str
     uri: str
-    """Of the file that its new edition is in."""
+    """Of the file that its new edition is in, or its old one when there is no new one."""
     found: Sequence[Judged]
 
     @property
@@ -69,6 +70,14 @@ _ADVICE: Final[Mapping[str, Advice]] = {
         "this object could not be written any more",
         f"change the stored objects first, so that both editions take them, or {_VERSION}",
     ),
+    removal.SERVED: Advice(
+        "clients and manifests that name this version will find nothing",
+        "serve it, marked as deprecated, until nobody asks for it any more",
+    ),
+    removal.DEFINITION: Advice(
+        "when it is deleted, Kubernetes deletes every object of it",
+        "keep the definition until no object of it is needed any more",
+    ),
     "unhandled": Advice(
         "nobody has shown this change to be safe", f"{_VERSION}, or waive it when you know that it is safe"
     ),
@@ -87,26 +96,40 @@ def told(checks: Iterable[str]) -> list[str]:
 
 
 def as_text(definitions: Iterable[Definition]) -> str:
-    """The reference's lines, each definition followed by its ways out."""
-    lines = []
-    for one in definitions:
-        problems = counted(one.found)
-        lines.append(message({"metadata": {"name": one.name}}, problems) or f"{one.name}: safe")
-        lines += told(problem.finding.check for problem in problems)
-        lines += [f"  does not count: {problem.line}" for problem, counts in one.found if not counts]
-    return "\n".join(lines) + "\n"
+    """A paragraph for each definition: a line for each finding, then what they mean."""
+    return "".join(f"{line}\n" for one in definitions for line in _paragraph(one))
 
 
-def as_json(definitions: Iterable[Definition]) -> str:
-    """A list of definitions with their findings."""
-    listed = [
-        {"name": one.name, "safe": one.is_safe, "findings": [_finding(judged) for judged in one.found]}
-        for one in definitions
-    ]
-    return json.dumps(listed, indent=2) + "\n"
+def _paragraph(definition: Definition) -> Iterator[str]:
+    problems = counted(definition.found)
+    yield f"{definition.name}: {'safe' if definition.is_safe else 'unsafe'}"
+    yield from (f"  {_plain(problem)}" for problem in _causes(problems))
+    yield from (f"  does not count: {_plain(problem)}" for problem, counts in definition.found if not counts)
+    if problems:
+        yield "  What it means:"
+        yield from (f"  {line}" for line in told(problem.finding.check for problem in _causes(problems)))
 
 
-def _finding(judged: Judged) -> dict[str, Any]:
+def _causes(problems: Sequence[Problem]) -> list[Problem]:
+    """Without what only says that a removed field has no schema any more, which the reference tells, too."""
+    removed = {one.place for one in problems if one.finding.check == FIELD}
+    return [one for one in problems if one.finding.check == FIELD or one.place not in removed]
+
+
+def _plain(problem: Problem) -> str:
+    """Place, check and sentence; in the form in which a waiver names it."""
+    place = [part for part in problem.place if part]
+    words = problem.finding.message.removesuffix(f" : {'.'.join(place)}")
+    return ": ".join((*place, problem.finding.check, words))
+
+
+def as_values(definitions: Iterable[Definition]) -> list[dict[str, Any]]:
+    """The definitions with their findings, as JSON and YAML have them."""
+    return [{"name": one.name, "safe": one.is_safe, "findings": list(map(shown, one.found))} for one in definitions]
+
+
+def shown(judged: Judged) -> dict[str, Any]:
+    """A finding as a value of JSON."""
     problem = judged.problem
     version, path = problem.place
     return {

@@ -44,7 +44,7 @@ class Misfit(NamedTuple):
 
 def to_check(old: ReadOnly, new: ReadOnly) -> tuple[Kind, ...]:
     """The versions whose objects have to be looked at: served by both definitions, with another schema."""
-    before, after = _served(old), _served(new)
+    before, after = served(old), served(new)
     spec = new.get("spec") or {}
     words = spec.get("names") or {}
     return tuple(
@@ -61,7 +61,7 @@ def to_check(old: ReadOnly, new: ReadOnly) -> tuple[Kind, ...]:
 
 def misfits(new: ReadOnly, kind: Kind, objects: Iterable[ReadOnly]) -> Iterator[Misfit]:
     """The objects of a version that its new schema refuses."""
-    schema = _served(new).get(kind.version) or {}
+    schema = served(new).get(kind.version) or {}
     for one in objects:
         if found := defects(one, schema):
             yield Misfit(kind, "/".join(filter(None, (namespace_of(one), name_of(one)))), found)
@@ -80,7 +80,7 @@ def converts_by_webhook(crd: ReadOnly) -> bool:
     return ((crd.get("spec") or {}).get("conversion") or {}).get("strategy") == "Webhook"
 
 
-def _served(crd: ReadOnly) -> Mapping[str, Manifest]:
+def served(crd: ReadOnly) -> Mapping[str, Manifest]:
     """Schema by name of served version."""
     return {
         str(one.get("name")): (one.get("schema") or {}).get("openAPIV3Schema") or {}

@@ -17,7 +17,8 @@ _KUBE: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
 _API: Final = "apiextensions.k8s.io/v1"
 _KIND: Final = "CustomResourceDefinition"
-WHOLE: Final = ("scope", "storedVersionRemoval", "existingFieldRemoval")
+FIELD: Final = "existingFieldRemoval"
+WHOLE: Final = ("scope", "storedVersionRemoval", FIELD)
 """The checks of a definition as a whole."""
 
 
@@ -93,11 +94,17 @@ def _whole(old: ReadOnly, new: ReadOnly, before: _Schemas, after: _Schemas) -> I
         yield Finding("scope", f"scope changed : {quoted(was)} -> {quoted(will_be)}", was, will_be)
     if removed := lost_versions(old, new):
         stored = (old.get("status") or {}).get("storedVersions")
-        yield Finding("storedVersionRemoval", f"stored versions removed : [{' '.join(removed)}]", stored, sorted(after))
+        yield Finding(
+            "storedVersionRemoval",
+            f"stored versions removed : [{' '.join(removed)}]",
+            stored,
+            sorted(after),
+            place=(", ".join(removed), ""),
+        )
     for version in sorted(before.keys() & after.keys(), key=_age):
         for path in sorted(before[version].keys() - after[version].keys()):
             kind = before[version][path].get("type")
-            yield Finding("existingFieldRemoval", f"removed field : {version}.{path}", kind, place=(version, path))
+            yield Finding(FIELD, f"removed field : {version}.{path}", kind, place=(version, path))
 
 
 def _between(old: ReadOnly, new: ReadOnly) -> Iterator[Problem]:
