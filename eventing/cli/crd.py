@@ -85,7 +85,7 @@ def _answer_all() -> None:
 def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
     """The findings that shall not count. CliError."""
     from shared.domain.extension.crd_safety.judgement import Waiver
-    from shared.domain.extension.shape import InvalidQuestion
+    from shared.domain.shape import InvalidQuestion
 
     try:
         return list(map(Waiver.parse, words or ()))
@@ -112,7 +112,7 @@ def _pairs(old: str, new: str) -> _Pairs:
 def _compared(pairs: _Pairs, objects: Sequence[Mapping[str, Any]], waivers: Sequence[Waiver]) -> list[Definition]:
     from shared.domain.extension.crd_safety.judgement import judged
     from shared.domain.extension.crd_safety.report import Definition
-    from shared.domain.extension.shape import InvalidQuestion
+    from shared.domain.shape import InvalidQuestion
 
     found = []
     for name, (before, file, after) in pairs.items():

@@ -188,7 +188,7 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
     from shared.adapters.oci.errors import OciError
     from shared.domain.catalog.documents import NotACatalog
     from shared.domain.extension.model import CatalogView
-    from shared.domain.extension.shape import InvalidQuestion
+    from shared.domain.shape import InvalidQuestion
 
     try:
         offer = offer_in(snapshot_at(path, default_store()), package, has_releases=has_releases)

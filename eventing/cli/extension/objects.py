@@ -35,7 +35,7 @@ def rendered(
     from shared.domain.extension.render.model import NotRenderedError
     from shared.domain.extension.render.question import wishes_of
     from shared.domain.extension.render.render import render
-    from shared.domain.extension.shape import InvalidQuestion
+    from shared.domain.shape import InvalidQuestion
 
     question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
     with opened(reference) as source:

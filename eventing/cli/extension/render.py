@@ -60,7 +60,7 @@ def render(
 def _objects(bundle: str, question: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     from eventing.cli.bundle.source import opened
     from shared.domain.extension.render.question import answered, wishes_of
-    from shared.domain.extension.shape import InvalidQuestion
+    from shared.domain.shape import InvalidQuestion
 
     try:
         wishes = wishes_of(question)

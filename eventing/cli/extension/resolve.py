@@ -74,8 +74,8 @@ def resolved(
     """The answer for the extension, and its reasons as sentences. CliError when it cannot be found out."""
     from shared.domain.extension import resolve as rules
     from shared.domain.extension.question import request_of
-    from shared.domain.extension.shape import InvalidQuestion
     from shared.domain.extension.trace import sentences
+    from shared.domain.shape import InvalidQuestion
 
     extension = stated.extension
     if not words:

@@ -9,7 +9,7 @@ from shared.api.manifest import ReadOnly
 from shared.domain.catalog.model import Channel, Entry, Package
 from shared.domain.extension.identity import NoIdentity, of_bundle
 from shared.domain.extension.model import Bundle, Offer
-from shared.domain.extension.shape import Shape, check
+from shared.domain.shape import Shape, check
 
 _ENTRY: Final[Shape] = {"name": str, "replaces": str, "skips": [str], "skipRange": str}
 _BLOBS: Final[Mapping[str, Shape]] = {

@@ -10,7 +10,7 @@ import pytest
 from shared.domain.extension.crd_safety.judgement import Waiver, counted, judged
 from shared.domain.extension.crd_safety.question import answered
 from shared.domain.extension.crd_safety.report import Definition, as_sarif, as_text, as_values
-from shared.domain.extension.shape import InvalidQuestion
+from shared.domain.shape import InvalidQuestion
 
 Schema = dict[str, Any]
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}

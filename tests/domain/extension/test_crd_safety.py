@@ -8,7 +8,7 @@ import pytest
 
 from shared.domain.extension.crd_safety.question import answered
 from shared.domain.extension.crd_safety.upgrade import problems
-from shared.domain.extension.shape import InvalidQuestion
+from shared.domain.shape import InvalidQuestion
 
 Schema = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.domain.extension.question import answered
-from shared.domain.extension.shape import InvalidQuestion
+from shared.domain.shape import InvalidQuestion
 
 Blob = dict[str, Any]
 

@@ -12,7 +12,7 @@ from shared.domain.extension.crd_safety.checks import CHECKS
 from shared.domain.extension.crd_safety.upgrade import WHOLE, Problem, problems
 from shared.domain.extension.render.decoding import check_object
 from shared.domain.extension.render.goscalars import MisfitError
-from shared.domain.extension.shape import InvalidQuestion
+from shared.domain.shape import InvalidQuestion
 
 KNOWN: Final = frozenset({*WHOLE, *CHECKS, "oneOf", "unhandled", stored.CHECK, *removal.CHECKS})
 """The names of all checks."""

@@ -9,7 +9,7 @@ from shared.domain.extension.crd_safety import removal
 from shared.domain.extension.crd_safety.judgement import Waiver, counted, judged
 from shared.domain.extension.crd_safety.report import shown
 from shared.domain.extension.crd_safety.upgrade import Problem, message
-from shared.domain.extension.shape import InvalidQuestion, Shape, check
+from shared.domain.shape import InvalidQuestion, Shape, check
 
 _OBJECT: Final[Shape] = {"metadata": {"name": str, "namespace": str}}
 _QUESTION: Final[Shape] = {"old": dict, "new": dict, "objects": [_OBJECT], "waive": [str]}

@@ -10,7 +10,7 @@ from shared.domain.bundle.model import Files
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import CERT_PROVIDERS, Bundle, NotRenderedError, Wishes
 from shared.domain.extension.render.render import render
-from shared.domain.extension.shape import InvalidQuestion, check
+from shared.domain.shape import InvalidQuestion, check
 
 _FIELDS: Final = {"installNamespace": str, "gates": dict, "certProvider": str}
 
