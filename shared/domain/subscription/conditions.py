@@ -23,6 +23,8 @@ CSV_MISSING = "InstalledCSVMissing"
 """Ours: the installed ClusterServiceVersion was deleted, and is not installed again by itself."""
 HELD = "Held"
 """Ours: the annotation `olmf.io/hold` keeps the installed version."""
+PINNED = "Pinned"
+"""Ours: the annotation `olmf.io/version` does not accept a newer version that is there."""
 
 
 @dataclass(frozen=True, slots=True)

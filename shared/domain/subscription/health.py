@@ -10,6 +10,8 @@ from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, times
 from shared.domain.catalog_source import is_healthy
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, Condition
 
+_OTHERS = "other catalogsources are unhealthy: "
+
 
 def visible(sources: Iterable[ReadOnly], namespace: str, global_namespace: str) -> tuple[ReadOnly, ...]:
     """The catalogs of the namespace and the global ones, in OLM's order."""
@@ -30,9 +32,14 @@ def condition(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> Condition:
         return _unhealthy("UnhealthyCatalogSourceFound", f"targeted catalogsource {'/'.join(target)} unhealthy")
     if sick:
         named = ", ".join("/".join(key) for key in sick)
-        return _unhealthy("UnhealthyCatalogSourceFound", f"other catalogsources are unhealthy: {named}")
+        return _unhealthy("UnhealthyCatalogSourceFound", f"{_OTHERS}{named}")
     healthy = "all available catalogsources are healthy"
     return Condition(CATALOGS_UNHEALTHY, "False", "AllCatalogSourcesHealthy", healthy)
+
+
+def concerns(told: ReadOnly) -> bool:
+    """The condition tells of the catalog of its Subscription, and not only of others."""
+    return told.get("status") == "True" and not str(told.get("message") or "").startswith(_OTHERS)
 
 
 def catalog_health(status: ReadOnly, sources: Sequence[ReadOnly], now: datetime) -> list[Manifest]:

@@ -9,8 +9,8 @@ from datetime import datetime
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.catalog.model import Package
 from shared.domain.resolver.opt_in import opt_in_of
-from shared.domain.subscription import deprecations, health, plans, state
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, Condition, changed
+from shared.domain.subscription import deprecations, health, pins, plans, state
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, Condition, changed
 from shared.domain.subscription.state import Standing
 
 
@@ -42,9 +42,12 @@ def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manife
     put.append(health.condition(subscription, seen.sources))
     put += _ours(subscription, standing.seen(csvs), is_deleted=is_deleted)
     if seen.package is not None:
-        told = deprecations.conditions(subscription, standing.seen(csvs).installed_csv, seen.package)
-        put += told or ()
+        installed = standing.seen(csvs).installed_csv
+        told = deprecations.conditions(subscription, installed, seen.package)
+        put += (*(told or ()), *pins.conditions(subscription, installed, seen.package))
         drop += deprecations.CONDITIONS if told is not None else ()
+    if seen.package is not None or not opt_in_of(subscription).version:
+        drop.append(PINNED)
     catalog_health = health.catalog_health(status, seen.sources, now)
     shown = {one.type for one in put}
     gone = [kind for kind in (*drop, CSV_MISSING, HELD) if kind not in shown]
@@ -77,7 +80,7 @@ def _plan(
 
 
 def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> list[Condition]:
-    """Two things that OLM does not say."""
+    """Two things that OLM does not say; a third, what a pin passes over, is up to the catalog."""
     if is_deleted:
         message = state.waits(subscription, ())
         return [Condition(CSV_MISSING, "True", "ClusterServiceVersionDeleted", message)]
@@ -87,5 +90,5 @@ def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> li
     return []
 
 
-CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, *plans.CONDITIONS, *deprecations.CONDITIONS)
+CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, *plans.CONDITIONS, *deprecations.CONDITIONS)
 """The conditions that are written here and nowhere else."""

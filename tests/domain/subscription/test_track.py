@@ -122,6 +122,8 @@ SICK = {"reason": "SpecInvalidError", "message": "unknown sourcetype: x"}
 def test_catalog_health(sources: list[Manifest], want: tuple[str, str, str]) -> None:
     told = health.condition(a_subscription(), sources)
     assert (told.status, told.reason, told.message) == want
+    is_concerned = health.concerns({"status": told.status, "message": told.message})
+    assert is_concerned == (want[0] == "True" and not want[2].startswith("other"))
 
 
 def test_equal_health_is_not_written_again() -> None:

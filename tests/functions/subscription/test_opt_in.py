@@ -49,9 +49,10 @@ def test_a_ceiling_holds_until_it_is_raised() -> None:
     for versions in (("1.0.0",), ("1.0.0", "2.0.0"), ("1.0.0", "2.0.0", "3.0.0")):
         published(world, *versions)
     assert status(world)["installedCSV"] == "etcd.v2.0.0"
-    assert conditions(world) == {}
+    assert conditions(world) == {"Pinned": ("PinnedByAnnotation", "pinned to <3.0.0; etcd.v3.0.0 is there")}
     annotate(world, kinds.SUBSCRIPTION.ref("etcd", "ns"), names.VERSION, "<4.0.0")
     assert status(world)["installedCSV"] == "etcd.v3.0.0"
+    assert conditions(world) == {}
 
 
 def test_a_pin_on_nothing_is_told_and_goes_away_with_the_annotation() -> None:
