@@ -1,4 +1,4 @@
-"""Every setting, with default, unit and meaning; read once, in `eventing/wiring.py`."""
+"""Every setting with its default, unit and meaning; `eventing/wiring.py` reads them once."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ from shared.ports import Policy
 
 
 class SettingError(ValueError):
-    """A setting has a value that it cannot have; the process must not start."""
+    """A setting has an invalid value; the process must not start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of one process. Each field `x` is the environment variable `OLMF_X`, unless it says otherwise."""
+    """Settings of one process. Field `x` is read from the environment variable `OLMF_X`, or from the one it names."""
 
     redis_url: str = ""
-    """`redis://…`, `rediss://…` or `unix://…` (also `REDIS_URL`). Empty: the embedded server."""
+    """`redis://…`, `rediss://…` or `unix://…` (also `REDIS_URL`). Empty: start the embedded server."""
     kubeconfig: str = ""
-    """Path (also `KUBECONFIG`). Empty: the service account of the pod."""
+    """Path of the kubeconfig (also `KUBECONFIG`). Empty: use the service account of the pod."""
     content: Path = Path("/var/cache/olmf")
-    """Where catalogs are kept, by digest."""
+    """Folder that stores catalogs by digest."""
     content_bytes: int = 3 * 1024 * 1024 * 1024
-    """Bound of what is kept there; what was used longest ago goes first."""
+    """Maximum size of that folder; the least recently used catalogs are deleted first."""
     steps: tuple[str, ...] = ()
-    """Groups that this deployment serves, comma-separated; empty means all."""
+    """Groups of steps that this deployment serves, comma-separated; empty means all."""
     lease_seconds: int = 60
     """How long a claimed job stays hidden from other workers."""
     run_seconds: int = 45
-    """How long one run of a step may take before it is ended and retried."""
+    """How long one run of a step may take before it is killed and retried."""
     max_failures: int = 8
-    """Bugs and timeouts in a row before a job is parked in the dead letters."""
+    """Number of consecutive bugs and timeouts after which a job becomes a dead letter."""
     audit_seconds: int = 300
-    """How often the audit rings."""
+    """Interval of the audit."""
     watch_seconds: int = 300
     """How long one watch request lasts before it is renewed."""
     port: int = 8080
-    """Where the endpoint, the registry, or the health of the watcher listens (also `PORT`)."""
+    """Port of the endpoint, of the registry, or of the watcher's health and metrics (also `PORT`)."""
     log_level: str = "info"
     """`debug`, `info`, `warning` or `error`."""
     log_json: bool = True
-    """One JSON object per line; otherwise lines for people."""
+    """Log one JSON object per line instead of plain text."""
     sink: str = ""
-    """URL that our news is posted to as CloudEvents (see `eventing/outlet.py`); empty: nowhere."""
+    """URL to which this project's events are posted as CloudEvents (see `eventing/outlet.py`); empty: they are not."""
     journal_bytes: int = 64 * 1024 * 1024
-    """Bound of the journal in Redis."""
+    """Maximum size of the journal in Redis."""
     journal_files: str = ""
-    """Folder that keeps the journal as rotated files, too; empty: none."""
+    """Folder in which the journal is also stored, as rotated files; empty: in Redis only."""
     policy: Policy = field(default_factory=Policy)
-    """What steps may know; each of its fields is a variable, too."""
+    """The settings that steps may read; each of its fields is an environment variable, too."""
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> Settings:
-        """Settings from environment variables. SettingError names the variable, its value and what was wanted."""
+        """Settings from environment variables. SettingError names the variable, its value and what was expected."""
         given = _read(cls, environ)
         for name, kind in (("redis_url", "str"), ("kubeconfig", "str"), ("port", "int")):
             variable = name.upper()

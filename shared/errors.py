@@ -1,7 +1,7 @@
 """The two families of errors that a step may raise; anything else is a bug.
 
 StepError
-├── RetryLater   the world may improve: run again after a delay, for ever, never parked
+├── RetryLater   the cause may go away by itself: run again after a delay, without limit, never parked
 └── Terminal     only an edit can help: wait for the next event of the ref
 """
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class StepError(Exception):
-    """A step could not do its work, and says so in one sentence: who, what was seen, what was wanted."""
+    """A step could not do its work; one sentence says which object, what was found and what was expected."""
 
 
 @dataclass(eq=False)
 class RetryLater(StepError):
-    """The world may improve: run the step again after `after`."""
+    """The cause may go away by itself: run the step again after `after`."""
 
     message: str
     after: timedelta = timedelta(seconds=15)
     writes: tuple[Write, ...] = field(default=(), kw_only=True)
-    """Performed before waiting, e.g. the status that says why."""
+    """Writes to perform before waiting, e.g. the status that says why."""
     wait: Wait | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ class Ref:
 
     @classmethod
     def parse(cls, text: str) -> Ref:
-        """The inverse of `str`. ValueError, naming the text, when it is not a ref."""
+        """The inverse of `str`. Raises ValueError, which quotes the text, when it is not a ref."""
         match text.split("/"):
             case [version, kind, namespace, name] if version and kind and name:
                 return cls(version, kind, name, namespace)
@@ -35,7 +35,7 @@ class Ref:
 
     @classmethod
     def of(cls, manifest: ReadOnly) -> Ref:
-        """The identity that an object states about itself."""
+        """The identity in the apiVersion, kind and metadata of an object."""
         meta = metadata(manifest)
         return cls(
             str(manifest.get("apiVersion") or ""),
@@ -47,7 +47,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Kind:
-    """One served kind: where the API server keeps it."""
+    """One kind that an API server serves, with the parts of its URL."""
 
     api_version: str
     kind: str
@@ -61,7 +61,7 @@ class Kind:
 
     @property
     def version(self) -> str:
-        """The version inside the group."""
+        """The version, without the group."""
         return self.api_version.rpartition("/")[2]
 
     def ref(self, name: str, namespace: str = "") -> Ref:
@@ -101,13 +101,13 @@ CUSTOM_RESOURCE_DEFINITION = Kind(
 API_SERVICE = Kind("apiregistration.k8s.io/v1", "APIService", "apiservices", is_namespaced=False)
 
 KINDS: tuple[Kind, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Kind))
-"""Every kind above, in the order of this page."""
+"""Every kind above, in the order of this module."""
 
 BY_IDENTITY = {(kind.api_version, kind.kind): kind for kind in KINDS}
-"""Look-up by (apiVersion, kind); a kind that is not here takes discovery."""
+"""`KINDS` by (apiVersion, kind); for any other kind, ask discovery."""
 
 MIRROR_SETS: tuple[Kind, ...] = (
     Kind("config.openshift.io/v1", "ImageDigestMirrorSet", "imagedigestmirrorsets", is_namespaced=False),
     Kind("config.openshift.io/v1", "ImageTagMirrorSet", "imagetagmirrorsets", is_namespaced=False),
 )
-"""Where else images may be; only some clusters serve these, which is why they are not among `KINDS`."""
+"""Kinds that configure image mirrors; not part of `KINDS` because only some clusters serve them."""

@@ -1,6 +1,7 @@
-"""What a step may ask: each port is a Protocol (or a value) named in the step's signature.
+"""The ports of a step: the interfaces through which it reads the world. A step names those it needs in its signature.
 
-Every answer is recorded, and given again on replay: answers are JSON values, dataclasses, or tuples of them.
+A port is a Protocol, or a plain value. Every answer is recorded and is given again on replay, so answers are JSON
+values, dataclasses, or tuples of these.
 """
 
 from __future__ import annotations
@@ -17,42 +18,45 @@ from shared.kinds import Kind, Ref
 
 
 class Cluster(Protocol):
-    """Reads of the Kubernetes API. Answers are shared: do not change them in place."""
+    """Reads of the Kubernetes API. Steps share the answers: do not change them in place."""
 
     def get(self, ref: Ref) -> Manifest | None:
         """The object, or None when it does not exist (or its kind is not served)."""
         ...
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        """All objects of a kind, in name order; `namespace` empty means all; `labels` must all be equal."""
+        """The objects of a kind that carry all of `labels`, sorted by name; an empty `namespace` means all."""
         ...
 
 
 class Copies(Protocol):
-    """Copied ClusterServiceVersions in a few words: there may be thousands, each as large as its original."""
+    """Summaries of copied ClusterServiceVersions: there may be thousands of copies, each as large as its original."""
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        """The copies of the originals in a namespace (of one of them; empty: in all), by namespace and name."""
+        """The copies of the originals in `namespace` (empty: in all namespaces), sorted by namespace and name.
+
+        With `name`: only the copies of that original.
+        """
         ...
 
 
 class Inventory(Protocol):
-    """What there is, without content."""
+    """The objects that exist, without their content."""
 
     def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
-        """Every object of a kind with its resourceVersion; `labels` must all be equal."""
+        """Every object of a kind that carries all of `labels`, with its resourceVersion."""
         ...
 
 
 class Discovery(Protocol):
-    """What the API server serves."""
+    """The version of the API server and the kinds that it serves."""
 
     def version(self) -> str:
         """`gitVersion`, e.g. `v1.35.4`."""
         ...
 
     def find(self, api_version: str, kind: str) -> Kind | None:
-        """The served kind, or None."""
+        """The kind, or None when the API server does not serve it."""
         ...
 
 
@@ -60,17 +64,17 @@ class Clock(Protocol):
     """Time, always UTC."""
 
     def now(self) -> datetime:
-        """The present instant, whole seconds (what Kubernetes timestamps hold)."""
+        """The current time in whole seconds, the precision of Kubernetes timestamps."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ImageSource:
-    """Where an image is, and whose pull secrets open it."""
+    """An image reference, and the pull secrets for it."""
 
     image: str
     namespace: str
-    """Where the secrets are."""
+    """The namespace of the secrets."""
     secrets: tuple[str, ...] = ()
 
 
@@ -82,19 +86,19 @@ class Pulled:
     """The image by digest: `registry/name@sha256:…`."""
     packages: int
     left_out: tuple[str, ...] = ()
-    """A sentence for each thing that whoever made the catalog could not put into it."""
+    """One sentence for each bundle that the maker of the catalog had to leave out of it."""
 
 
 UnavailableReason: TypeAlias = Literal[
     "DNS", "TLS", "Unreachable", "Unauthorized", "NotFound", "DigestMismatch", "TooLarge", "Malformed",
     "Blocked", "MirrorMiss", "NotRecorded",
 ]  # fmt: skip
-"""`Blocked` and `MirrorMiss` are about mirrors of images, `NotRecorded` about a replay."""
+"""Why content is unavailable: `Blocked` and `MirrorMiss` concern image mirrors, `NotRecorded` a replay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Content that could not be had, as a sentence with its next step."""
+    """Content that could not be read; `message` is a sentence that says why and what to do next."""
 
     reason: UnavailableReason
     message: str
@@ -104,11 +108,14 @@ class Catalogs(Protocol):
     """Catalog images, read by digest and indexed once per digest."""
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
-        """Resolve the image to a digest and index it; a digest already indexed costs one HEAD."""
+        """Resolve the image to a digest and index it. For a digest that is already indexed this is one HEAD request."""
         ...
 
     def package(self, reference: str, name: str, source: ImageSource) -> Package | Unavailable | None:
-        """One package of an indexed catalog (indexed again from `source` when the content is not here)."""
+        """One package of an indexed catalog, None when the catalog has no such package.
+
+        A catalog whose content is no longer stored here is indexed again from `source`.
+        """
         ...
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:
@@ -118,15 +125,15 @@ class Catalogs(Protocol):
     def providers(
         self, reference: str, api: tuple[str, str, str], source: ImageSource
     ) -> tuple[str, ...] | Unavailable:
-        """The packages that have a bundle which provides an API: its group, version and kind."""
+        """The names of the packages with a bundle that provides `api` (group, version, kind)."""
         ...
 
 
 class Content(Protocol):
-    """What is kept of catalogs here. It can be had again, so that to forget it is no write."""
+    """The local store of catalog content. Content can be pulled again, so deleting it does not count as a write."""
 
     def keep_only(self, references: Sequence[str]) -> int:
-        """Forget the other catalogs, unless they were used lately; how many bytes that were."""
+        """Delete the other catalogs, except those used recently; returns the number of bytes freed."""
         ...
 
 
@@ -134,27 +141,27 @@ class Bundles(Protocol):
     """Bundle images."""
 
     def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
-        """`{"annotations": …, "binaryData": …}` of the unpacked bundle (catalog.md §5.5)."""
+        """`{"annotations": …, "binaryData": …}`: the ConfigMap content of the unpacked bundle (catalog.md §5.5)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WriteFailure:
-    """Why a write of the previous attempt of this very run was refused."""
+    """Why the API server refused a write of the previous attempt of this run."""
 
     kind: Literal["conflict", "forbidden", "invalid", "gone", "unavailable"]
     message: str
     index: int
-    """Which write of the Outcome it was."""
+    """Index of the refused write in the Outcome."""
     ref: Ref
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Which attempt this is (1, 2, …), and what the API server refused in the one before.
+    """The number of this attempt (1, 2, …), and the write that the API server refused in the previous one.
 
     A step that names this port is run again at once after a refused write, with `failure` set, so that it can decide
-    what the refusal means; without it the runner retries with back-off.
+    what the refusal means. For a step that does not name it, the runner retries with back-off.
     """
 
     number: int = 1
@@ -163,22 +170,22 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The values an administrator chose, the same for all steps."""
+    """The settings of the administrator that steps may read; the same for all steps."""
 
     global_namespace: str = "olm"
-    """Catalogs here serve every namespace."""
+    """Namespace of the global catalogs, which every namespace may use."""
     unpack: Literal["job", "direct"] = "job"
-    """Unpack bundles in a Job (as OLM) or in the worker."""
+    """Unpack bundles in a Job (as OLM does) or in the worker."""
     unpack_image: str = "olm-functions:latest"
     """The image of the container in the unpack Job."""
     unpack_timeout: timedelta = timedelta(minutes=10)
-    """Deadline of an unpack Job; zero means none."""
+    """Deadline of an unpack Job; zero means no deadline."""
     plan_scope: Literal["component", "namespace"] = "component"
     """One InstallPlan per connected component of a namespace, or one per namespace as OLM."""
     catalog_policy: Literal["available", "strict"] = "available"
-    """What of a catalog that cannot be read now: its last good snapshot counts, or it stops everybody as in OLM."""
+    """For a catalog that cannot be read now: use its last good snapshot, or stop every resolution as OLM does."""
     plan_retry: timedelta = timedelta(minutes=1)
-    """How long a failing InstallPlan is retried before it is `Failed`."""
+    """How long a failing InstallPlan is retried before its phase becomes `Failed`."""
     install_timeout: timedelta = timedelta(minutes=5)
     """How long a Deployment may take to become available."""
     protected_copy_namespaces: tuple[str, ...] = ()
@@ -186,8 +193,8 @@ class Policy:
 
 
 class Journal(Protocol):
-    """What the system has seen; for the audit only."""
+    """The watch events that were received; for the audit only."""
 
     def unseen(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
-        """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
+        """The refs of those (ref, resourceVersion) pairs for which no event was received."""
         ...

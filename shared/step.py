@@ -1,4 +1,4 @@
-"""What a step is given and what it returns: `Ref` in, `Outcome` out."""
+"""The input and the result of a step: it receives a `Ref` and returns an `Outcome`."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """POST; an object of that name already there counts as done (names are derived from content)."""
+    """POST; when an object of that name already exists, this counts as done (names are derived from content)."""
 
     manifest: Manifest
     on_warning: Record | None = None
-    """For when the server warns about the write: its message is completed to `<count> <message>: <warnings>`."""
+    """Event to write when the API server answers with warnings; its message becomes `<count> <message>: <warnings>`."""
     must_be_new: bool = False
-    """An object of that name that came meanwhile is a conflict: it may be another's, and the step looks again."""
+    """Whether an existing object of that name is a conflict: it may belong to another owner, so the step runs again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Server-side apply of a whole object of ours, forced, field manager `olmf`."""
+    """Forced server-side apply of a whole object that this project owns; field manager `olmf`."""
 
     manifest: Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """PUT; the manifest carries the resourceVersion that was read (absent: replace whatever is there)."""
+    """PUT; the manifest carries the resourceVersion that was read (without one: replace unconditionally)."""
 
     manifest: Manifest
     on_warning: Record | None = None
-    """As of `Create`."""
+    """As in `Create`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """JSON merge patch of only our keys of an object shared with others."""
+    """JSON merge patch with only our keys of an object that others write, too."""
 
     ref: Ref
     patch: Manifest
@@ -56,8 +56,8 @@ class Merge:
 class SetStatus:
     """Replace the whole status of an object (status subresource).
 
-    `resource_version` is what the step read: a conflict runs the step again. Empty only directly after the `Create`
-    of the same object in the same Outcome.
+    `resource_version` is the version that the step read; on a conflict the step runs again. It is empty only directly
+    after the `Create` of the same object in the same Outcome.
     """
 
     ref: Ref
@@ -67,24 +67,24 @@ class SetStatus:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """DELETE; absent counts as done."""
+    """DELETE; an object that does not exist counts as deleted."""
 
     ref: Ref
     uid: str = ""
-    """Precondition; a different uid means the object is another one, and nothing is deleted."""
+    """Precondition: when the object has a different uid it is a new object, and is not deleted."""
     propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A Kubernetes Event about `ref`; equal ones within an hour are counted, not repeated."""
+    """A Kubernetes Event about `ref`; an equal Event within an hour increases the count instead."""
 
     ref: Ref
     type: Literal["Normal", "Warning"]
     reason: str
     message: str
     field_path: str = ""
-    """The part of the object that it is about."""
+    """The part of the object (`fieldPath`) that the Event is about."""
 
 
 Write: TypeAlias = Create | Apply | Replace | Merge | SetStatus | Delete | Record
@@ -92,7 +92,7 @@ Write: TypeAlias = Create | Apply | Replace | Merge | SetStatus | Delete | Recor
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """A CloudEvent of ours about `ref`: `io.olmf.<thing>.<past participle>`. Losing it costs only time."""
+    """A CloudEvent of this project about `ref`: `io.olmf.<thing>.<past participle>`. A lost one only causes a delay."""
 
     type: str
     ref: Ref
@@ -100,7 +100,7 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a stuck thing waits for, since when, and when it is tried next (None: at the next event)."""
+    """What an object waits for, since when, and when the step tries again (None: at the next event)."""
 
     what: str
     since: datetime
@@ -109,16 +109,16 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step decided: writes in order (the first failure stops them), events, and a delay.
+    """The decision of a step: writes in order (the first failure stops them), events, and a delay.
 
-    A later write may assume that the earlier ones succeeded; every prefix is safe to repeat.
+    A later write may assume that the earlier ones succeeded. Any prefix of the writes is safe to repeat.
     """
 
     writes: tuple[Write, ...] = ()
     emits: tuple[Emit, ...] = ()
     again_in: timedelta | None = None
     verdict: str = ""
-    """One sentence for people: what was decided and why."""
+    """One sentence for the reader of the journal: what was decided and why."""
     wait: Wait | None = None
 
 
