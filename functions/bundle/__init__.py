@@ -1,1 +1,1 @@
-"""Steps that get bundles out of their images."""
+"""Steps that unpack bundle images."""

@@ -1,4 +1,4 @@
-"""Tell the namespaces that wait for an unpack Job that it ended.
+"""Wake the namespaces that wait for an unpack Job when it has ended.
 
 Reads:  the Job; the Subscriptions that may use the catalogs beside the Job.
 Emits:  `io.olmf.bundle.collected` per Namespace with a Subscription that waits for such a catalog's bundle.
@@ -15,7 +15,7 @@ from shared.step import NOTHING, Emit, Outcome, Ref
 
 
 def collect_bundle(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
-    """Ring each Namespace with a Subscription that waits for a bundle of such a catalog."""
+    """Emit an event for each Namespace with a Subscription that waits for a bundle of such a catalog."""
     job = cluster.get(ref)
     if job is not None and not is_over(job):
         return NOTHING

@@ -1,6 +1,6 @@
-"""Get the bundles that a namespace is about to install out of their images.
+"""Unpack the bundles that a namespace is about to install.
 
-Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and rights of those in trouble.
+Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and RBAC of Jobs that are slow or failed.
 Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and an Event per failure.
 Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
 """
@@ -30,7 +30,7 @@ _DIRECT_RETRY = timedelta(minutes=1)
 def unpack_bundle(
     ref: Ref, cluster: Cluster, catalogs: Catalogs, bundles: Bundles, clock: Clock, policy: Policy
 ) -> Outcome:
-    """The unpack objects and conditions of one namespace (key: the Namespace)."""
+    """Write the unpack objects and the conditions of one namespace (key: the Namespace)."""
     scene = look_around(
         cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy
     )

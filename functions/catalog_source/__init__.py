@@ -1,1 +1,1 @@
-"""Steps that look after CatalogSources."""
+"""Steps that reconcile CatalogSources."""

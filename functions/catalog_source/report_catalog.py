@@ -1,8 +1,8 @@
-"""Tell the users of a catalog that it changed, came or went.
+"""Wake the users of a catalog when it was added, changed or deleted.
 
 Reads:  all CatalogSources; the Subscriptions that may use this one.
-Emits:  `io.olmf.catalog.reported` per namespace; `io.olmf.dependent.rang` per Subscription that has to say
-        something else about its catalogs, or may have to (deprecations).
+Emits:  `io.olmf.catalog.reported` per namespace; `io.olmf.dependent.rang` per Subscription whose status
+        about its catalogs changes, or may change (deprecations).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from shared.step import Emit, Outcome, Ref
 
 
 def report_catalog(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
-    """Ring whoever can use the CatalogSource."""
+    """Emit events for the namespaces and Subscriptions that can use the CatalogSource."""
     is_global = ref.namespace == policy.global_namespace
     subscriptions = cluster.list(kinds.SUBSCRIPTION, "" if is_global else ref.namespace)
     if not subscriptions:

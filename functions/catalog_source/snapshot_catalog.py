@@ -1,9 +1,9 @@
 """Read the image of a CatalogSource by digest, and record the digest.
 
-Reads:  the CatalogSource; its image; the version of the API server where a template asks for it.
-Writes: its status (`connectionState`, `reason`, `message`, the conditions of a template); `spec.image` as the
-        template says.
-Emits:  `io.olmf.catalog.snapshotted` when its users must look again.
+Reads:  the CatalogSource; its image; the version of the API server when a template contains it.
+Writes: its status (`connectionState`, `reason`, `message`, the conditions of a template); `spec.image` computed from
+        the template.
+Emits:  `io.olmf.catalog.snapshotted` when its users must be reconciled again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Wait
 
 _RETRY = timedelta(seconds=15)
 _RESYNC = timedelta(minutes=15)
-"""How often a template is looked at: nobody tells when the API server has become a newer one."""
+"""Interval at which a template is evaluated again: no event reports an upgrade of the API server."""
 
 
 def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs: Catalogs, clock: Clock) -> Outcome:
-    """The status of a CatalogSource after a look at its image."""
+    """Update the status of a CatalogSource from its image."""
     source = cluster.get(ref)
     if source is None:
         return NOTHING
@@ -55,14 +55,14 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs:
 
 
 def _moved(ref: Ref, source: ReadOnly, status: Manifest, image: str) -> Outcome:
-    """The image is another one from now on; the change of the spec rings again."""
+    """Write the new image to the spec; this change runs the step again."""
     version = version_of(source)
     writes = (Merge(ref, {"spec": {"image": image}}, version), SetStatus(ref, status, version))
     return Outcome(writes, verdict=f"the template says {image}")
 
 
 def _told(ref: Ref, source: ReadOnly, after: Manifest, outcome: Outcome) -> Outcome:
-    """The outcome with the status, if it is news, and with the event, if it concerns the catalog's users."""
+    """The outcome with the status, if it changed, and with the event, if the change concerns the catalog's users."""
     before = source.get("status") or {}
     if after == before:
         return outcome

@@ -1,4 +1,4 @@
-"""Steps about one ClusterServiceVersion: its phases, its copies, its condition."""
+"""Steps that reconcile one ClusterServiceVersion: its phases, its copies, its OperatorCondition."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def outcome_of(
 ) -> Outcome:
     """The writes that carry out a verdict about the ClusterServiceVersion that was read.
 
-    A patch of the metadata goes alone: it changes the resourceVersion, and rings for the run that writes the status.
-    An upgrade that has just failed is news: `io.olmf.upgrade.failed`.
+    A patch of the metadata is the only write of its run: it changes the resourceVersion, and its watch event starts the
+    run that writes the status. An upgrade that has just failed emits `io.olmf.upgrade.failed`.
     """
     ref, status, now = Ref.of(csv), verdict.status, verdict.status.now
     writes: tuple[Write, ...] = ()

@@ -1,6 +1,6 @@
-"""Bring a ClusterServiceVersion to InstallReady when all that it requires is there, and say what is missing.
+"""Set a ClusterServiceVersion to InstallReady when all its requirements exist, else report what is missing.
 
-In every phase: fail it when its OperatorGroup does not suit it any more.
+In every phase: set it to Failed when its OperatorGroup no longer supports it.
 
 Reads:  the version and its neighbours; OperatorGroups; the InstallPlans of its namespace while it is young; what it
         requires (CustomResourceDefinitions, APIs, ServiceAccounts, roles); the condition of its predecessor.
@@ -28,7 +28,7 @@ _WITNESSES = (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
 
 
 def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
-    """The next phase of a version that is not being installed."""
+    """Write the next phase of a version that is not being installed."""
     csv = cluster.get(ref)
     if csv is None or is_copied(csv) or retirement.is_deleted(csv):
         return NOTHING
@@ -57,7 +57,7 @@ def _facts(csv: Manifest, cluster: Cluster, discovery: Discovery, neighbours: tu
         frozenset(api for api in requirements.wanted_apis(csv) if discovery.find(*api)),
         discovery.version() if requirements.wants_version(csv) else "",
     )
-    # What an InstallPlan made for this version mostly suffices; all roles of the cluster are read only when not.
+    # The roles that an InstallPlan made for this version usually suffice; only otherwise all roles are read.
     for granting, labels in ((requirements.own_grants(csv), owner_labels(csv)), (requirements.GRANTING, None)):
         if requirements.is_permitted(csv, facts):
             break
@@ -68,6 +68,6 @@ def _facts(csv: Manifest, cluster: Cluster, discovery: Discovery, neighbours: tu
 
 
 def _expelled(csv: Manifest, cluster: Cluster) -> tuple[Delete, ...]:
-    """Its Deployments must not go on serving APIs that belong to another group."""
+    """Delete its Deployments: they must not continue to serve APIs that belong to another group."""
     ours = cluster.list(kinds.DEPLOYMENT, namespace_of(csv), labels=owner_labels(csv))
     return tuple(Delete(kinds.DEPLOYMENT.ref(name_of(item), namespace_of(item)), uid_of(item)) for item in ours)

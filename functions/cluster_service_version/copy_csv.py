@@ -1,6 +1,6 @@
-"""Look after one copy of a ClusterServiceVersion: delete it where it has no place, have it repaired where it differs.
+"""Check one copy of a ClusterServiceVersion: delete it where none is wanted, have it repaired where it differs.
 
-Reads:  the copy and its original; where the copy is gone, the groups that watch its namespace.
+Reads:  the copy and its original; when the copy was deleted, the groups that watch its namespace.
 Writes: deletes the copy. Rings the original.
 """
 
@@ -18,7 +18,7 @@ from shared.step import NOTHING, Delete, Emit, Outcome, Ref
 
 
 def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
-    """Delete a copy without a place; ring the original of one that differs from it, or was deleted."""
+    """Delete an unwanted copy; ring the original when the copy differs from it or was deleted."""
     found = cluster.get(ref)
     if found is None:
         return Outcome(emits=tuple(_originals(ref, cluster)), verdict="the copy is gone")

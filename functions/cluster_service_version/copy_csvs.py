@@ -2,7 +2,7 @@
 
 Reads:  the version, its group, the OLMConfig, the Namespaces, the copies made from its namespace.
 Writes: creates, refreshes and deletes copies; an Event when copying is disabled. Rings the group, for roles in new
-        targets, and the OLMConfig, for its condition.
+        target namespaces, and the OLMConfig, for its condition.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write the Deployments of a ClusterServiceVersion that is ready to be installed.
 
 Reads:  the version; the Subscriptions and Deployments of its namespace.
-Writes: Deployments that are missing or differ; deletes those it no longer names; its status.
+Writes: Deployments that are missing or differ; deletes Deployments that the version no longer names; its status.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REFUSED = ("forbidden", "invalid")
 
 
 def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt) -> Outcome:
-    """The Deployments of a version in InstallReady, and Installing."""
+    """Write the Deployments of a version in InstallReady, and set it to Installing."""
     csv = cluster.get(ref)
     if csv is None or is_copied(csv) or retirement.is_deleted(csv) or phase_of(csv) != "InstallReady":
         return NOTHING
@@ -32,7 +32,7 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt)
     if isinstance(strategy, UnknownStrategy):
         return outcome_of(csv, preparation.unrecognized(status, strategy.message))
     failure = attempt.failure
-    # A Deployment that somebody else changed or deleted meanwhile is no answer: look again.
+    # Another client changed or deleted a Deployment meanwhile: read again instead of failing.
     if failure and failure.ref.kind == kinds.DEPLOYMENT.kind and failure.kind in _REFUSED:
         return outcome_of(csv, installation.refused(status, failure.message, is_forbidden=failure.kind == "forbidden"))
     desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))

@@ -1,7 +1,7 @@
-"""See whether the Deployments of a ClusterServiceVersion are the wanted ones and run.
+"""Check that the Deployments of a ClusterServiceVersion match its install strategy and are available.
 
-Reads:  the version and its neighbours; its group once it failed; the Subscriptions of its namespace; its Deployments.
-Writes: its status; its Deployments where only annotations differ, or the name of its OperatorCondition was lost.
+Reads:  the version and its neighbours; its group if it has failed; the Subscriptions of its namespace; its Deployments.
+Writes: its status; its Deployments where only annotations differ, or the name of its OperatorCondition is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shared.step import NOTHING, Outcome, Ref, Replace
 
 
 def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> Outcome:
-    """The phase that follows from the health of the operator."""
+    """Write the phase that follows from the health of the Deployments."""
     csv = cluster.get(ref)
     if csv is None or is_copied(csv) or retirement.is_deleted(csv):
         return NOTHING
@@ -43,7 +43,7 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
         return Outcome(tuple(map(Replace, changed)), verdict="its pods get what they lack")
     verdict = observation.decide(status, problem, policy.install_timeout)
     if verdict.status.phase == "Succeeded" != status.phase:
-        # What it replaces may go now, and what replaces it may come.
+        # The version that it replaces may be deleted now, and the one that replaces it may be installed.
         neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
         verdict = replace(verdict, rings=retirement.related(csv, neighbours))
     return outcome_of(csv, verdict)

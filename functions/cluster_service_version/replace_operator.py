@@ -1,4 +1,4 @@
-"""Let a ClusterServiceVersion go: when its successor has succeeded, and when its deletion was asked for.
+"""Delete a ClusterServiceVersion whose successor has succeeded, and clean up one that is being deleted.
 
 Reads:  the version and its neighbours; on deletion the cluster roles that carry its owner labels.
 Writes: its status; deletes it; deletes its cluster roles, then its finalizer.
@@ -16,11 +16,11 @@ from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
 
 _CLUSTER_SCOPED = (kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE)
-"""Nothing but labels ties these to a version: garbage collection does not see them."""
+"""Kinds tied to a version only by labels, which the garbage collector of Kubernetes ignores."""
 
 
 def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
-    """The end of a version."""
+    """Write the last phases of a version, delete it, or remove the finalizer of a deleted one."""
     csv = cluster.get(ref)
     if csv is None:
         waiting = retirement.left_behind(ref, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))

@@ -1,11 +1,11 @@
-"""Put back what an installed version may do, when somebody deleted or changed part of it.
+"""Restore the RBAC objects of an installed version when somebody deleted or changed some of them.
 
 OLM leaves the version `Failed` until a person restores its roles; the InstallPlan that made them does not run again.
-Only what such a plan made comes back: whoever may write a version must not get the rights that it asks for.
+Only objects that such a plan made are restored: permission to write a version must not give the rights it asks for.
 
 Reads:  the version; the InstallPlans of its namespace; the ServiceAccounts, roles and bindings that they made for it.
-Writes: those of them that are gone.
-Emits:  `io.olmf.grant.due`: its OperatorGroup (of a copy: its original's) looks whether what it granted is in place.
+Writes: those of these objects that were deleted.
+Emits:  `io.olmf.grant.due`: its OperatorGroup (of a copy: that of the original) checks the roles that it granted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEAVING = ("Replacing", "Deleting")
 
 
 def restore_rights(ref: Ref, cluster: Cluster) -> Outcome:
-    """Create what is gone of the rights that a plan gave to a version that stays."""
+    """Create the deleted RBAC objects that a plan made, unless the version itself is being deleted."""
     csv = cluster.get(ref)
     if csv is None or is_deleted(csv) or phase_of(csv) in _LEAVING:
         return NOTHING

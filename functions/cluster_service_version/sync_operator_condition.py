@@ -1,4 +1,4 @@
-"""Give a ClusterServiceVersion its OperatorCondition, let its accounts write it, and take over what they report.
+"""Create the OperatorCondition of a ClusterServiceVersion, let its ServiceAccounts write it, and copy their report.
 
 Reads:  the version, its OperatorCondition, the Role and RoleBinding of the same name.
 Writes: these three; the status of the OperatorCondition. Rings the version while it is being replaced.
@@ -16,7 +16,7 @@ from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, Replace, Set
 
 
 def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
-    """Bring the OperatorCondition of an original up to date."""
+    """Update the OperatorCondition of a version that is not a copy, with its Role and RoleBinding."""
     csv = cluster.get(ref)
     if csv is None or is_copied(csv) or metadata(csv).get("deletionTimestamp"):
         return NOTHING
@@ -37,6 +37,6 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
             writes.append(Replace(changed))
     if (status := conditions.mirrored(present, clock.now())) != (present.get("status") or {}):
         writes.append(SetStatus(target, status, version_of(present)))
-    # A version that waits to be replaced may go on now: its successor asks what its condition says.
+    # The upgrade may continue now: the successor of this version reads its condition (`Upgradeable`).
     emits = (Emit(names.REQUIREMENT_CHANGED, ref),) if phase_of(csv) == "Replacing" else ()
     return Outcome(tuple(writes), emits)

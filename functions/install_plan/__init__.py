@@ -1,1 +1,1 @@
-"""Steps that look after InstallPlans."""
+"""Steps that reconcile InstallPlans."""

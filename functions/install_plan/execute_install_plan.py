@@ -1,10 +1,10 @@
-"""Carry out an InstallPlan: its steps in order, as far as they go.
+"""Execute an InstallPlan: its steps in order, up to the first one that cannot continue.
 
-Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; what is to change;
+Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; the objects to change;
         pull secrets of the global namespace.
 Writes: the objects of its steps; its status, last.
-Emits:  at its end `io.olmf.plan.completed` or `.failed`, and `io.olmf.standing.changed` for each Subscription that
-        it has made.
+Emits:  when it ends `io.olmf.plan.completed` or `.failed`, and `io.olmf.standing.changed` for each Subscription that
+        it created.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, Se
 def execute_install_plan(
     ref: Ref, cluster: Cluster, discovery: Discovery, attempt: Attempt, clock: Clock, policy: Policy
 ) -> Outcome:
-    """What the steps of a plan write now, and how the plan stands after it."""
+    """Write the objects that the steps of a plan can write now, then the status of the plan."""
     plan = cluster.get(ref)
     if plan is None or state.is_finished(plan):
         return NOTHING
@@ -54,12 +54,12 @@ def execute_install_plan(
 
 
 def _refusal(attempt: Attempt) -> WriteFailure | None:
-    """What the server refused in the attempt before; a conflict only means: look again."""
+    """The write that the server refused in the previous attempt; None after a conflict, which only needs a new read."""
     return None if attempt.failure is None or attempt.failure.kind == "conflict" else attempt.failure
 
 
 def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
-    """Who must hear that a plan has ended; the Subscriptions that own it hear of every change."""
+    """The events for the end of a plan; the Subscriptions that own the plan are woken by each of its changes anyway."""
     if status["phase"] == "Installing":
         return ()
     made = (kinds.SUBSCRIPTION.ref(name, ref.namespace) for name in generated(plan))

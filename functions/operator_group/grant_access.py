@@ -1,8 +1,8 @@
-"""Grant the rights that come with an OperatorGroup: to people on provided APIs, to operators on target namespaces.
+"""Write the RBAC of an OperatorGroup: for users of the provided APIs, and for operators in the target namespaces.
 
-Reads:  the group, its members, roles of ours; Roles and RoleBindings of members; copies in target namespaces.
-Writes: ClusterRoles of the group and of each provided API; what members may do, lifted to the cluster (all namespaces)
-        or projected to target namespaces. Deletes the ClusterRoles of a group that is gone.
+Reads:  the group, its members, our roles; Roles and RoleBindings of members; copies in target namespaces.
+Writes: ClusterRoles of the group and of each provided API; the permissions of members, as ClusterRoles (all namespaces)
+        or as Roles in the target namespaces. Deletes the ClusterRoles of a group that was deleted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shared.step import Apply, Delete, Outcome, Ref
 
 
 def grant_access(ref: Ref, cluster: Cluster) -> Outcome:
-    """Create and repair the roles of one group."""
+    """Create and repair the roles of one group (key: the OperatorGroup)."""
     manifest = cluster.get(ref)
     if manifest is None:
         left = cluster.list(CLUSTER_ROLE, labels=roles.group_labels(ref.namespace, ref.name))
@@ -42,7 +42,7 @@ def grant_access(ref: Ref, cluster: Cluster) -> Outcome:
 
 
 def _uids(csv: ReadOnly, present: Mapping[Ref, Manifest], cluster: Cluster) -> Mapping[Ref, str]:
-    """Of what owns the roles of its APIs. Where one lacks we look: its owner may have gone, and taken it along."""
+    """The uids of the owners of its API roles. For a missing role the owner is read: it may have been deleted, too."""
     known, providers = roles.known_uids(csv), roles.providers_of(csv)
     if known.keys() >= set(providers) and all(
         roles.is_in_place(role, present.get(Ref.of(role))) for role in roles.api_roles(csv, known)
@@ -53,7 +53,7 @@ def _uids(csv: ReadOnly, present: Mapping[Ref, Manifest], cluster: Cluster) -> M
 
 
 def _rights(csv: Manifest, group: Group, cluster: Cluster) -> Iterator[Manifest]:
-    """What the operator lacks outside its namespace."""
+    """The RBAC objects that the operator lacks outside its namespace."""
     outside = [target for target in group.targets or () if target != group.namespace]
     if not outside or not members.has_permissions(csv):
         return

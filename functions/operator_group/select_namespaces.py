@@ -1,7 +1,8 @@
-"""Select the namespaces of an OperatorGroup, label them, and tell the groups that are concerned.
+"""Select the namespaces of an OperatorGroup, label them, and wake the groups that this affects.
 
-Reads:  every OperatorGroup; the Namespaces that are selected, or were.
-Writes: labels of Namespaces; the status of the group. Rings the groups beside it, and those that lose a rival.
+Reads:  every OperatorGroup; the Namespaces that are selected now or were before.
+Writes: labels of Namespaces; the status of the group. Rings the other groups of its namespace, and groups that no
+        longer share a namespace with it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Make ClusterServiceVersions members of the group of their namespace, and keep what the group says it provides.
+"""Make ClusterServiceVersions members of their namespace's OperatorGroup, and update the group's provided APIs.
 
 Reads:  every OperatorGroup; the ClusterServiceVersions of the namespace.
 Writes: annotations of members; the annotation `olm.providedAPIs` of the group. Rings members that wait for the group,
-        groups that wanted an API which this one gave up, and the step that grants roles.
+        groups that compete for an API which this one gave up, and the step that grants roles.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shared.step import Emit, Merge, Outcome, Ref, Write
 
 
 def update_provided_apis(ref: Ref, cluster: Cluster) -> Outcome:
-    """Bring the annotations of a namespace's group and members up to date (key: the Namespace)."""
+    """Update the annotations of a namespace's group and of its members (key: the Namespace)."""
     groups = cluster.list(OPERATOR_GROUP)
     own = [group for group in groups if Ref.of(group).namespace == ref.name]
     csvs = tuple(csv for csv in cluster.list(CLUSTER_SERVICE_VERSION, ref.name) if not is_copied(csv))

@@ -1,1 +1,1 @@
-"""The platform itself: who is concerned by a change, what nobody told of, and what is left over."""
+"""Steps for the whole cluster: find the objects that a change affects, find missed events, collect garbage."""

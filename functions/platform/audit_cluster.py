@@ -1,4 +1,4 @@
-"""List what is watched, and ring for every version of an object that no event has told of.
+"""List the watched kinds, and wake the steps of every object whose present version was in no event.
 
 Reads:  names and versions of the objects of the kinds below.
 Writes: nothing.
@@ -18,11 +18,11 @@ AUDITED = (
 )  # fmt: skip
 """Every watched kind."""
 MANAGED = frozenset(AUDITED[-7:])
-"""Kinds of which only our own objects are looked at: whoever made them has labelled them."""
+"""Kinds of which only objects with our label are audited."""
 
 
 def audit_cluster(_: Ref, inventory: Inventory, journal: Journal) -> Outcome:
-    """Ring for what was missed (key: anything)."""
+    """Emit an event for each object whose change was missed (key: anything)."""
     missed = [ref for kind in AUDITED for ref in journal.unseen(inventory.versions(kind, labels=_labels(kind)))]
     emits = tuple(Emit(names.DEPENDENT_RANG, ref) for ref in missed)
     return Outcome(emits=emits, verdict=f"missed {len(missed)} changes")

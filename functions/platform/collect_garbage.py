@@ -1,8 +1,8 @@
-"""Delete what nobody needs any more and no owner reference takes along.
+"""Delete objects that are no longer needed and that the garbage collector of Kubernetes does not delete.
 
 Reads:  InstallPlans and Subscriptions; cluster-scoped roles with owner labels and their owners; copies and originals;
-        what CatalogSources refer to.
-Writes: deletes surplus InstallPlans, copies without a place, roles of owners that are gone.
+        the images that CatalogSources refer to.
+Writes: deletes surplus InstallPlans, unwanted copies, roles whose owners were deleted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OWNING = (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)
 
 
 def collect_garbage(_: Ref, cluster: Cluster, made: Copies, content: Content) -> Outcome:
-    """Sweep the whole cluster once, and what is kept of catalogs here (key: anything)."""
+    """Collect garbage once in the whole cluster and in the local catalog content (key: anything)."""
     found = [*_plans(cluster), *_roles(cluster)]
     writes = (*(Delete(Ref.of(item), uid_of(item)) for item in found), *_copies(cluster, made))
     freed = content.keep_only(sorted(filter(None, map(catalog_source.reference, cluster.list(CATALOG_SOURCE)))))

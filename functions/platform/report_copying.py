@@ -1,4 +1,4 @@
-"""Say on the OLMConfig whether copies are where it wants them, and have the others looked after.
+"""Report on the OLMConfig whether copied CSVs are where it wants them, and have the others corrected.
 
 Reads:  the OLMConfig; global OperatorGroups, their members and the copies of these; Namespaces.
 Writes: the condition `DisabledCopiedCSVs`. Rings every original whose copies are not where they belong.
@@ -18,7 +18,7 @@ from shared.step import Emit, Outcome, Ref, SetStatus
 
 
 def report_copying(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy: Policy) -> Outcome:
-    """Compare copies of operators that watch all namespaces with what the OLMConfig wants; absent, it wants copies."""
+    """Compare the copies of operators that watch all namespaces with the OLMConfig; without one, copies are wanted."""
     if ref != copying.CONFIG:
         return Outcome(verdict="only the OLMConfig named cluster counts")
     config = cluster.get(ref)

@@ -1,6 +1,6 @@
-"""Find out whom a change concerns, where the event itself cannot say so, and ring them.
+"""Find the objects that a change affects when the event itself does not name them, and wake their steps.
 
-Reads:  OperatorGroups, the ClusterServiceVersions in their namespaces, the changed object where its owners are wanted.
+Reads:  OperatorGroups, the ClusterServiceVersions in their namespaces, the changed object where its owners matter.
 Writes: nothing.
 """
 
@@ -19,7 +19,7 @@ from shared.step import Emit, Outcome, Ref
 
 
 def ring_dependents(ref: Ref, cluster: Cluster) -> Outcome:
-    """Ring whoever depends on the object at `ref`."""
+    """Emit an event for each object that depends on the object at `ref`."""
     emits = tuple(dict.fromkeys(_RINGS.get(ref.kind, _owners)(ref, cluster)))
     return Outcome(emits=emits, verdict=f"concerns {len(emits)} objects")
 
@@ -49,7 +49,7 @@ def _definitions(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
 
 
 def _rights(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
-    """Versions of the namespace that may have waited for rights which nobody owns."""
+    """Versions of the namespace that may wait for RBAC objects without an owner."""
     if ref.name != names.ANY:
         yield from _owners(ref, cluster)
         return

@@ -1,4 +1,4 @@
-"""Ring the groups that provide an API, when somebody changed or deleted what people may do with it.
+"""Wake the groups that provide an API when somebody changed or deleted its ClusterRoles.
 
 Reads:  OperatorGroups; the ClusterServiceVersions in their namespaces.
 Writes: nothing.

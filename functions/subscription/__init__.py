@@ -1,1 +1,1 @@
-"""Steps that look after Subscriptions."""
+"""Steps that reconcile Subscriptions."""

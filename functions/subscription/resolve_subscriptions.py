@@ -1,9 +1,9 @@
-"""Decide what the Subscriptions of a namespace get, and say why those that get nothing do not.
+"""Resolve the Subscriptions of a namespace, and report on each one that cannot be resolved why not.
 
 Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
 Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
 Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.standing.changed` for each
-        Subscription whose failed plan begins, or ceases, to be passable.
+        Subscription whose failed plan can now be skipped, or no longer can.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RETRY = timedelta(seconds=30)
 
 
 def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
-    """Who is refused in one namespace, and why (key: the Namespace)."""
+    """Write the condition `ResolutionFailed` of the Subscriptions of one namespace (key: the Namespace)."""
     now = clock.now()
     scene = look(
         cluster,
@@ -50,7 +50,7 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
 
 
 def _wait(scene: Scene, resolution: Resolution, now: datetime) -> Wait | None:
-    """What the first refused Subscription lacks, and since when."""
+    """The reason of the first Subscription that cannot be resolved, and since when."""
     for subscription in scene.subscriptions:
         component = resolution.component_of(name_of(subscription))
         if component is not None and component.refusal is not None:
@@ -60,7 +60,7 @@ def _wait(scene: Scene, resolution: Resolution, now: datetime) -> Wait | None:
 
 
 def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -> Iterator[Write]:
-    """Each Subscription says the refusal of its own component, or no longer says one."""
+    """The condition of each Subscription: the failure of its own component, or none."""
     told: set[str] = set()
     findings = {name: one for one in explain(scene.inputs, resolution) for name in one.subscribers}
     for subscription in scene.subscriptions:

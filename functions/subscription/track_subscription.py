@@ -1,10 +1,10 @@
-"""Bring the status of a Subscription up to date with its plan, its operator and its catalogs.
+"""Update the status of a Subscription from its plan, its operator and its catalogs.
 
-Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use; of a failed plan
-        the OperatorGroups beside it.
+Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use; for a failed
+        plan the OperatorGroups of its namespace.
 Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label, and that
-        of what it installed.
-Emits:  `io.olmf.config.changed` for what it installed.
+        of the ClusterServiceVersion it installed.
+Emits:  `io.olmf.config.changed` for the ClusterServiceVersion it installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 
 def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
-    """The status of one Subscription."""
+    """Write the status of one Subscription."""
     subscription = cluster.get(ref)
     if subscription is None:
         return NOTHING
@@ -51,7 +51,7 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
 
 
 def _rings(subscription: ReadOnly, ref: Ref) -> tuple[Emit, ...]:
-    """What is installed must hear of every change: the configuration is laid over its Deployments."""
+    """Wake the installed version on every change: `spec.config` is applied to its Deployments."""
     installed = str((subscription.get("status") or {}).get("installedCSV") or "")
     version = kinds.CLUSTER_SERVICE_VERSION.ref(installed, ref.namespace)
     return (Emit(names.CONFIG_CHANGED, version),) if installed else ()
@@ -62,7 +62,7 @@ def _named(cluster: Cluster, kind: Kind, name: str, near: Ref) -> Manifest | Non
 
 
 def _package(subscription: Manifest, sources: Sequence[ReadOnly], catalogs: Catalogs) -> Package | None:
-    """The package in its catalog; None when nothing is installed or the catalog cannot be read."""
+    """The package of the Subscription; None when nothing is installed or the catalog cannot be read."""
     spec, status = subscription.get("spec") or {}, subscription.get("status") or {}
     target = CatalogKey(str(spec.get("sourceNamespace") or ""), str(spec.get("source") or ""))
     for one in map(catalog_of, sources):

@@ -1,8 +1,8 @@
 """Write the InstallPlan of each component whose bundles are unpacked.
 
 Reads:  what `resolve_subscriptions` reads; the unpacked bundles; the InstallPlans of the Namespace.
-Writes: InstallPlans with their steps, labels of older ones; what Subscriptions say about their plan and version.
-Emits:  `io.olmf.plan.waiting` for a plan that somebody has to approve.
+Writes: InstallPlans with their steps, labels of older ones; the status of Subscriptions about their plan and version.
+Emits:  `io.olmf.plan.waiting` for a plan that waits for approval.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RETRY = timedelta(seconds=30)
 def write_install_plan(
     ref: Ref, cluster: Cluster, catalogs: Catalogs, attempt: Attempt, clock: Clock, policy: Policy
 ) -> Outcome:
-    """The plans of one namespace that are due (key: the Namespace)."""
+    """Write the InstallPlans of one namespace that are due (key: the Namespace)."""
     scene = look(cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy)
     ready = list(drafts(resolve(scene.inputs).components, scene.subscriptions, cluster.get))
     if not ready:
@@ -46,13 +46,13 @@ def write_install_plan(
 
 
 def _refused(outcome: Outcome, draft: Draft, message: str, now: datetime) -> Outcome:
-    """The outcome without this plan, which the server refused: its Subscriptions say so, the others go on."""
+    """The outcome without this plan, which the server refused: its Subscriptions report that, the others go on."""
     writes = (*outcome.writes, *_told(compose.refused(draft, message, now)))
     return replace(outcome, writes=writes, again_in=_RETRY, wait=Wait(f"{', '.join(draft.csvs)}: {message}", now))
 
 
 def _and(outcome: Outcome, draft: Draft, plan: ReadOnly | None, now: datetime) -> Outcome:
-    """The outcome with one plan more; a plan that was left without status gets it now."""
+    """The outcome with one more plan; a plan that a killed run left without status gets its status now."""
     ref = kinds.INSTALL_PLAN.ref(name_of(plan) if plan else draft.name, draft.namespace)
     writes: list[Write] = [] if plan else [Create(compose.manifest(draft))]
     if not plan or not plan.get("status"):
@@ -63,7 +63,7 @@ def _and(outcome: Outcome, draft: Draft, plan: ReadOnly | None, now: datetime) -
 
 
 def _parted(draft: Draft, plan: ReadOnly | None, plans: Iterable[ReadOnly]) -> Iterator[Write]:
-    """Older plans are no components of their operator any more."""
+    """Remove the component label from the older plans of the operator."""
     newest = name_of(plan) if plan else draft.name
     for one in plans:
         if name_of(one) != newest and (patch := components.left(one, draft.components)):
