@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -20,7 +20,8 @@ from shared.adapters.paths import image_named_by
 from shared.adapters.progress import advanced, ended, heard_by
 from shared.domain.catalog import ignore
 from shared.domain.catalog.advice import Advice
-from shared.domain.catalog.conversion import Drafts, convert
+from shared.domain.catalog.comparison import Catalog
+from shared.domain.catalog.conversion import convert
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.judge import Reading
 from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
@@ -105,7 +106,7 @@ def judge(path: str) -> Verdict:
 def advise(path: str) -> tuple[Advice, ...]:
     """What there is to say about a valid catalog. NotACatalog when it is not valid, OSError or OciError if none."""
     with opened(path) as found:
-        reading = _read_all(found, is_advised=True)
+        reading = _read_all(found, lambda: Reading(advice=[]))
         _check(path, reading)
         by_name = {file.name: file for file in found}
         advice = reading.all_advice()
@@ -113,12 +114,12 @@ def advise(path: str) -> tuple[Advice, ...]:
         return tuple(replace(one, place=lines.get(one.place, one.place)) for one in advice)
 
 
-def packages(path: str) -> Drafts:
-    """The packages of a catalog. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
+def compared(path: str) -> Catalog:
+    """A catalog for a comparison. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
     with opened(path) as found:
-        reading = _read_all(found)
+        reading = _read_all(found, lambda: Reading(statements={}))
         _check(path, reading)
-        return convert(reading.blobs)[0]
+        return Catalog(convert(reading.blobs)[0], reading.statements or {})
 
 
 def _check(path: str, reading: Reading) -> None:
@@ -133,17 +134,17 @@ def judge_files(found: list[File]) -> Verdict:
     return _read_all(found).verdict().located(lambda name: by_name[name].read())
 
 
-def _read_all(found: list[File], *, is_advised: bool = False) -> Reading:
+def _read_all(found: list[File], new: Callable[[], Reading] = Reading) -> Reading:
     """Read files, the second half of a large catalog in a process beside this one."""
     first, second = _halves(found)
     if not second or (os.cpu_count() or 1) == 1:
-        return _read(found, is_advised=is_advised)
+        return _read(found, new())
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(1, get_context("fork")) as beside:
-        later = beside.submit(_read_silently, second, is_advised=is_advised)
-        reading = _read(first, is_advised=is_advised)
+        later = beside.submit(_read_silently, second, new())
+        reading = _read(first, new())
         reading.extend(later.result())
     return reading
 
@@ -157,8 +158,7 @@ def _halves(found: list[File]) -> tuple[list[File], list[File]]:
     return found[:middle], found[middle:]
 
 
-def _read(found: list[File], *, is_advised: bool = False) -> Reading:
-    reading = Reading(advice=[] if is_advised else None)
+def _read(found: list[File], reading: Reading) -> Reading:
     with _unhindered():
         for file in found:
             try:
@@ -168,10 +168,10 @@ def _read(found: list[File], *, is_advised: bool = False) -> Reading:
     return reading
 
 
-def _read_silently(found: list[File], *, is_advised: bool) -> Reading:
+def _read_silently(found: list[File], reading: Reading) -> Reading:
     """In another process, which has no line of its own to tell how far it is."""
     with heard_by(None):
-        return _read(found, is_advised=is_advised)
+        return _read(found, reading)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.adapters import files
-from shared.adapters.files import advise, judge, opened, packages
+from shared.adapters.files import advise, compared, judge, opened
 from shared.adapters.image_writer import write_image
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.catalog.documents import NotACatalog
@@ -179,9 +179,10 @@ def test_there_is_no_advice_about_a_catalog_that_is_not_valid(tmp_path: Path) ->
         advise(str(tmp_path))
 
 
-def test_packages_of_a_valid_catalog(tmp_path: Path) -> None:
+def test_a_valid_catalog_for_a_comparison(tmp_path: Path) -> None:
     put(tmp_path, a_json=SOUND)
-    assert list(packages(str(tmp_path))) == ["foo"]
+    found = compared(str(tmp_path))
+    assert (list(found.packages), list(found.statements)) == (["foo"], [("foo", "foo.v0.1.0")])
     put(tmp_path, b_json=SOUND)
     with pytest.raises(NotACatalog, match=r'is no valid catalog: duplicate package "foo"; `olmf catalog validate'):
-        packages(str(tmp_path))
+        compared(str(tmp_path))

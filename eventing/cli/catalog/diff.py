@@ -23,13 +23,13 @@ def register(group: typer.Typer) -> None:
 
 def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "table") -> None:
     """Compare two catalogs; the exit code is 1 when somebody loses something or is stuck."""
-    from shared.adapters.files import packages
+    from shared.adapters.files import compared
     from shared.domain.catalog.comparison import Kind, compare
 
     with told(older):
-        before = packages(older)
+        before = compared(older)
     with told(newer):
-        after = packages(newer)
+        after = compared(newer)
     changes = compare(before, after)
     rows: list[dict[str, object]] = [
         {"kind": one.kind, "package": one.package, "message": one.message} for one in changes

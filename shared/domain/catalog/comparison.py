@@ -10,6 +10,7 @@ from typing import TypeAlias
 from shared.domain.catalog import graph
 from shared.domain.catalog.conversion import ChannelDraft, Drafts, PackageDraft
 from shared.domain.catalog.model import Channel, Entry
+from shared.domain.catalog.statements import Statements, differences
 from shared.domain.semver import Range, Version, parse_range, parse_version
 
 
@@ -36,12 +37,29 @@ class Change:
     message: str
 
 
-def compare(older: Drafts, newer: Drafts) -> tuple[Change, ...]:
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """What is compared: a valid catalog."""
+
+    packages: Drafts
+    statements: Statements
+    """Of all of their bundles."""
+
+
+def compare(older: Catalog, newer: Catalog) -> tuple[Change, ...]:
     """Every difference, package by package."""
     changes = []
-    for name in sorted(older.keys() | newer.keys()):
-        changes += [Change(kind, name, message) for kind, message in _package(older.get(name), newer.get(name))]
+    for name in sorted(older.packages.keys() | newer.packages.keys()):
+        facts = _package(older.packages.get(name), newer.packages.get(name))
+        changes += [Change(kind, name, message) for kind, message in (*facts, *_statements(older, newer, name))]
     return tuple(changes)
+
+
+def _statements(older: Catalog, newer: Catalog, package: str) -> Facts:
+    before, after = (one.packages[package].bundles if package in one.packages else {} for one in (older, newer))
+    for name in sorted(before.keys() & after.keys()):
+        told = differences(older.statements[package, name], newer.statements[package, name])
+        yield from ((Kind.CHANGED, f"bundle {name} {what}") for what in told)
 
 
 def _package(older: PackageDraft | None, newer: PackageDraft | None) -> Facts:

@@ -13,6 +13,7 @@ from shared.domain.catalog.config import Config
 from shared.domain.catalog.conversion import convert
 from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.catalog.soundness import defects
+from shared.domain.catalog.statements import Statements, statement_of
 from shared.domain.catalog.verdict import NOWHERE, Finding, Place, Verdict
 from shared.domain.goencode import json_text
 
@@ -25,6 +26,8 @@ class Reading:
     findings: list[Finding] = field(default_factory=list)
     advice: list[Advice] | None = None
     """What else there is to say about documents; None when nobody wants to know."""
+    statements: Statements | None = None
+    """What bundles state, likewise."""
 
     def add_file(self, name: str, content: bytes) -> None:
         """Read one file; what is wrong with a document does not keep the next one from being read."""
@@ -48,6 +51,9 @@ class Reading:
             self.blobs.add(meta, place)
         except Unreadable as error:
             self.findings.append(Finding(str(error), place))
+        else:
+            if self.statements is not None and meta.schema == "olm.bundle":
+                self.statements[meta.package, meta.name] = statement_of(meta)
         if self.advice is not None:
             self.advice += advise_document(meta, _size(meta), place)
 
@@ -57,6 +63,8 @@ class Reading:
         self.findings += later.findings
         if self.advice is not None:
             self.advice += later.advice or ()
+        if self.statements is not None:
+            self.statements |= later.statements or {}
 
     def all_advice(self) -> list[Advice]:
         """What there is to say about the documents, and about the packages that they make."""

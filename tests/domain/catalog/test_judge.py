@@ -155,6 +155,14 @@ def test_advice_about_later_files_stands_behind_that_about_earlier_ones() -> Non
     assert [one.place.file for one in first.advice or ()] == ["a", "b"]
 
 
+def test_statements_of_all_files_are_kept_for_whoever_compares() -> None:
+    first, second = Reading(statements={}), Reading(statements={})
+    first.add_file("a", written(a_package(), a_bundle("a.v1")))
+    second.add_file("b", written(a_bundle("b.v1"), a_bundle("c.v1", image=1)))
+    first.extend(second)
+    assert sorted(first.statements or ()) == [("foo", "a.v1"), ("foo", "b.v1")]
+
+
 def embedded(data: object) -> Json:
     return a_bundle("b", "1.0.0", a_property("olm.bundle.object", data=data), package="p")
 
