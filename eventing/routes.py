@@ -166,7 +166,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.STANDING_CHANGED, "subscription/track_subscription", itself, always),
     Route(kinds.OPERATOR_GROUP, "subscription/resolve_subscriptions", its_namespace, always),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, original)),
-    Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(gone, a_copy), "bulk"),
+    Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, a_copy), "bulk"),
     Route(names.RESOLUTION_COMPUTED, "bundle/unpack_bundle", itself, always),
     Route(kinds.JOB, "bundle/collect_bundle", itself, unpacks),
     Route(names.BUNDLE_COLLECTED, "bundle/unpack_bundle", itself, always),

@@ -70,9 +70,10 @@ def test_a_copy_wakes_no_step_of_the_original() -> None:
     assert rung == {"cluster_service_version/copy_csv"}
 
 
-def test_a_copy_that_went_lets_its_namespace_be_resolved_again() -> None:
-    went = Event("d", names.DELETED, "t", CSV.ref("a", "ns"), hints={"copied": "true"})
-    assert Job("subscription/resolve_subscriptions", kinds.NAMESPACE.ref("ns"), "bulk") in jobs_for(went)
+@pytest.mark.parametrize("verb", [names.ADDED, names.DELETED])
+def test_a_copy_that_came_or_went_lets_its_namespace_be_resolved_again(verb: str) -> None:
+    event = Event("d", verb, "t", CSV.ref("a", "ns"), hints={"copied": "true"})
+    assert Job("subscription/resolve_subscriptions", kinds.NAMESPACE.ref("ns"), "bulk") in jobs_for(event)
 
 
 def test_an_owned_deployment_rings_its_csv() -> None:
