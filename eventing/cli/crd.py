@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import typer
 
-from eventing.cli.extension.given import located, manifests, name_in
+from eventing.cli.extension.given import WaiveOption, located, manifests, name_in, waivers_of
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
@@ -46,13 +46,7 @@ def diff(
         list[str] | None,
         typer.Option(metavar="FILE|DIR", help="Stored objects, which shall fit what they will be read as; repeatable."),
     ] = None,
-    waive: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[VERSION: ][PATH: ]CHECK",
-            help="A finding that shall not count, e.g. enum, or 'v1: ^.spec.size: enum'; repeatable.",
-        ),
-    ] = None,
+    waive: WaiveOption = None,
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
     ] = False,
@@ -80,17 +74,6 @@ def _answer_all() -> None:
     from shared.domain.extension.crd_safety.question import answered
 
     answer_lines(answered)
-
-
-def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
-    """The findings that shall not count. CliError."""
-    from shared.domain.extension.crd_safety.judgement import Waiver
-    from shared.domain.shape import InvalidQuestion
-
-    try:
-        return list(map(Waiver.parse, words or ()))
-    except InvalidQuestion as error:
-        raise CliError(f"--waive: {error}", USAGE) from error
 
 
 _Located = Mapping[str, tuple[str, dict[str, Any]]]

@@ -16,6 +16,7 @@ from eventing.cli.failure import UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
     from shared.adapters.content import Snapshot
+    from shared.domain.extension.crd_safety.judgement import Waiver
     from shared.domain.extension.model import CatalogView, Installed, Offer
 
 FileOption = Annotated[
@@ -34,6 +35,13 @@ InstalledOption = Annotated[
     str, typer.Option(metavar="NAME@VERSION", help="The installed bundle; else what the status of the extension says.")
 ]
 GatesOption = Annotated[str, typer.Option("--feature-gates", help="A=true,B=false; as given to OLM v1.")]
+WaiveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[VERSION: ][PATH: ]CHECK",
+        help="A finding that shall not count, e.g. enum, or 'v1: ^.spec.size: enum'; repeatable.",
+    ),
+]
 _NAMED = re.compile(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)=(.+)", re.DOTALL)
 _NAME_LABEL = "olm.operatorframework.io/metadata.name"
 
@@ -217,3 +225,14 @@ def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:
     deprecations = next(pages.rows("olm.deprecations"), None)
     stated = None if deprecations is None else pages.value(deprecations)
     return offer_of_package(found, stated, has_releases=has_releases)
+
+
+def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
+    """The findings that shall not count. CliError."""
+    from shared.domain.extension.crd_safety.judgement import Waiver
+    from shared.domain.shape import InvalidQuestion
+
+    try:
+        return list(map(Waiver.parse, words or ()))
+    except InvalidQuestion as error:
+        raise CliError(f"--waive: {error}", USAGE) from error

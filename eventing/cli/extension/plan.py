@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,35 +16,34 @@ from eventing.cli.extension.given import (
     GatesOption,
     Given,
     InstalledOption,
+    WaiveOption,
     at,
     given,
     installed_of,
     manifests,
     name_in,
     shaped,
+    waivers_of,
 )
 from eventing.cli.extension.objects import CertOption, Rendering
+from eventing.cli.extension.report import Report, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
-    from shared.domain.extension.outlook import Change
+    from shared.domain.extension.crd_safety.judgement import Waiver
+
+
+_ExistingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE|DIR", help="Objects as the cluster has them, stored ones of its definitions, too; repeatable."
+    ),
+]
 
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
     group.command()(pulling(plan))
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What would happen."""
-
-    reasons: tuple[str, ...]
-    changes: tuple[Change, ...] = ()
-    permissions: tuple[Mapping[str, Any], ...] = ()
-    blockers: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    """What would not stop it, but should be known."""
 
 
 def plan(
@@ -60,17 +58,13 @@ def plan(
     before: Annotated[
         str, typer.Option("--from", metavar="DIR|IMAGE", help="The content of the bundle that is installed.")
     ] = "",
-    existing: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE|DIR", help="Objects as the cluster has them, stored ones of its definitions, too; repeatable."
-        ),
-    ] = None,
+    existing: _ExistingOption = None,
+    waive: WaiveOption = None,
     openshift: Annotated[str, typer.Option(metavar="VERSION", help="What the cluster runs, e.g. 4.18.")] = "",
     cert_provider: CertOption = "none",
     feature_gates: GatesOption = "",
     output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
-) -> None:  # why: one option per input
+) -> None:
     """Say what would be installed or changed, whether its definitions are safe, and what permissions it takes.
 
     Exit code 0: it would be done; 1: something blocks it; 3: it could not be found out.
@@ -79,13 +73,15 @@ def plan(
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
     stated = given(file)
     wishes = _Wishes(stated, cert_provider, feature_gates)
-    report = _planned(wishes, catalog, installed, _Sources(bundle, before, existing or (), openshift))
+    report = _planned(
+        wishes, catalog, installed, _Sources(bundle, before, existing or (), openshift, waivers_of(waive))
+    )
     if output == "text":
-        sys.stdout.write(_text(report))
+        sys.stdout.write(as_text(report))
     else:
         from eventing.cli.output import document
 
-        document(_value(report), output)
+        document(as_value(report), output)
     if report.blockers:
         raise typer.Exit(NEGATIVE)
 
@@ -96,6 +92,7 @@ class _Sources:
     before: str
     existing: Sequence[str]
     openshift: str
+    waivers: Sequence[Waiver]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +128,7 @@ class _Wishes:
 
 def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
     from eventing.cli.extension.resolve import resolved
-    from shared.domain.extension.outlook import changes, misfits, obstacles, present
+    from shared.domain.extension.outlook import changes, losses, misfits, obstacles, present, waived
     from shared.domain.extension.permissions import Installer, least
 
     answer, reasons = resolved(wishes.stated, words, installed, wishes.feature_gates)
@@ -153,8 +150,14 @@ def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sourc
     old = present(before, existing, new.objects, name)
     with shaped("an object that is there already", UNKNOWN):
         changed = changes(old, new.objects)
-        blockers = tuple(obstacles(old, new.objects, is_strict=wishes.is_strict))
-        remarks = (*_remarks(name, new, sources.openshift), *misfits(old, new.objects, existing))
+        waivers = sources.waivers
+        blockers = tuple(obstacles(old, new.objects, waivers, is_strict=wishes.is_strict))
+        remarks = (
+            *_remarks(name, new, sources.openshift),
+            *misfits(old, new.objects, existing),
+            *(waived(old, new.objects, waivers) if wishes.is_strict else ()),
+            *losses(old, new.objects, existing, waivers),
+        )
     permissions = least(new.objects, Installer(f"{name}-installer", extension=name))
     return Report(reasons, changed, permissions, blockers, remarks)
 
@@ -191,40 +194,3 @@ def _remarks(name: str, new: Rendering, openshift: str) -> tuple[str, ...]:
     except InvalidVersion as error:
         raise CliError(f"--openshift {openshift}: {error}", USAGE) from error
     return (found.message,) if found.message else ()
-
-
-def _text(report: Report) -> str:
-    from eventing.cli.extension.objects import written
-
-    lines = [*report.reasons, ""]
-    for title, told in (("Blocked", report.blockers), ("To be known", report.remarks)):
-        if told:
-            lines += [f"{title}:", *(f"  {line}" for one in told for line in one.splitlines()), ""]
-    if report.changes:
-        lines += ["Objects:", *(f"  {one['effect']:6} {one['object']}" for one in map(_change, report.changes)), ""]
-    if report.permissions:
-        lines += ["Permissions needed:", written(list(report.permissions), "yaml")]
-    return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def _change(change: Change) -> dict[str, Any]:
-    from shared.api.manifest import name_of
-    from shared.domain.extension.scopes import scope_of
-
-    manifest = change.manifest
-    namespace = scope_of(manifest)
-    where = f"{namespace}/" if namespace else ""
-    return {"effect": str(change.effect), "object": f"{manifest.get('kind')} {where}{name_of(manifest)}"}
-
-
-def _value(report: Report) -> dict[str, Any]:
-    changed = [{**_change(one), "manifest": dict(one.manifest)} for one in report.changes]
-    found: dict[str, Any] = json.loads(json.dumps({
-        "wouldDo": not report.blockers,
-        "blockers": report.blockers,
-        "remarks": report.remarks,
-        "reasons": [line for line in report.reasons if line],
-        "objects": changed,
-        "permissions": report.permissions,
-    }))  # fmt: skip
-    return found

@@ -5,9 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
+from shared.domain.extension.crd_safety.judgement import Waiver, is_waived
+from shared.domain.extension.crd_safety.removal import lost_apis, lost_definition
 from shared.domain.extension.crd_safety.report import told
 from shared.domain.extension.crd_safety.stored import stored_misfits
 from shared.domain.extension.crd_safety.upgrade import message, problems
@@ -34,6 +37,7 @@ class Change:
 
 
 Identity = tuple[str, str, str, str]
+_DEFINITION: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 
 
 def present(
@@ -58,12 +62,37 @@ def changes(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> tuple[Ch
     return (*found, *(Change(Effect.REMOVE, one) for identity, one in old.items() if identity not in left))
 
 
-def obstacles(present: Iterable[ReadOnly], wanted: Sequence[Manifest], *, is_strict: bool = True) -> Iterator[str]:
+def obstacles(
+    present: Iterable[ReadOnly], wanted: Sequence[Manifest], waivers: Sequence[Waiver] = (), *, is_strict: bool = True
+) -> Iterator[str]:
     """Sentences that say why the objects would not be applied; `is_strict` is `enforcement: Strict` of CRD safety."""
     yield from validation.problems(phase_sort(wanted))
     for before, after in _definitions(present, wanted) if is_strict else ():
-        if found := problems(before, after):
+        if found := [one for one in problems(before, after) if not is_waived(one, waivers)]:
             yield "\n".join([message(after, found), *told(problem.finding.check for problem in found)])
+
+
+def waived(present: Iterable[ReadOnly], wanted: Sequence[Manifest], waivers: Sequence[Waiver]) -> Iterator[str]:
+    """Sentences about what would be an obstacle, and shall not count; OLM v1 knows of no waivers."""
+    for before, after in _definitions(present, wanted):
+        if lines := [problem.line for problem in problems(before, after) if is_waived(problem, waivers)]:
+            why = "waived here; OLM v1 refuses it unless spec.install.preflight.crdUpgradeSafety.enforcement is None"
+            yield "\n".join([f"{name_of(after)}: {why}:", *(f"  {line}" for line in lines)])
+
+
+def losses(
+    present: Sequence[ReadOnly], wanted: Sequence[Manifest], objects: Sequence[ReadOnly], waivers: Sequence[Waiver] = ()
+) -> Iterator[str]:
+    """Sentences about versions and definitions that are taken away, which OLM v1 does without a word."""
+    gone = (one.manifest for one in changes(present, wanted) if one.effect == Effect.REMOVE)
+    found = [
+        *((after, one) for before, after in _definitions(present, wanted) for one in lost_apis(before, after, objects)),
+        *((one, lost_definition(one, objects)) for one in gone if one.get("kind") == _DEFINITION),
+    ]
+    for definition, problem in found:
+        line = f"{name_of(definition)}: {problem.line}"
+        is_quiet = is_waived(problem, waivers)
+        yield f"does not count: {line}" if is_quiet else "\n".join([line, *told([problem.finding.check])])
 
 
 def misfits(present: Iterable[ReadOnly], wanted: Sequence[Manifest], objects: Sequence[ReadOnly]) -> Iterator[str]:
@@ -74,8 +103,7 @@ def misfits(present: Iterable[ReadOnly], wanted: Sequence[Manifest], objects: Se
 
 def _definitions(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> Iterator[tuple[ReadOnly, Manifest]]:
     """The editions of each definition that is there already."""
-    kind = kinds.CUSTOM_RESOURCE_DEFINITION.kind
-    old = {identity_of(one): one for one in present if one.get("kind") == kind}
+    old = {identity_of(one): one for one in present if one.get("kind") == _DEFINITION}
     yield from ((old[identity_of(one)], one) for one in wanted if identity_of(one) in old)
 
 

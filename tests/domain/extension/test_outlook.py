@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from shared import names
-from shared.domain.extension.outlook import Effect, changes, misfits, obstacles, present
+from shared.domain.extension.crd_safety.judgement import Waiver
+from shared.domain.extension.outlook import Effect, changes, losses, misfits, obstacles, present, waived
 
 Object = dict[str, Any]
 
@@ -91,6 +92,35 @@ def test_an_unsafe_definition_stands_in_the_way() -> None:
 def test_a_safe_definition_and_a_waived_one_do_not() -> None:
     assert not list(obstacles([a_definition("tail")], [a_definition()]))
     assert not list(obstacles([a_definition()], [a_definition("tail")], is_strict=False))
+
+
+def test_a_waiver_takes_an_obstacle_away_but_olm_v1_knows_of_none() -> None:
+    before, after, waivers = [a_definition()], [a_definition("tail")], [Waiver.parse("v1: ^.spec: required")]
+    assert not list(obstacles(before, after, waivers))
+    [told] = waived(before, after, waivers)
+    assert told == (
+        "mice.acme.io: waived here; OLM v1 refuses it unless spec.install.preflight.crdUpgradeSafety.enforcement is "
+        "None:\n  v1: ^.spec: required: new required fields: [tail]"
+    )
+    assert not list(waived(before, after, []))
+
+
+def test_definitions_and_versions_that_go_are_told_with_their_objects() -> None:
+    """v1.md 21.8, 22: what a new revision does not contain is deleted, and with a definition all its objects."""
+    mouse = an_object("m", "Mouse") | {"apiVersion": "acme.io/v1"}
+    [told] = losses([a_definition(), an_object()], [an_object("b")], [mouse])
+    assert told.splitlines()[0] == (
+        "mice.acme.io: definitionRemoval: the definition is gone, and all its objects with it; objects of it here: n/m"
+    )
+    assert "OLM v1 deletes it once the new bundle is rolled out" in told
+    unserved = a_definition()
+    unserved["spec"]["versions"][0]["served"] = False
+    [told] = losses([a_definition()], [unserved], [])
+    assert told.startswith("mice.acme.io: servedVersionRemoval: version v1 is no longer served\n")
+    waivers = [Waiver.parse("servedVersionRemoval")]
+    assert list(losses([a_definition()], [unserved], [], waivers)) == [
+        "does not count: mice.acme.io: servedVersionRemoval: version v1 is no longer served"
+    ]
 
 
 def test_stored_objects_that_a_new_definition_refuses_are_named() -> None:

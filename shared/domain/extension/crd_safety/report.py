@@ -75,7 +75,7 @@ _ADVICE: Final[Mapping[str, Advice]] = {
         "serve it, marked as deprecated, until nobody asks for it any more",
     ),
     removal.DEFINITION: Advice(
-        "when it is deleted, Kubernetes deletes every object of it",
+        "OLM v1 deletes it once the new bundle is rolled out, and Kubernetes every object of it; OLM classic leaves it",
         "keep the definition until no object of it is needed any more",
     ),
     "unhandled": Advice(

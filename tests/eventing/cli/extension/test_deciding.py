@@ -172,6 +172,7 @@ def test_plan_of_an_installation(tmp_path: Path, catalog: Path) -> None:
     found = run(*words)
     assert found.exit_code == 0
     assert "  create Deployment sea/tide-controller" in found.stdout
+    assert found.stdout.splitlines()[-1].startswith("Would be done: ")
     assert "Permissions needed:" in found.stdout
     value = json.loads(run(*words, "-o", "json").stdout)
     assert value["wouldDo"]
@@ -259,10 +260,30 @@ def test_plan_is_blocked_by_an_unsafe_definition(tmp_path: Path) -> None:
     more = ("--bundle", manifest, "--existing", live)
     found = run(*words, *more)
     assert found.exit_code == NEGATIVE
-    assert "scope: scope changed" in found.stdout
+    assert "scope: scope changed" in found.stdout.partition("\nBlocked:\n")[2]
+    free = run(*words, *more, "--waive", "scope")
+    assert (free.exit_code, free.stdout.splitlines()[-1][:15]) == (0, "Would be done: ")
+    assert "waived here; OLM v1 refuses it unless" in free.stdout
+    refused(USAGE, "there is no check 'typo'", *words, *more, "--waive", "typo")
     crd["spec"]["versions"] = 5
     live.write_text(json.dumps(crd))
     refused(UNKNOWN, "an object that is there already has not the expected shape", *words, *more)
+
+
+def test_plan_tells_of_a_definition_that_goes(tmp_path: Path, catalog: Path) -> None:
+    gone = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "shells.acme.io", "labels": {names.V1_OWNER_NAME: "tide"}},
+    }
+    live = tmp_path / "live.json"
+    live.write_text(json.dumps(gone))
+    words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "1.0.0")
+    found = run(*words, "--existing", live)
+    assert found.exit_code == 0
+    assert "shells.acme.io: definitionRemoval: the definition is gone" in found.stdout.partition("To be known:\n")[2]
+    [remark] = json.loads(run(*words, "--existing", live, "-o", "json").stdout)["remarks"]
+    assert "and Kubernetes every object of it" in remark
 
 
 def a_revision(number: int, *, properties: str, state: str = "Active") -> dict[str, Any]:
