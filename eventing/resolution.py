@@ -19,8 +19,9 @@ from shared.domain.resolver.explain.remembering import Remembering
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.model import CatalogKey, Shelf
 from shared.domain.resolver.operators import Operator, of_package
-from shared.domain.resolver.question import InvalidQuestion, answer_of, inputs_of, shelf_of
+from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
+from shared.domain.shape import InvalidQuestion
 
 if TYPE_CHECKING:
     from shared.adapters.content.snapshot import Snapshot
@@ -77,7 +78,7 @@ def _loaded(path: str) -> LoadedShelf:
     except (OSError, OciError, NotACatalog) as error:
         raise InvalidQuestion(f"catalog {path}: {error}") from error
     named = ({"schema": one.schema, "package": one.package, "name": one.name, **one.fields} for one in documents)
-    return shelf_of(named)
+    return shelf_of(named, f"catalog {path}")
 
 
 def inputs_of_manifests(

@@ -71,7 +71,7 @@ def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole
 def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
     from eventing.cli.extension.given import manifests
     from eventing.resolution import inputs_of_manifests
-    from shared.domain.resolver.question import InvalidQuestion
+    from shared.domain.shape import InvalidQuestion
 
     if folder is None:
         raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)

@@ -123,6 +123,8 @@ class Inputs:
     """Any catalog in sight that cannot be read now prevents every decision, as in OLM."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """Copied ClusterServiceVersions in the namespace, and where their originals are."""
+    unseen: Mapping[CatalogKey, str] = field(default_factory=dict)
+    """Catalogs that are known but not visible in the namespace, and why not. Only explanations use it."""
 
 
 @dataclass(frozen=True, slots=True)

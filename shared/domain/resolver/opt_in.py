@@ -73,11 +73,14 @@ _FIELDS: Final = {
     "dependencies": names.DEPENDENCIES,
 }
 
+ANNOTATIONS: Final = (*_FIELDS.values(), names.CATALOG_POLICY, names.EXCLUDE_GLOBAL_CATALOGS)
+"""All that can be asked for by annotation, on a Subscription or an OperatorGroup."""
+
 
 def opt_in_of(subscription: ReadOnly) -> OptIn:
     """What the annotations of a Subscription say."""
     stated = annotations_of(subscription)
-    found = {field: stated.get(annotation, "").strip() for field, annotation in _FIELDS.items()}
+    found = {field: (stated.get(annotation) or "").strip() for field, annotation in _FIELDS.items()}
     return OptIn(**{**found, "dependencies": found["dependencies"] or INSTALL}) if any(found.values()) else NONE
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any, Final
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
@@ -11,39 +12,84 @@ from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Propert
 from shared.domain.resolver.existing import existing
 from shared.domain.resolver.explain import Finding, conflict_of, fixes_of
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Resolution, Shelf, Subscriber
-from shared.domain.resolver.opt_in import AVAILABLE, STRICT, opt_in_of, policy_of, policy_problem
+from shared.domain.resolver.opt_in import ANNOTATIONS, AVAILABLE, STRICT, opt_in_of, policy_of, policy_problem
 from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.shape import InvalidQuestion, Shape, check
 
 Load = Callable[[str], Shelf]
-"""The content of a catalog by path."""
+"""The content of a catalog by path. InvalidQuestion when there is none."""
 _READ = "as asked"
 """Stands for the digest of a catalog that came with the question."""
 
-
-class InvalidQuestion(ValueError):
-    """A line is no question; the message says what is wrong with it."""
+_METADATA: Final[Shape] = {
+    "name": str,
+    "namespace": str,
+    "labels": {names.COPIED_FROM: str},
+    "annotations": dict.fromkeys((*ANNOTATIONS, names.PROPERTIES, names.OPERATOR_NAMESPACE), str),
+}
+_API: Final[Shape] = [dict.fromkeys(("name", "group", "version", "kind"), str)]
+_APIS: Final[Shape] = {"owned": _API, "required": _API}
+_QUESTION: Final[Shape] = {
+    "namespace": str,
+    "globalNamespace": str,
+    "catalogs": [{"name": str, "namespace": str, "priority": int, "healthy": bool, "path": str, "fbc": [dict]}],
+    "subscriptions": [
+        {
+            "metadata": _METADATA,
+            "spec": dict.fromkeys(
+                ("name", "channel", "source", "sourceNamespace", "startingCSV", "installPlanApproval"), str
+            ),
+            "status": {"installedCSV": str},
+        }
+    ],
+    "csvs": [
+        {
+            "metadata": _METADATA,
+            "spec": {
+                "version": str,
+                "replaces": str,
+                "customresourcedefinitions": _APIS,
+                "apiservicedefinitions": _APIS,
+            },
+            "status": {"phase": str, "reason": str},
+        }
+    ],
+    "operatorGroups": [{"metadata": _METADATA, "spec": {"upgradeStrategy": str}}],
+}
+_NEEDED: Final = {
+    "catalogs": ("name", "namespace"),
+    "subscriptions": ("metadata.name",),
+    "csvs": ("metadata.name",),
+}
+"""Fields that identify: what has none cannot be in an answer."""
+_BLOBS: Final[Mapping[str, Shape]] = {
+    "olm.package": {"name": str, "defaultChannel": str},
+    "olm.channel": {
+        "name": str,
+        "package": str,
+        "entries": [{"name": str, "replaces": str, "skips": [str], "skipRange": str}],
+    },
+    "olm.bundle": {"name": str, "package": str, "image": str, "properties": [{"type": str}]},
+}
+"""By schema; documents of other schemas are not read."""
 
 
 def inputs_of(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inputs:
-    """What a question asks. InvalidQuestion."""
-    try:
-        return _inputs(question, load, is_whole=is_whole)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise InvalidQuestion(f"the question has not the expected shape: {type(error).__name__}: {error}") from error
+    """The inputs that a question states. InvalidQuestion names the place that is wrong.
 
-
-def _inputs(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inputs:
-    namespace = str(question["namespace"])
-    groups = question.get("operatorGroups")
+    Every catalog is read, even one that the namespace does not see: a wrong path is an error wherever it is written.
+    """
+    check(question, _QUESTION)
+    for place in _missing(question):
+        raise InvalidQuestion(f"{place}: missing")
+    namespace, groups = question["namespace"], question.get("operatorGroups")
     problem = ""
     if groups is not None and len(groups) != 1:
         problem = f"expected 1 OperatorGroup in the namespace, found {len(groups)}"
-    places = {namespace, str(question.get("globalNamespace") or namespace)}
-    if groups and annotations_of(groups[0]).get(names.EXCLUDE_GLOBAL_CATALOGS) == "true":
-        places = {namespace}
-    stated = [one for one in question.get("catalogs") or () if one["namespace"] in places]
-    catalogs = {catalog.key: catalog for catalog in map(_catalog, stated)}
-    shelves = {_key(one): _shelf(one, load) for one in stated if catalogs[_key(one)].reference}
+    unseen = _unseen(question, groups or ())
+    read = {_key(one): (one, _shelf(one, load, place)) for place, one in _numbered(question, "catalogs")}
+    catalogs = {key: _catalog(one) for key, (one, _) in read.items() if key not in unseen}
+    shelves = {key: read[key][1] for key, one in catalogs.items() if one.reference}
     subscriptions = [one for one in question.get("subscriptions") or () if _is_in(one, namespace)]
     csvs = [one for one in question.get("csvs") or () if _is_in(one, namespace)]
     try:
@@ -52,10 +98,48 @@ def _inputs(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Input
         installed = ()
         key = CatalogKey(namespace, "@existing")
         catalogs[key] = Catalog(key, problem=str(error))
-    subscribers = tuple(map(_subscriber, subscriptions))
     policy = policy_of(groups or (), AVAILABLE)
-    problem = problem or policy_problem(policy)
-    return Inputs(namespace, subscribers, installed, catalogs, shelves, problem, is_whole, policy == STRICT)
+    return Inputs(
+        namespace,
+        tuple(map(_subscriber, subscriptions)),
+        installed,
+        catalogs,
+        shelves,
+        problem or policy_problem(policy),
+        is_whole,
+        is_strict=policy == STRICT,
+        unseen=unseen,
+    )
+
+
+def _numbered(question: ReadOnly, field: str) -> Iterator[tuple[str, ReadOnly]]:
+    """The objects in a list of the question, each with its place."""
+    return ((f"{field}[{index}]", one) for index, one in enumerate(question.get(field) or ()))
+
+
+def _missing(question: ReadOnly) -> Iterator[str]:
+    """The places where a field that identifies is absent or empty."""
+    if not question.get("namespace"):
+        yield "namespace"
+    for field, paths in _NEEDED.items():
+        for place, one in _numbered(question, field):
+            for path in paths:
+                if not reduce(lambda inner, key: inner.get(key) or {}, path.split("."), one):
+                    yield f"{place}.{path}"
+
+
+def _unseen(question: ReadOnly, groups: Sequence[ReadOnly]) -> dict[CatalogKey, str]:
+    """The stated catalogs that the namespace does not see, and why."""
+    namespace, common = question["namespace"], question.get("globalNamespace")
+    excludes = any(annotations_of(one).get(names.EXCLUDE_GLOBAL_CATALOGS) == "true" for one in groups[:1])
+    others = [key for _, one in _numbered(question, "catalogs") if (key := _key(one)).namespace != namespace]
+    if not common:
+        why = "the question has no globalNamespace"
+    elif excludes:
+        why = f"its OperatorGroup has the annotation {names.EXCLUDE_GLOBAL_CATALOGS}"
+    else:
+        why = f"the globalNamespace is {common}"
+    return {key: why for key in others if excludes or key.namespace != common}
 
 
 def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[str, Any]:
@@ -86,22 +170,23 @@ def _is_in(manifest: ReadOnly, namespace: str) -> bool:
 
 
 def _key(stated: Mapping[str, Any]) -> CatalogKey:
-    return CatalogKey(str(stated["namespace"]), str(stated["name"]))
+    return CatalogKey(stated["namespace"], stated["name"])
 
 
 def _catalog(stated: Mapping[str, Any]) -> Catalog:
-    is_healthy = stated.get("healthy", True)
+    is_healthy = stated.get("healthy") is not False
     problem = "" if is_healthy else "failed to list bundles: it is not healthy"
     return Catalog(
         _key(stated),
         reference=_READ if is_healthy else "",
-        priority=int(stated.get("priority") or 0),
+        priority=stated.get("priority") or 0,
         problem=problem,
     )
 
 
-def _shelf(stated: Mapping[str, Any], load: Load) -> Shelf:
-    return load(stated["path"]) if "path" in stated else shelf_of(stated.get("fbc") or ())
+def _shelf(stated: Mapping[str, Any], load: Load, place: str) -> Shelf:
+    path = stated.get("path")
+    return shelf_of(stated.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
 
 
 def _subscriber(subscription: ReadOnly) -> Subscriber:
@@ -118,25 +203,29 @@ def _subscriber(subscription: ReadOnly) -> Subscriber:
     )
 
 
-def shelf_of(blobs: Iterable[Mapping[str, Any]]) -> LoadedShelf:
-    """A catalog of blobs, taken as they are: whether it is sound is for `olmf catalog validate` to say."""
-    sorted_out: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+def shelf_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedShelf:
+    """A catalog of blobs, which are at that place. InvalidQuestion for a field of the wrong type.
+
+    Whether the catalog is sound is not asked here: that is `olmf catalog validate`.
+    """
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for blob in blobs:
         schema = str(blob.get("schema") or "")
-        package = str(blob.get("name" if schema == "olm.package" else "package") or "")
-        if schema in ("olm.package", "olm.channel", "olm.bundle"):
-            sorted_out.setdefault(package, {}).setdefault(schema, []).append(blob)
-    return LoadedShelf({name: _package(name, found) for name, found in sorted_out.items()})
+        if schema in _BLOBS:
+            check(blob, _BLOBS[schema], f"{place}: {schema} {blob.get('name') or 'without a name'}")
+            package = str(blob.get("name" if schema == "olm.package" else "package") or "")
+            found.setdefault(package, {}).setdefault(schema, []).append(blob)
+    return LoadedShelf({name: _package(name, of_name, place) for name, of_name in found.items()})
 
 
-def _package(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Package:
+def _package(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]], place: str) -> Package:
     default = next((str(blob.get("defaultChannel") or "") for blob in found.get("olm.package", ())), "")
     channels = tuple(
         Channel(str(blob.get("name") or ""), tuple(map(_entry, blob.get("entries") or ())))
         for blob in found.get("olm.channel", ())
     )
-    bundles = {bundle.name: bundle for bundle in map(_bundle, found.get("olm.bundle", ()))}
-    return Package(name, default, channels, bundles)
+    read = (_bundle(blob, place) for blob in found.get("olm.bundle", ()))
+    return Package(name, default, channels, {one.name: one for one in read})
 
 
 def _entry(stated: Mapping[str, Any]) -> Entry:
@@ -148,7 +237,12 @@ def _entry(stated: Mapping[str, Any]) -> Entry:
     )
 
 
-def _bundle(blob: Mapping[str, Any]) -> Bundle:
-    properties = tuple(Property(str(one["type"]), one.get("value")) for one in blob.get("properties") or ())
-    version = next((one.value.get("version") for one in properties if one.type == "olm.package"), "")
-    return Bundle(str(blob.get("name") or ""), str(version or ""), str(blob.get("image") or ""), properties)
+def _bundle(blob: Mapping[str, Any], place: str) -> Bundle:
+    name, properties = str(blob.get("name") or ""), []
+    for at, one in _numbered(blob, "properties"):
+        if one.get("type") is None:
+            raise InvalidQuestion(f"{place}: olm.bundle {name or 'without a name'}.{at}.type: missing")
+        properties.append(Property(one["type"], one.get("value")))
+    stated = next((one.value for one in properties if one.type == "olm.package"), None)
+    version = stated.get("version") if isinstance(stated, Mapping) else None
+    return Bundle(name, str(version or ""), str(blob.get("image") or ""), tuple(properties))

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from shared import names
 from shared.domain.catalog.model import Package
 from shared.domain.resolver import Catalog, CatalogKey, Inputs, Subscriber, resolve
 from shared.domain.resolver.decide import aggregated
-from shared.domain.resolver.question import InvalidQuestion, answer_of, inputs_of, shelf_of
+from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
+from shared.domain.shape import InvalidQuestion
 from shared.ports import Unavailable
 from tests.domain.resolver.scenery import (
     ask,
@@ -30,19 +32,89 @@ from tests.domain.resolver.scenery import (
 KEY = CatalogKey("olm", "cat")
 
 
+def of_blob(blob: Any) -> dict[str, Any]:
+    return {"namespace": "ns", "catalogs": [{"name": "c", "namespace": "ns", "fbc": [blob]}]}
+
+
 @pytest.mark.parametrize(
-    "question",
+    ("question", "why"),
     [
-        {},
-        {"namespace": "ns", "catalogs": [5]},
-        {"namespace": "ns", "subscriptions": ["x"]},
-        {"namespace": "ns", "csvs": 5},
-        {"namespace": "ns", "catalogs": [{"name": "c", "namespace": "ns", "fbc": [5]}]},
+        pytest.param({}, "namespace: missing", id="nothing"),
+        pytest.param({"namespace": 5}, "namespace: wanted a text, got a whole number", id="a number for a name"),
+        pytest.param(
+            {"namespace": "ns", "catalogs": [5]}, "catalogs[0]: wanted an object, got a whole number",
+            id="a number for a catalog",
+        ),
+        pytest.param(
+            {"namespace": "ns", "catalogs": [{"name": "c"}]}, "catalogs[0].namespace: missing",
+            id="a catalog that is nowhere",
+        ),
+        pytest.param(
+            {"namespace": "ns", "subscriptions": ["x"]}, "subscriptions[0]: wanted an object, got a text",
+            id="a text for a Subscription",
+        ),
+        pytest.param(
+            {"namespace": "ns", "subscriptions": [sub("a"), {"spec": {"name": "etcd"}}]},
+            "subscriptions[1].metadata.name: missing", id="a Subscription without a name",
+        ),
+        pytest.param(
+            {"namespace": "ns", "csvs": [{"metadata": {"name": ""}}]}, "csvs[0].metadata.name: missing",
+            id="a version without a name",
+        ),
+        pytest.param({"namespace": "ns", "csvs": 5}, "csvs: wanted a list, got a whole number", id="no list"),
+        pytest.param(of_blob(5), "catalogs[0].fbc[0]: wanted an object, got a whole number", id="a number for a blob"),
+        pytest.param(
+            of_blob({"schema": "olm.channel", "package": "a", "name": "x", "entries": [5]}),
+            "catalogs[0].fbc: olm.channel x.entries[0]: wanted an object, got a whole number", id="a number as entry",
+        ),
+        pytest.param(
+            of_blob({"schema": "olm.bundle", "package": "a", "properties": [{"value": 1}]}),
+            "catalogs[0].fbc: olm.bundle without a name.properties[0].type: missing", id="a property without a type",
+        ),
     ],
-)
-def test_a_question_of_another_shape_is_refused(question: Any) -> None:
-    with pytest.raises(InvalidQuestion, match="the question has not the expected shape"):
+)  # fmt: skip
+def test_a_question_of_another_shape_is_refused(question: Any, why: str) -> None:
+    with pytest.raises(InvalidQuestion) as error:
         inputs_of(question, lambda _: LoadedShelf({}), is_whole=True)
+    assert str(error.value) == why
+
+
+def test_what_a_subscription_leaves_out_is_answered_as_olm_does() -> None:
+    """resolver.md 9.1: who names no catalog gets OLM's refusal, not an error of shape."""
+    [told] = chosen(ask(catalog(), subs=[{"metadata": {"name": "a"}, "spec": {"name": "a", "channel": None}}]))
+    assert told.startswith("constraints not satisfiable: no operators found from catalog")
+
+
+@pytest.mark.parametrize("more", [{"healthy": False}, {"namespace": "elsewhere"}])
+def test_a_catalog_that_nobody_needs_is_read_too(more: dict[str, Any]) -> None:
+    def load(path: str) -> LoadedShelf:
+        raise InvalidQuestion(f"catalog {path}: there is none")
+
+    question = {"namespace": "ns", "catalogs": [{"name": "c", "namespace": "ns", "path": "/nosuch", **more}]}
+    with pytest.raises(InvalidQuestion, match="catalog /nosuch: there is none"):
+        inputs_of(question, load, is_whole=True)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        pytest.param({"globalNamespace": None}, "the question has no globalNamespace", id="not said"),
+        pytest.param({"globalNamespace": "olm"}, "the globalNamespace is olm", id="another one"),
+        pytest.param(
+            {
+                "globalNamespace": "market",
+                "operatorGroups": [{"metadata": {"annotations": {names.EXCLUDE_GLOBAL_CATALOGS: "true"}}}],
+            },
+            f"its OperatorGroup has the annotation {names.EXCLUDE_GLOBAL_CATALOGS}", id="left out",
+        ),
+    ],
+)  # fmt: skip
+def test_a_catalog_that_is_not_seen_is_explained(more: dict[str, Any], why: str) -> None:
+    far = catalog(package("a", line("a", 1)), namespace="market")
+    answer = ask(far, subs=[sub("a", namespace="market")], **more)
+    assert answer["unsatisfiable"]
+    [told] = [one["says"] for one in answer["conflict"] if one["code"] == "CatalogEmpty"]
+    assert told.endswith(f" (namespace ns does not see catalog market/cat: {why})")
 
 
 def test_other_schemas_are_passed_over_and_versions_need_not_be_versions() -> None:

@@ -136,6 +136,8 @@ class Reader:
         """What there is instead of what there is not."""
         shelf = self.inputs.shelves.get(wanted.catalog)
         package = shelf.package(wanted.package) if shelf else None
+        if code == "CatalogEmpty" and (why := self.inputs.unseen.get(wanted.catalog)):
+            return f" (namespace {self.inputs.namespace} does not see catalog {wanted.catalog}: {why})"
         if code == "CatalogEmpty":
             full = (str(key) for key, one in sorted(self.inputs.shelves.items()) if any(one.names()))
             return _there("visible catalogs with content", full)
