@@ -14,6 +14,7 @@ from shared.domain.gotext import fold
 
 HEAVY: Final = frozenset({BUNDLE_OBJECT, CSV_METADATA})
 """Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""
+_KEYS_SHOWN: Final = 5
 
 
 class NotACatalog(ValueError):
@@ -30,6 +31,20 @@ class Document:
     package: str
     name: str
     fields: ReadOnly
+
+    @classmethod
+    def of(cls, where: str, value: Any) -> Document:  # why: any JSON value
+        """The document that a value is, to which `refusal` has nothing to say. NotACatalog when it has no schema."""
+        meta = meta_of(value)
+        if not meta.schema:
+            keys = ", ".join(sorted(meta.fields)[:_KEYS_SHOWN]) or "none"
+            raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
+        return cls(where, meta.schema, meta.package, meta.name, meta.fields)
+
+    @property
+    def owner(self) -> str:
+        """The name of the package that the document is about."""
+        return self.name if self.schema == "olm.package" else self.package
 
     def get(self, field_name: str) -> Any:  # why: any JSON value
         """A field by its name in lower or upper case, as published catalogs need (fbc.md §2.2)."""
@@ -72,11 +87,7 @@ def read(path: str, content: str | bytes) -> Iterator[Document]:
         where = f"{path}, document {part.number}"
         if part.error:
             raise NotACatalog(f"{where}: {part.error}")
-        meta = meta_of(part.value)
-        if not meta.schema:
-            keys = ", ".join(sorted(meta.fields)[:5]) or "none"
-            raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
-        yield Document(where, meta.schema, meta.package, meta.name, meta.fields)
+        yield Document.of(where, part.value)
 
 
 _LISTS: Final = {

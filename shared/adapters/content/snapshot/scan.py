@@ -13,7 +13,7 @@ import orjson
 
 from shared.domain import gostream
 from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, light, spelled
-from shared.domain.catalog.meta import meta_of, refusal
+from shared.domain.catalog.meta import refusal
 
 _CHUNK_BYTES: Final = 512 * 1024
 _BOUNDARY: Final = b"}\n"
@@ -40,7 +40,7 @@ class Found:
     @property
     def package(self) -> str:
         """The package that the document is about."""
-        return self.document.name if self.document.schema == "olm.package" else self.document.package
+        return self.document.owner
 
 
 _NULL: Final = msgspec.Raw(b"null")
@@ -176,11 +176,7 @@ def _document(where: str, value: Any) -> Document:  # why: any JSON value
         raise NotACatalog(f"{where} is empty: every document of a catalog is an object with a schema")
     if why := refusal(value):
         raise NotACatalog(f"{where}: {why}")
-    meta = meta_of(value)
-    if not meta.schema:
-        keys = ", ".join(sorted(map(str, value))[:5]) or "none"
-        raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
-    return light(Document(where, meta.schema, meta.package, meta.name, meta.fields))
+    return light(Document.of(where, value))
 
 
 def carefully(path: str, content: bytes) -> Iterator[Found]:
