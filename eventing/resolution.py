@@ -1,4 +1,4 @@
-"""Resolving without a cluster: questions as JSON lines, catalogs from folders and images."""
+"""Resolution without a cluster: questions as JSON lines, catalogs from folders and images."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 REMEMBERED: Final = 1024
-"""Answers that are kept, for questions that come again."""
+"""Number of answers that are cached for repeated questions."""
 
 
 def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """What answers questions, each once; catalogs that are named by the same path are loaded once.
+    """A function that answers questions and caches the answers; catalogs of the same path are loaded once.
 
-    InvalidQuestion says what is wrong with a question, or with a catalog of it.
+    It raises InvalidQuestion, which says what is wrong with a question or with one of its catalogs.
     """
     loaded: dict[str, LoadedShelf] = {}
 
@@ -63,7 +63,7 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
 
 
 def _digest(question: Mapping[str, Any]) -> bytes:
-    """Of all that the answer depends on: whoever asks does not matter."""
+    """The digest of everything that the answer depends on, which excludes the id of the question."""
     asked = {name: value for name, value in question.items() if name != "id"}
     return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).digest()
 
@@ -75,7 +75,9 @@ def _loaded(path: str) -> LoadedShelf:
     try:
         with files.opened(path) as found:
             documents = [light(one) for file in found for one in read(file.name, file.read())]
-    except (OSError, OciError, NotACatalog) as error:
+    except OSError as error:
+        raise InvalidQuestion(f"catalog {path}: {(error.strerror or str(error)).lower()}") from error
+    except (OciError, NotACatalog) as error:
         raise InvalidQuestion(f"catalog {path}: {error}") from error
     named = ({"schema": one.schema, "package": one.package, "name": one.name, **one.fields} for one in documents)
     return shelf_of(named, f"catalog {path}")
@@ -84,7 +86,7 @@ def _loaded(path: str) -> LoadedShelf:
 def inputs_of_manifests(
     manifests: Sequence[Mapping[str, Any]], shelves: Mapping[CatalogKey, Shelf], namespace: str, *, is_whole: bool
 ) -> Inputs:
-    """A namespace from its manifests. InvalidQuestion."""
+    """The inputs for a namespace, read from manifests. Raises InvalidQuestion."""
     kinds = {"Subscription": "subscriptions", "ClusterServiceVersion": "csvs", "OperatorGroup": "operatorGroups"}
     question: dict[str, Any] = {"namespace": namespace}
     for one in manifests:
@@ -96,7 +98,7 @@ def inputs_of_manifests(
 
 
 def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) -> Inputs:
-    """A namespace of a cluster, with the settings that the environment states. SettingError."""
+    """The inputs for a namespace of a cluster, with the settings of the environment. Raises SettingError."""
     from eventing.wiring import catalogs_for, settings
     from shared.domain.resolver.scene import look
     from shared.ports import ImageSource
@@ -108,7 +110,7 @@ def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) 
 
 
 def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
-    """Every catalog of a cluster that was read once, as it was read last."""
+    """The last snapshot of every catalog of a cluster that was read at least once."""
     from eventing.wiring import catalogs_for
     from shared.domain.resolver.scene import catalog_of
     from shared.kinds import CATALOG_SOURCE
@@ -120,12 +122,12 @@ def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
 
 
 def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
-    """An indexed catalog; each of its packages is read when somebody asks for it, and once."""
+    """An indexed catalog; each of its packages is read once, when it is first used."""
     return Remembering(_Indexed(snapshot))
 
 
 def digest_of_snapshot(snapshot: Snapshot) -> str:
-    """The digest of the content of a catalog: that of its image, or one of its files by name."""
+    """The digest of the content of a catalog: that of its image, else one over its file names and files."""
     from shared.adapters.content.snapshot import digest_of
     from shared.adapters.content.snapshot.needs import IMAGE
 
@@ -144,7 +146,7 @@ class _Indexed:
     sick: dict[str, str] = field(default_factory=dict)
 
     def package(self, name: str) -> Package | None:
-        """A package, or None."""
+        """A package, or None when the catalog has no such package."""
         if name not in self.asked:
             found = self.snapshot.package(name)
             if isinstance(found, SickPackage):
@@ -153,20 +155,20 @@ class _Indexed:
         return self.asked[name]
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """What a package offers by channel."""
+        """The operators of a package by channel."""
         package = self.package(name)
         return of_package(package, catalog) if package else {}
 
     def names(self) -> Iterable[str]:
-        """All packages."""
+        """The names of all packages."""
         return self.snapshot.names
 
     def providers(self, api: Gvk) -> Iterable[str]:
-        """The packages that provide an API."""
+        """The names of the packages that provide an API."""
         return self.snapshot.providers_of(*api)
 
     def homes(self, bundle: str) -> Iterable[str]:
-        """The packages with a bundle of that name, among those that were asked for."""
+        """The names of the packages with a bundle of that name, among the packages that were read."""
         return sorted(name for name, package in self.asked.items() if package and bundle in package.bundles)
 
     def problem(self, name: str) -> str:

@@ -159,4 +159,5 @@ def _snapshot_at(path: str) -> Snapshot:
     try:
         return snapshot_at(path, default_store())
     except (OciError, NotACatalog, OSError) as error:
-        raise CliError(f"--catalog {path}: {error}; name a folder, a file or an image", UNKNOWN) from error
+        why = getattr(error, "strerror", None) or error
+        raise CliError(f"--catalog {path}: {why}; name a folder, a file or an image", UNKNOWN) from error

@@ -86,10 +86,14 @@ def open_capture(path: Path) -> Capture:
     try:
         with tarfile.open(path, "r:*") as tar:
             return _read(tar)
-    except (tarfile.TarError, ValueError, KeyError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise NotACapture(f"{path}: not a capture of olmf: {error}") from error
+    except FileNotFoundError:
+        raise
+    except (tarfile.TarError, EOFError) as error:
+        why = "it is not a tar archive, or only a part of one; `olmf capture -o FILE` writes one"
+        raise NotACapture(f"{path}: not a capture of olmf: {why}") from error
+    except (ValueError, KeyError, OSError) as error:
+        why = getattr(error, "strerror", None) or error.args[0]
+        raise NotACapture(f"{path}: not a capture of olmf: {why}") from error
 
 
 def _read(tar: tarfile.TarFile) -> Capture:

@@ -65,3 +65,9 @@ def test_a_catalog_image_that_cannot_be_had_is_named(tmp_path: Path) -> None:
     question = {"namespace": "ns", "catalogs": [named], "subscriptions": [sub("a")]}
     with pytest.raises(InvalidQuestion, match=f"catalog {path}: NotFound: "):
         answering(is_whole=True)(question)
+
+
+def test_a_catalog_that_is_not_there_is_an_error_even_where_nobody_sees_it() -> None:
+    question = {"namespace": "ns", "catalogs": [{"name": "cat", "namespace": "other", "path": "/nosuch"}]}
+    with pytest.raises(InvalidQuestion, match="catalog /nosuch: no such file or directory"):
+        answering(is_whole=True)(question)

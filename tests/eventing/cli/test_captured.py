@@ -96,6 +96,7 @@ def test_what_was_never_asked_is_named(tmp_path: Path) -> None:
 def test_a_tar_of_something_else_and_a_folder_without_catalogs_are_refused(verb: str, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "x.tar", "w"):
         pass
-    for place, why in (("x.tar", "not a capture"), ("", "name the catalogs, too")):
+    missing = f"{tmp_path / 'x.tar'}: not a capture of olmf: filename 'capture.json' not found"
+    for place, why in (("x.tar", missing), ("", "name the catalogs, too")):
         error = failure(verb, "-n", "ns", "--from", str(tmp_path / place))
         assert (error.code, why in str(error)) == (USAGE, True), str(error)

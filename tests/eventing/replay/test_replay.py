@@ -311,8 +311,9 @@ def test_what_is_no_capture_is_said_so(tmp_path: Path) -> None:
         a_tar(tmp_path / "version.tar", "capture.json", b'{"version":99}\n'),
         a_tar(tmp_path / "json.tar", "capture.json", b"{\n"),
     ):
-        with pytest.raises(NotACapture, match=path.name):
+        with pytest.raises(NotACapture, match=path.name) as error:
             open_capture(path)
+        assert "\n" not in str(error.value)
 
 
 def test_the_clock_of_the_recording_is_the_clock(tmp_path: Path) -> None:
