@@ -41,7 +41,7 @@ class ImageCatalogs:
 
         def use(registry: Registry, reference: Reference) -> Pulled:
             found = reference.at(registry.digest(reference))
-            catalog = self._snapshot(registry, found)
+            catalog = self._opened(found.digest, lambda: snapshot_of_image(registry, found, self._store))
             return Pulled(str(found), len(catalog.names), catalog.header.left_out)
 
         return self._puller.run(source, source.image, use)
@@ -84,30 +84,29 @@ class ImageCatalogs:
             return error.unavailable()
         return Pulled(str(found), len(catalog.names))
 
-    def _ask_server(self, address: str, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
+    def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
+        if not reference.startswith(PREFIX):
+            return self._puller.run(source, reference, lambda registry, found: self._answer(
+                found.digest, lambda: snapshot_of_image(registry, found, self._store), question
+            ))  # fmt: skip
+        address = Address.parse(reference)
         try:
-            return question(snapshot_of_address(Address.parse(address), self._store)[1])
+            return self._answer(address.digest, lambda: snapshot_of_address(address, self._store)[1], question)
         except OciError as error:
             return error.unavailable()
 
-    def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
-        if reference.startswith(PREFIX):
-            return self._ask_server(reference, question)
+    def _answer(self, digest: str, open_it: Callable[[], Snapshot], question: Callable[[Snapshot], _T]) -> _T:
+        """Put a question to the catalog of a digest; one that was forgotten or damaged meanwhile is indexed again."""
+        try:
+            return question(self._opened(digest, open_it))
+        except (FileNotFoundError, BrokenSnapshot):
+            self._open.pop(digest, None)
+            self._store.drop(name_of(digest))
+            return question(self._opened(digest, open_it))
 
-        def use(registry: Registry, found: Reference) -> _T:
-            try:
-                return question(self._snapshot(registry, found))
-            except (FileNotFoundError, BrokenSnapshot):  # forgotten or damaged between two looks: index it again
-                self._open.pop(found.digest, None)
-                self._store.drop(name_of(found.digest))
-                return question(self._snapshot(registry, found))
-
-        return self._puller.run(source, reference, use)
-
-    def _snapshot(self, registry: Registry, reference: Reference) -> Snapshot:
-        digest = reference.digest
+    def _opened(self, digest: str, open_it: Callable[[], Snapshot]) -> Snapshot:
         if digest not in self._open:
             if len(self._open) >= _OPEN_CATALOGS:
                 self._open.clear()
-            self._open[digest] = snapshot_of_image(registry, reference, self._store)
+            self._open[digest] = open_it()
         return self._open[digest]

@@ -68,6 +68,27 @@ def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
         assert port.pull(source) == pulled
 
 
+def test_what_was_forgotten_between_two_questions_is_asked_for_again(tmp_path: Path) -> None:
+    port = catalogs(tmp_path)
+    with served(written(tmp_path / "catalog", *tea())) as address:
+        source = ImageSource(f"grpc://{address}", "olm")
+        pulled = port.pull(source)
+        assert isinstance(pulled, Pulled)
+        assert port.packages(pulled.reference, source) == ("tea",)
+        for path in (tmp_path / "store").iterdir():
+            path.unlink()
+        assert isinstance(port.package(pulled.reference, "tea", source), Package)
+
+
+def test_a_server_is_not_asked_again_for_what_it_told(tmp_path: Path) -> None:
+    port = catalogs(tmp_path)
+    with served(written(tmp_path / "catalog", *tea())) as address:
+        source = ImageSource(f"grpc://{address}", "olm")
+        pulled = port.pull(source)
+    assert isinstance(pulled, Pulled)
+    assert isinstance(port.package(pulled.reference, "tea", source), Package)
+
+
 def test_what_a_server_has_no_more_is_not_made_up(tmp_path: Path) -> None:
     with served(written(tmp_path / "catalog", *tea())) as address:
         gone = f"grpc://{address}@sha256:{'0' * 64}"
