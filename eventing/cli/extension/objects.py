@@ -38,16 +38,18 @@ def rendered(
     from shared.domain.shape import InvalidQuestion
 
     question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
+    try:
+        wishes = wishes_of(question)
+    except InvalidQuestion as error:
+        raise CliError(str(error), USAGE) from error
     with opened(reference) as source:
         files = source.files()
     try:
-        wishes = wishes_of(question)
         bundle = load(files)
         made = tuple(map(dict, render(bundle, wishes)))
-    except InvalidQuestion as error:
-        raise CliError(str(error), USAGE) from error
     except NotRenderedError as error:
-        raise CliError(f"{reference}: {error}", NEGATIVE) from error
+        told = "; ".join(filter(None, (str(error), error.way_out)))
+        raise CliError(f"{reference}: {told}", NEGATIVE) from error
     meta = bundle.csv.get("metadata") or {}
     return Rendering(bundle.package, str(meta.get("name") or ""), meta.get("annotations") or {}, made)
 

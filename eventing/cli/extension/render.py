@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
     from shared.domain.bundle.model import Files
@@ -48,29 +48,11 @@ def render(
         raise CliError("extension render: name a bundle and --install-namespace, or give --batch", USAGE)
     if output not in ("yaml", "json"):
         raise CliError(f"-o {output}: wanted yaml or json", USAGE)
-    question = {
-        "installNamespace": install_namespace,
-        "config": _config(config),
-        "certProvider": cert_provider,
-        "gates": gates_of(feature_gates),
-    }
-    _write(_objects(bundle, question), output)
+    from eventing.cli.extension.objects import rendered
 
-
-def _objects(bundle: str, question: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    from eventing.cli.bundle.source import opened
-    from shared.domain.extension.render.question import answered, wishes_of
-    from shared.domain.shape import InvalidQuestion
-
-    try:
-        wishes = wishes_of(question)
-    except InvalidQuestion as error:
-        raise CliError(f"extension render: {error}", USAGE) from error
-    with opened(bundle) as source:
-        answer = answered(source.files(), wishes)
-    if "error" in answer:
-        raise CliError(f"{bundle}: {answer['error']}", NEGATIVE)
-    return [one["manifest"] for one in answer["objects"]]
+    gates = gates_of(feature_gates)
+    made = rendered(bundle, install_namespace, config=_config(config), cert_provider=cert_provider, gates=gates)
+    _write(made.objects, output)
 
 
 def gates_of(text: str) -> dict[str, bool]:
@@ -99,7 +81,7 @@ def _config(file: str) -> object:
     return {} if found is None else found
 
 
-def _write(manifests: list[Mapping[str, Any]], output: str) -> None:
+def _write(manifests: Sequence[Mapping[str, Any]], output: str) -> None:
     if output == "json":
         sys.stdout.write(json.dumps(manifests, indent=2, ensure_ascii=False) + "\n")
         return

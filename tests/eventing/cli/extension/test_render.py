@@ -14,7 +14,7 @@ import yaml
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError, Wishes
 from shared.domain.extension.render.render import render
-from tests.domain.extension.render.bundles import a_csv, a_permission, files
+from tests.domain.extension.render.bundles import a_csv, a_permission, a_webhook, files
 
 LARGE = 400_000
 REAL = Path(__file__).parents[5] / "data/bundles"
@@ -68,6 +68,19 @@ def test_bad_words_are_refused_with_what_is_wanted(words: list[str], code: int, 
     answer = olmf(*words)
     assert answer.returncode == code
     assert said in answer.stderr
+
+
+def test_a_bundle_with_webhooks_is_refused_with_a_way_out_in_words_only(tmp_path: Path) -> None:
+    texts = {path: content.decode() for path, content in files(a_csv(webhookdefinitions=[a_webhook()])).items()}
+    for path, content in texts.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(content)
+    said = "unsupported bundle: webhookDefinitions are not supported"
+    refused = olmf(str(tmp_path), "--install-namespace", "ops")
+    assert refused.returncode == 1
+    assert f"{said}; they are with --cert-provider cert-manager (or openshift-service-ca)" in refused.stderr
+    answer = olmf("--batch", lines=json.dumps({"files": texts, "installNamespace": "ops"}))
+    assert json.loads(answer.stdout) == {"error": said, "terminal": False}
 
 
 def test_a_batch_is_answered_in_order_and_a_bad_line_spoils_no_other(folder: Path) -> None:
