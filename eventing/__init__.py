@@ -1,1 +1,1 @@
-"""Moves events: watch, route, queue, run, record, replay; it knows no domain rule."""
+"""Delivers events to steps and runs them: watch, route, queue, run, record, replay; contains no rule of OLM."""

@@ -17,30 +17,30 @@ from shared.adapters.registry.lines import Lines
 
 
 class SickCatalogError(Exception):
-    """Not every package can be served, and the caller wants all or nothing."""
+    """Some packages cannot be served, and the caller accepts only a complete catalog."""
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What is served, and where."""
+    """The catalog to serve, and where."""
 
     path: str
-    """A folder, a file, or an image."""
+    """The catalog: a folder, a file, or an image."""
     store: Store
     address: str = "[::]:50051"
     http_address: tuple[str, int] | None = None
     name: str = "catalog"
-    """What the HTTP API calls it."""
+    """The name of the catalog in the HTTP API."""
     cache_folder: Path | None = None
-    """Holds the index instead of the store, so that it can be part of an image."""
+    """Folder for the index, instead of the store, so that it can be part of an image."""
     is_enforced: bool = False
-    """The index must be there already."""
+    """The index must exist already."""
     is_all_or_nothing: bool = False
     is_every_call_told: bool = False
 
 
 def index(serving: Serving) -> Snapshot:
-    """The index of the catalog: what is there, or a new one. CacheError, OciError, NotACatalog or OSError."""
+    """The index of the catalog: the stored one, else a new one. Raises CacheError, OciError, NotACatalog or OSError."""
     if serving.cache_folder is None:
         return snapshot_at(serving.path, serving.store)
     open_folder = cache_folder.enforced if serving.is_enforced else cache_folder.refreshed
@@ -49,7 +49,7 @@ def index(serving: Serving) -> Snapshot:
 
 @contextmanager
 def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) -> Iterator[tuple[int, int]]:
-    """The ports of gRPC and HTTP (0: none) while both are served. Broken packages are told of and left out."""
+    """The ports of gRPC and HTTP (0: none) while both are served. Broken packages are reported and left out."""
     from shared.adapters.registry import server, web
 
     snapshot = index(serving)
@@ -70,7 +70,7 @@ def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) ->
 
 
 def serve(serving: Serving, tell: Callable[[str], object]) -> None:
-    """Serve until SIGTERM or an interrupt; calls that run then are answered."""
+    """Serve until SIGTERM or an interrupt; running calls are still answered."""
     ended = threading.Event()
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, lambda *_: ended.set())

@@ -1,4 +1,4 @@
-"""Our events as CloudEvents over HTTP, and back; the only module that knows the `cloudevents` library."""
+"""Converts our events to CloudEvents over HTTP and back; the only module that imports the `cloudevents` library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IDENTITY = {"apiversion": "api_version", "kind": "kind", "name": "name"}
 
 
 class InvalidEventError(ValueError):
-    """A request that is no event for us, with a sentence for each defect."""
+    """A request that is not a valid event, with one sentence for each defect."""
 
     def __init__(self, defects: tuple[str, ...]) -> None:
         super().__init__("; ".join(defects))
@@ -32,9 +32,9 @@ class InvalidEventError(ValueError):
 
 
 def to_request(event: Event, *, structured: bool = False) -> tuple[dict[str, str], bytes]:
-    """Headers and body of a POST, in binary mode unless told otherwise.
+    """Headers and body of a POST, in binary mode unless `structured`.
 
-    CloudEvents has no empty attributes: an empty hint stays away, which widens what the event may concern.
+    CloudEvents has no empty attributes, so an empty hint is left out; the event then matches more routes.
     """
     attributes = {
         "id": event.id,
@@ -54,7 +54,7 @@ def to_request(event: Event, *, structured: bool = False) -> tuple[dict[str, str
 
 
 def framing_defects(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
-    """What keeps a request from being a CloudEvent of either mode at all; a sentence each."""
+    """Why a request is not a CloudEvent of either mode: one sentence for each defect."""
     lower = {key.lower(): value for key, value in headers.items()}
     media = lower.get("content-type", "").partition(";")[0].strip().lower()
     if media.startswith("application/cloudevents-batch"):
@@ -76,7 +76,7 @@ def framing_defects(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
 
 
 def event_of(cloud: CloudEvent) -> Event:
-    """What an event says to us. InvalidEventError names every defect."""
+    """The event that a CloudEvent describes. InvalidEventError names every defect."""
     attributes = {key: value for key, value in cloud.get_attributes().items() if isinstance(value, str)}
     data = cloud.get_data()
     body: ReadOnly = data if isinstance(data, dict) else {}
@@ -93,7 +93,7 @@ def event_of(cloud: CloudEvent) -> Event:
 
 
 def _identity(body: ReadOnly, verb: str) -> str:
-    """The id that our watcher gives this change: a sender with random ids tells of the same one, and of our writes."""
+    """The id that our watcher gives this change, because the ids of the sender (Knative) are random."""
     uid, version = uid_of(body), version_of(body)
     return change_id(uid, version, verb) if uid and version else ""
 
@@ -143,7 +143,7 @@ def _type_defects(kind: str, data: object) -> Iterator[str]:
 
 
 def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref, list[str]]:
-    """The object that an event is about: as its attributes say, else its body (a whole object, or a reference)."""
+    """The object that an event is about: from its attributes, else from its body (a whole object, or a reference)."""
     inside = _ref_in(body)
     defects: list[str] = []
     found: dict[str, str] = {}
@@ -178,7 +178,7 @@ def _hint_defects(attributes: Mapping[str, str]) -> Iterator[str]:
 
 
 def _subject(ref: Ref) -> str:
-    """As Knative writes it: `/apis/v1/…` for the core group, too."""
+    """The `subject` as Knative writes it: `/apis/v1/…` also for the core group."""
     kind: Kind | None = BY_IDENTITY.get((ref.api_version, ref.kind))
     if kind is None:
         return ""
@@ -187,7 +187,7 @@ def _subject(ref: Ref) -> str:
 
 
 def _named(value: object) -> str:
-    """What a JSON value is, for people."""
+    """The type of a JSON value, for messages."""
     match value:
         case bool():
             return "a boolean"

@@ -1,4 +1,4 @@
-"""One event as the routes see it: type, identity, and optional hints; never a body."""
+"""One event as the routes see it: a type, the identity of an object, and optional hints; no body."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ UNPACK = "unpack"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a CloudEvent says that routing may use (DESIGN §4)."""
+    """The attributes of a CloudEvent that routing may use (DESIGN §4)."""
 
     id: str
     type: str
-    """`dev.knative.apiserver.resource.add|update|delete`, or one of ours."""
+    """`dev.knative.apiserver.resource.add|update|delete`, or a type of this project (`io.olmf.…`)."""
     source: str
     ref: Ref
     hints: Mapping[str, str] = field(default_factory=dict)
-    """What the sender could see in the object. A hint narrows, its absence widens: `phase` (`status.phase`), `owners`
-    (comma-joined owner references and owner labels: `Kind/name` in the same namespace, else `Kind/namespace/name`),
-    `copied` (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job)."""
+    """What the sender saw in the object. A hint narrows the routes, a missing one does not: `phase` (`status.phase`),
+    `owners` (comma-joined owner references and owner labels: `Kind/name` in the same namespace, else
+    `Kind/namespace/name`), `copied` (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job)."""
     traceparent: str = ""
 
 
 def change_id(uid: str, resource_version: str, verb: str) -> str:
-    """The id of a watch event: a re-delivery has the same, and a write knows the event that it will ring.
+    """The id of a watch event: the same on re-delivery, and known in advance to the run that makes the write.
 
     `verb` is `add`, `update` or `delete`.
     """
@@ -38,7 +38,7 @@ def change_id(uid: str, resource_version: str, verb: str) -> str:
 
 
 def change_of(event_id: str) -> tuple[str, str] | None:
-    """Uid and resourceVersion that the id of a watch event states; None for an event of another origin."""
+    """Uid and resourceVersion in the id of a watch event; None for other events."""
     uid, _, rest = event_id.partition(".")
     version, _, verb = rest.partition(".")
     return (uid, version) if uid and version and verb in ("add", "update", "delete") else None

@@ -1,4 +1,4 @@
-"""Draws the routes: which event wakes which step, as Mermaid."""
+"""Draws the routes as a Mermaid flowchart: which event runs which step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.kinds import Kind
 
 
 def mermaid(routes: Iterable[Route] = ROUTES) -> str:
-    """A flowchart: kinds and events of ours on the left, steps (grouped by folder) on the right."""
+    """The Mermaid text: kinds and our own events on the left, steps (grouped by folder) on the right."""
     routes = tuple(routes)
     lines = ["flowchart LR"]
     sources = dict.fromkeys(_source(route) for route in routes)

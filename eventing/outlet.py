@@ -1,12 +1,12 @@
-"""Tells a sink outside what happened: an event that a step emitted is a job, which the scheduler posts over HTTP.
+"""Posts our own events to an external sink: each event is a job, which the scheduler posts over HTTP.
 
-Decision: emitting rings a job of the group `sink`, in the same call that ends the run. So the event is as durable as
-any job, is tried again with back-off for as long as it takes, and shows in `olmf queue ls`; a run neither waits for the
-sink nor fails with it. The scheduler posts, because it never sleeps and runs no steps.
+Decision: to emit an event adds a job of the group `sink`, in the same call that ends the run. So the event is as
+durable as any job, is retried with back-off without limit, and is listed by `olmf queue ls`; a run neither waits for
+the sink nor fails with it. The scheduler posts, because it always runs and runs no steps.
 
-At least once, with the same id each time. What happens again to the same object before it was told is told once, like
-any job. Turned down: posting from the worker, which a slow sink would hold up, and posting from the endpoint, which no
-event of ours passes.
+Delivery is at least once, with the same id each time. When the same event about the same object occurs again before it
+was posted, it is posted once, like any job. Turned down: posting from the worker, which a slow sink would block, and
+posting from the endpoint, which does not see our own events.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 def serve(settings: Settings, tell: Run | None = None) -> NoReturn:
-    """Post whatever is due to `settings.sink`, for ever; `tell` posts instead of `post`."""
+    """Post the events that are due to `settings.sink`, for ever; `tell` replaces `post`."""
     run = tell or (lambda claim: post(settings.sink, claim))
     while True:
         try:
@@ -46,7 +46,7 @@ def serve(settings: Settings, tell: Run | None = None) -> NoReturn:
 
 
 def post(sink: str, claim: Claim) -> RunResult:
-    """Post the event of a claim; a sink that does not take it is tried again later."""
+    """Post the event of a claim; when the sink does not accept it, the result asks for a retry."""
     event = event_of(claim)
     try:
         send(sink, event, "the sink")
@@ -58,7 +58,7 @@ def post(sink: str, claim: Claim) -> RunResult:
 
 
 def event_of(claim: Claim) -> Event:
-    """The event that a claim stands for; the run that emitted it last gives it its id."""
+    """The event of a claim; its id is that of the last run that emitted it."""
     kind = claim.step.partition("/")[2]
     ref = replace(claim.ref, api_version=claim.ref.api_version.removeprefix(OUTSIDE))
     identity = f"{claim.causes[-1]}.{ref.namespace}.{ref.name}"

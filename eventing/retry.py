@@ -1,13 +1,13 @@
-"""How long a failed run waits before the next: exponential, bounded, with jitter."""
+"""The back-off after a failed run: exponential, bounded, with jitter."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 FIRST = timedelta(milliseconds=250)
-"""After the first failure, when the step does not say how long."""
+"""The wait after the first failure, unless the step states one."""
 LONGEST = timedelta(minutes=5)
-"""No wait grows beyond it; a step may ask for more."""
+"""The maximum to which a wait grows; a step may ask for a longer one."""
 
 
 def backoff(failures: int, dice: float, *, first: timedelta = FIRST) -> timedelta:
@@ -20,6 +20,6 @@ def backoff(failures: int, dice: float, *, first: timedelta = FIRST) -> timedelt
         first = max(first, FIRST)
     if first >= LONGEST:
         return first * (1 + dice / 10)
-    # The exponent is bounded because 2**1024 is no float; the wait is at its bound long before.
+    # The exponent is bounded because 2**1024 is not a float; the wait has reached its maximum long before.
     grown = min(first * int(2 ** min(max(failures, 1) - 1, 30)), LONGEST)
     return max(grown * (0.5 + dice / 2), first * (1 + dice / 10))

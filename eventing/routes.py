@@ -1,4 +1,4 @@
-"""The whole flow on one page: which event wakes which step, under which key."""
+"""The routing table: which event runs which step, for which key."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Lane: TypeAlias = Literal["direct", "bulk"]
 Predicate: TypeAlias = Callable[[Event], bool]
 Key: TypeAlias = Callable[[Event], tuple[Ref, ...]]
 SINK = "sink"
-"""The group of jobs that tell a sink outside (`eventing/outlet.py`)."""
+"""The group of jobs that post events to an external sink (`eventing/outlet.py`)."""
 OUTSIDE = "outside:"
-"""Before the API version of what such a job is about."""
+"""Prefix of the API version in the ref of such a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One wake-up: which step looks at which object."""
+    """One entry for the queue: which step runs for which object."""
 
     step: str
     """`<group>/<step>`: the file `functions/<group>/<step>.py`."""
@@ -47,17 +47,17 @@ class Route:
 
 
 def itself(event: Event) -> tuple[Ref, ...]:
-    """The object of the event."""
+    """The object of the event as the key."""
     return (event.ref,)
 
 
 def its_namespace(event: Event) -> tuple[Ref, ...]:
-    """The Namespace that holds the object."""
+    """The Namespace of the object as the key."""
     return (kinds.NAMESPACE.ref(event.ref.namespace),)
 
 
 def its_owner(kind: Kind) -> Key:
-    """The owners of that kind which the event names; none when it does not say."""
+    """The owners of that kind that the event names as keys; no keys when the event names none."""
 
     def key(event: Event) -> tuple[Ref, ...]:
         found = []
@@ -81,12 +81,12 @@ def its_api_group(event: Event) -> tuple[Ref, ...]:
 
 
 def rights_beside_it(event: Event) -> tuple[Ref, ...]:
-    """One key for all rights of a namespace."""
+    """One key for all RBAC objects of a namespace."""
     return (kinds.ROLE.ref(names.ANY, event.ref.namespace),)
 
 
 def itself_outside(event: Event) -> tuple[Ref, ...]:
-    """The object under a ref of its own: a sink that is slow does not hold up the steps of the object."""
+    """A separate ref for the object, so that a slow sink does not block the steps of the object."""
     return (replace(event.ref, api_version=OUTSIDE + event.ref.api_version),)
 
 
@@ -106,7 +106,7 @@ def present(event: Event) -> bool:
 
 
 def edited(event: Event) -> bool:
-    """The object was changed or deleted: what we have just made needs no repair."""
+    """The object was changed or deleted; one that was just created needs no repair."""
     return not event.type.endswith(".add")
 
 
@@ -121,12 +121,12 @@ def hint(name: str, *values: str) -> Predicate:
 
 
 def unsaid(name: str) -> Predicate:
-    """The event does not carry the hint: somebody has to look."""
+    """The event does not have the hint, so a step has to read the object."""
     return lambda event: name not in event.hints
 
 
 def unowned(event: Event) -> bool:
-    """The event says that nobody owns the object."""
+    """The event says that the object has no owner."""
     return event.hints.get(events.OWNERS) == ""
 
 
@@ -146,11 +146,11 @@ unpacks = hint(events.UNPACK, "true")
 
 CSV = kinds.CLUSTER_SERVICE_VERSION
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
-"""Between these phases only the status changes: who wants the spec need not look at every step of the way."""
+"""Between these phases only the status changes, so steps that use only the spec need not run for them."""
 PROVIDERS = (kinds.CUSTOM_RESOURCE_DEFINITION, kinds.API_SERVICE)
 """Kinds that own the ClusterRoles of their API."""
 RIGHTS_OF_CSV = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
-"""Kinds of what an operator may do."""
+"""Kinds of RBAC objects that give an operator its permissions."""
 OWNED_BY_CSV = (kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, *RIGHTS_OF_CSV)
 """Kinds whose change may concern the CSV that owns them."""
 
@@ -204,7 +204,7 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
     *(Route(kinds.CLUSTER_ROLE, "platform/ring_providers", its_owner(kind), edited, "bulk") for kind in PROVIDERS),
     Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
-    # look-ups: who is concerned?
+    # look-ups: which objects does the change affect?
     Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),
     Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/ring_dependents", its_api_group, always, "bulk"),
     Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
@@ -222,13 +222,13 @@ ROUTES: tuple[Route, ...] = (
 )
 
 NEWS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)
-"""Events that a sink outside is told."""
+"""Events that are posted to an external sink."""
 
 TO_SINK: tuple[Route, ...] = tuple(Route(type_, f"{SINK}/{type_}", itself_outside, always, "bulk") for type_ in NEWS)
-"""Routes of an installation that has a sink; they lead to no step, and out of the cluster."""
+"""Routes of an installation with an external sink; they run no step."""
 
 RINGS = (names.DEPENDENT_RANG, names.POKE)
-"""Events of ours that stand for a change of the object at their ref, nothing being known about it."""
+"""Our own events that stand for an unspecified change of the object at their ref."""
 
 WATCHED: tuple[Kind, ...] = tuple(dict.fromkeys(route.on for route in ROUTES if isinstance(route.on, Kind)))
 """The kinds that need a watch."""
@@ -245,7 +245,7 @@ def _concerns(route: Route, event: Event) -> bool:
 
 
 def jobs_for(event: Event, routes: Iterable[Route] = ROUTES) -> tuple[Job, ...]:
-    """The jobs that an event rings, each once, in the order of the routes."""
+    """The jobs for an event, each once, in the order of the routes."""
     rung = (
         Job(route.step, ref, route.lane)
         for route in routes

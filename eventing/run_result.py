@@ -1,4 +1,4 @@
-"""What one run of a step leaves behind: the runner makes it, the work queue stores it in the call that ends the run."""
+"""The result of one run of a step: the runner makes it, the work queue stores it in the call that ends the run."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from eventing.routes import Job
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended and what it rings."""
+    """How a run ended, and the jobs that it adds."""
 
     run_id: str
-    """Names the run in the journal; the cause of the jobs below."""
+    """The id of the run in the journal; it is the cause of the jobs below."""
     record: bytes
     """The journal entry of the run."""
     jobs: tuple[Job, ...] = ()
-    """Rung by the events that the Outcome emitted."""
+    """The jobs for the events that the Outcome emitted."""
     again_in: timedelta | None = None
     """Run the same (step, ref) again after this delay."""
     failure: Literal["", "retry", "bug", "lost"] = ""
     """`retry`: never parked; `bug`: parked after N in a row; `lost`: the lease is gone, nothing may be stored."""
     message: str = ""
-    """Why it failed, one sentence."""
+    """Why the run failed, in one sentence."""
     wrote: tuple[str, ...] = ()
-    """Ids of the events that its writes ring: they never shorten the delay before this (step, ref) runs again."""
+    """Ids of the watch events of its own writes: they do not shorten the delay before this (step, ref) runs again."""
     is_waiting: bool = False
-    """The step said what it waits for."""
+    """The step returned what it waits for (`Outcome.wait`)."""
     took_ms: float = 0.0
     trace: str = ""
-    """W3C trace context of the run: that of whatever it causes."""
+    """W3C trace context of the run, which everything that it causes shares."""

@@ -1,4 +1,4 @@
-"""How long the present run has taken, seen from another process."""
+"""Measures the duration of the present run from another process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stopwatch:
         struct.pack_into("d", self._memory, 0, time.monotonic())
 
     def stop(self) -> None:
-        """It ended."""
+        """The run has ended."""
         struct.pack_into("d", self._memory, 0, 0.0)
 
     def left(self, limit_seconds: float) -> float:

@@ -1,7 +1,8 @@
-"""W3C trace context, as CloudEvents carry it (`traceparent`): which story an event or a run belongs to.
+"""W3C trace context, as CloudEvents carry it (`traceparent`): the trace to which an event or a run belongs.
 
-A story begins with an event from outside: with the context that its sender gave, or one made of its id, which is the
-same for a re-delivery. Each run that it rings is a span of it, and so is each event that such a run emits or writes.
+A trace begins with an event from outside: with the context that its sender gave, or one derived from the id of the
+event, which is the same on re-delivery. Each run that it causes is a span of the trace, and so is each event of such a
+run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def begun_by(event_id: str) -> str:
 
 
 def continued(traceparent: str, run_id: str) -> str:
-    """The context of a run within a story; one of its own where the story has no valid one."""
+    """The context of a run within a trace; a new context when `traceparent` is not valid."""
     if not _FORM.fullmatch(traceparent):
         return begun_by(run_id)
     version, trace, _, flags = traceparent.split("-")

@@ -20,17 +20,17 @@ from shared.api.manifest import Manifest, annotations_of
 from shared.kinds import Ref
 
 PULL_SECRETS: Final = Path("/var/run/olmf/pull")
-"""Where the Job mounts the pull secrets, a folder each."""
+"""Folder where the Job mounts the pull secrets, one folder for each."""
 _ATTEMPTS: Final = 5
 _MESSAGE_BYTES: Final = 4096
-"""What fits the termination message of a container."""
+"""Maximum size of the termination message of a container, in bytes."""
 
 
 class ConfigMaps(Protocol):
-    """What unpacking needs of a cluster."""
+    """The Kubernetes API as unpacking needs it."""
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The object, or None."""
+        """The object, or None when it does not exist."""
         ...
 
     def replace(self, manifest: Manifest) -> Manifest:
@@ -39,9 +39,9 @@ class ConfigMaps(Protocol):
 
 
 def main(image: str, config_map: Ref, mirrors: str = "[]") -> int:
-    """Unpack; 0, or 1 with one sentence on stderr, which is where the termination message is taken from.
+    """Unpack the image; returns 0, or 1 after one sentence on stderr, which becomes the termination message.
 
-    `mirrors` are what the mirror sets of the cluster say about the image: a list of them in JSON.
+    `mirrors` is a JSON list: what the mirror sets of the cluster say about the image.
     """
     try:
         registry = Registry(Transport(), _credentials(), LIMITS, mirrors=_mirrors(mirrors))
@@ -56,7 +56,7 @@ def main(image: str, config_map: Ref, mirrors: str = "[]") -> int:
 
 
 def fill(cluster: ConfigMaps, ref: Ref, payload: Manifest) -> None:
-    """Write the payload into the ConfigMap, which must exist; nothing is written when it holds it already."""
+    """Write the payload into the ConfigMap, which must exist; no write when it has this content already."""
     for attempt in range(1, _ATTEMPTS + 1):
         present = cluster.get(ref)
         if present is None:
@@ -75,7 +75,7 @@ def fill(cluster: ConfigMaps, ref: Ref, payload: Manifest) -> None:
 
 
 def filled(present: Manifest, payload: Manifest) -> Manifest:
-    """The ConfigMap with the content of the payload; annotations of others stay."""
+    """The ConfigMap with the content of the payload; other annotations are kept."""
     annotations = annotations_of(present) | payload["annotations"]
     wanted = {key: value for key, value in present.items() if key != "data"}
     return wanted | {
@@ -87,7 +87,7 @@ def filled(present: Manifest, payload: Manifest) -> Manifest:
 def _mirrors(told: str) -> Mirrors:
     try:
         return mirrors_of_machine(os.environ, Path.home()).over(mirror_sets.of_objects(orjson.loads(told)))
-    except (ValueError, AttributeError) as error:  # AttributeError: an element that is no object
+    except (ValueError, AttributeError) as error:  # AttributeError: an element that is not an object
         raise OciError("Malformed", f"--mirrors {told[:200]}: wanted a list of mirror sets in JSON: {error}") from error
 
 
@@ -99,8 +99,8 @@ def _credentials() -> Credentials:
 
 
 def _login_files() -> Iterator[Path]:
-    """The mounted pull secrets; then, for a Job that runs on somebody's machine, that person's own logins."""
-    # why: on somebody's machine the stand-in for the kubelet mounts them below a folder of its own
+    """The mounted pull secrets; then, outside a cluster, the user's own login files."""
+    # why: outside a cluster the simulated kubelet mounts them in a folder of its own
     mounted = Path(os.environ.get("OLMF_VOLUMES") or "/") / PULL_SECRETS.relative_to("/")
     yield from sorted(path for path in mounted.glob("*/.docker*") if path.is_file())
     home = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker") / "config.json"

@@ -1,4 +1,4 @@
-"""Puts the parts of one process together from its settings; the only place that reads the environment."""
+"""Builds the parts of one process from its settings; the only module that reads environment variables."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ TOLD_IN_FULL = (
     kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP,
     kinds.OPERATOR_CONDITION, kinds.NAMESPACE, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION,
 )  # fmt: skip
-"""Kinds of which every change becomes an event, so that reads may be remembered until then."""
+"""Kinds of which every change becomes an event, so that reads may be cached until then."""
 
 DRAIN_SECONDS = 30.0
 """Half of the delivery timeout of our Broker."""
 
 
 def settings() -> Settings:
-    """The settings of this process. SettingError stops it at the start."""
+    """The settings of this process. SettingError ends it at the start."""
     return Settings.read(os.environ)
 
 
 def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], RunResult]]:
-    """What makes the function that runs claims; called inside the worker's child process."""
+    """A factory of the function that runs claims; it is called in the child process of the worker."""
 
     def make(queue: WorkQueue) -> Callable[[Claim], RunResult]:
         from eventing.journal import Recorder, RedisChanges, RedisJournal
@@ -92,7 +92,7 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
 
 
 def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
-    """Where events go: into the journal, and as jobs into the queue; durable when it returns."""
+    """A function that writes events to the journal and adds their jobs to the queue, durably when it returns."""
     from eventing.journal import RedisJournal
     from eventing.workqueue import WorkQueue, connect
 
@@ -103,14 +103,14 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
     def accept(events: Sequence[Event]) -> None:
         journal.saw(events)
         for event in events:
-            trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch knows of no story
+            trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch event has no trace
             queue.add(jobs_for(event), event.id, trace=trace)
 
     return accept
 
 
 def drain(values: Settings) -> Callable[[], None]:
-    """Works the queue off in this process, within half of what a broker waits; for endpoints that sleep in between."""
+    """A function that runs queued jobs in this process, within half of the broker's timeout; for Knative endpoints."""
     from eventing.worker import GROUPS, Drainer
     from eventing.workqueue import WorkQueue, connect
 
@@ -125,7 +125,7 @@ def _drain(drainer: Drainer) -> None:
 
 
 def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:
-    """Rings `io.olmf.audit.rang` about the namespace of the installation."""
+    """A function that emits `io.olmf.audit.rang` about the namespace of the installation."""
 
     def ring(queue: WorkQueue) -> None:
         from eventing.journal import RedisJournal
@@ -139,7 +139,7 @@ def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:
 
 
 def _journal_files(values: Settings, program: str) -> Callable[[bytes], None]:
-    """What keeps journal entries in files; each process has its own."""
+    """A function that writes journal entries to files; each process has its own files."""
     if not values.journal_files:
         return lambda _: None
     from eventing.journal import JournalFiles
@@ -152,7 +152,7 @@ def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]
 
 
 def _mirrors() -> Mirrors:
-    """What `registries.conf` and `OLMF_MIRRORS` of this machine say; read when an image is asked for."""
+    """The mirrors from `registries.conf` and `OLMF_MIRRORS` of this machine; read when an image is pulled."""
     from shared.adapters.oci.logins import mirrors_of_machine
 
     return mirrors_of_machine(os.environ, Path.home())

@@ -1,10 +1,11 @@
-"""The worker: a parent that watches the time, and a child that drains the queue through RQ.
+"""The worker: a parent process that enforces timeouts, and a child process that runs the queued jobs through RQ.
 
-The child is crash-only. Whatever it cannot handle (Redis away, a run beyond its time, a kill) ends it; the parent
-starts another one, which first takes back what its predecessor held. A step never meets a half-stopped process.
+The child is crash-only. Any failure that it cannot handle (Redis unavailable, a run beyond its time, a kill) ends it;
+the parent starts another one, which first takes back the jobs of its predecessor. No step runs in a process that is
+being stopped.
 
-Turned down: letting adders enqueue RQ jobs when no drainer is awake. It costs 2 ms for each wake-up, every adder would
-import RQ, and a FLUSHALL would put all workers to sleep. Here the RQ job lingers on a bell that the queue itself rings.
+Turned down: letting the adder of a job enqueue an RQ job when no worker waits. It costs 2 ms for each wake-up, every
+adder would import RQ, and after a FLUSHALL no worker would wake. Here one RQ job keeps waiting for the queue's signal.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from shared.config import Settings
 from shared.kinds import Ref
 
 Run: TypeAlias = Callable[[Claim], RunResult]
-"""Runs one step; it finishes nothing and raises nothing."""
+"""Runs the step of a claim; does not finish the claim, and raises nothing."""
 Factory: TypeAlias = Callable[[WorkQueue], Run]
-"""Makes a `Run` inside the child; what it imports, the parent never loads."""
+"""Makes a `Run` inside the child, so that the parent need not import what steps need."""
 
 GROUPS = tuple(dict.fromkeys(step.partition("/")[0] for step in STEPS))
 DRAIN_SECONDS = 60
@@ -48,7 +49,7 @@ log = structlog.get_logger()
 
 
 class _Stop(Exception):
-    """Raised by a signal, only while the drainer waits for a ring."""
+    """Raised by a signal, only while the drainer waits for jobs."""
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class Drainer:
     _is_waiting: bool = False
 
     def drain(self, *, keys: int = DRAIN_KEYS, seconds: float = DRAIN_SECONDS, linger: float = DRAIN_SECONDS) -> int:
-        """Run jobs until there are none for `linger` seconds, or until number or time is used up; how many ran."""
+        """Run jobs until none came for `linger` seconds, or the limits are reached; returns how many ran."""
         now = time.monotonic()
         deadline, patient_until, ran = now + seconds, now + linger, 0
         self.queue.start_draining(self.groups, seconds)
@@ -81,7 +82,7 @@ class Drainer:
         return ran
 
     def stop(self, *_: object) -> None:
-        """End after the present run; a signal handler."""
+        """Signal handler: end after the present run."""
         self.is_stopping = True
         if self._is_waiting:
             raise _Stop
@@ -101,7 +102,7 @@ class Drainer:
             result = self.run(claim)
         except UNREACHABLE:
             raise
-        except Exception as error:  # a runner that raises is a bug like that of a step
+        except Exception as error:  # an exception of the runner counts as a bug, like one of a step
             log.exception("runner_failed", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
             result = RunResult(run_id="", record=b"", failure="bug", message=f"{type(error).__name__}: {error}")
         finally:
@@ -111,12 +112,12 @@ class Drainer:
 
 
 def work(settings: Settings, factory: Factory, on_ready: Callable[[], None] = lambda: None) -> int:
-    """`olmf run worker`: run until SIGTERM or SIGINT; the exit code. Call it before the process has threads."""
+    """`olmf run worker`: run until SIGTERM or SIGINT; returns the exit code. Call it before the process has threads."""
     return _Parent(settings, factory, on_ready).run()
 
 
 def schedule(settings: Settings, ring_audit: Callable[[WorkQueue], None]) -> NoReturn:
-    """`olmf run scheduler`: line up what is due, take back lost leases, ring the audit."""
+    """`olmf run scheduler`: queue jobs that are due, take back lost leases, start the audit."""
     queue = WorkQueue(connect(settings.redis_url), settings, worker=_name())
     every = timedelta(seconds=settings.audit_seconds)
     _sweep(queue, lambda: ring_audit(queue) if queue.is_turn("audit", every) else None)
@@ -154,7 +155,7 @@ class _Parent:
                 os.kill(self.child, signal.SIGTERM)
 
     def _one_child(self, lost: str) -> str:
-        """Start a child and see it through; why it ended."""
+        """Start a child and wait for its end; returns why it ended."""
         ours, theirs = socket.socketpair()
         self.stopwatch.stop()
         self.is_ready = False
@@ -175,7 +176,7 @@ class _Parent:
         )
 
     def _watch(self, child: socket.socket) -> str:
-        """Wait for the end of the child, or bring it about; the reason if it was us."""
+        """Wait for the end of the child, or kill it; returns the reason if it was killed here."""
         limit = self.settings.run_seconds
         while True:
             if select.select([child], [], [], max(0.0, min(self.stopwatch.left(limit), _LOOK_SECONDS)))[0]:
@@ -199,7 +200,7 @@ def _be_child(parent: _Parent, lifeline: socket.socket, lost: str) -> NoReturn:
         code = 0
     except UNREACHABLE as error:
         log.warning("redis_unreachable", error=str(error))
-    except Exception:  # nothing may return into the parent's code
+    except Exception:  # the child must not continue in the parent's code
         log.exception("worker_failed")
     finally:
         sys.stderr.flush()
@@ -207,7 +208,7 @@ def _be_child(parent: _Parent, lifeline: socket.socket, lost: str) -> NoReturn:
 
 
 def _die_with(lifeline: socket.socket) -> None:
-    lifeline.recv(1)  # returns when the parent is gone
+    lifeline.recv(1)  # returns when the parent has ended
     os._exit(1)
 
 
@@ -242,7 +243,7 @@ def _sweep(queue: WorkQueue, also: Callable[[], object] = lambda: None) -> NoRet
             also()
             queue.wait_for_alarm(seconds)
         except UNREACHABLE:
-            time.sleep(1)  # whoever drains notices and says so
+            time.sleep(1)  # the drainer meets the same error and reports it
 
 
 def _name() -> str:
