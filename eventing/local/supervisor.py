@@ -24,7 +24,7 @@ WARM = (
 """What the programs import, imported once for all."""
 STOP_SECONDS = 5
 """How long a program may take to end before it is killed."""
-START_SECONDS = 30
+START_SECONDS = 120
 """How long a program may take to become ready."""
 BACK_OFF_SECONDS = (0.1, 0.5, 2, 5)
 """Pauses before a program that died again is started again."""
