@@ -1,4 +1,4 @@
-"""Runs one step for one claim: ports in, Outcome performed, everything recorded."""
+"""Runs one step for one claim: provides its ports, performs its Outcome, and records everything."""
 
 from __future__ import annotations
 

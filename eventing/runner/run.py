@@ -1,4 +1,4 @@
-"""Run a step for a claim: decide, perform, decide again where the refusal says so, and record it all."""
+"""Runs the step of a claim: decides, performs the writes, decides again after some refusals, and records all of it."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from shared.kinds import Ref
 from shared.ports import Attempt, Clock, Policy, WriteFailure
 from shared.step import Apply, Create, Emit, Record
 
-if TYPE_CHECKING:  # why: the queue brings the Redis client, which a replay does without
+if TYPE_CHECKING:  # why: the queue imports the Redis client, which a replay does not need
     from eventing.workqueue import Claim
 
 RERUNS = 3
-"""Times that a run decides again at once after a conflict; then it backs off."""
+"""How often a run decides again at once after a conflict, before it backs off."""
 AT_ONCE = timedelta(0)
 _VERBS: dict[type, tuple[str, ...]] = {Create: ("add",), Apply: ("add", "update"), Record: ()}
-"""Verbs of the watch event that a write rings; any other write rings an update."""
+"""The verb of the watch event that a write causes; other writes cause an `update`."""
 
 Held: TypeAlias = Callable[[Sequence[Job]], bool]
-"""Whether the lease still lives; the queue rings these jobs should the run be lost."""
+"""Returns whether the lease is still valid; if the run is lost, the queue rings the given jobs."""
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class _Progress:
-    """What a run has come to so far."""
+    """The state of a run: its decisions, writes and jobs so far."""
 
     run_id: str
     at: int
@@ -85,9 +85,9 @@ class Runner:
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
 
     def run(self, claim: Claim, held: Held) -> RunResult:
-        """Run the claimed step; `held` tells whether the lease still lives, and is told what the run will ring.
+        """Run the claimed step; `held` returns whether the lease is valid, and receives the jobs the run will ring.
 
-        Raises nothing but what `held` raises: without the queue there is nobody to tell how the run ended.
+        Raises only what `held` raises: without the queue the result of the run cannot be stored.
         """
         started = time.perf_counter()
         run_id = _new_id()
@@ -134,7 +134,7 @@ class Runner:
 
         try:
             return Decided.of(step.call(ref, **arguments(step, value)))
-        except Exception as error:  # noqa: BLE001  # why: what a step raised is its answer, and is recorded as such
+        except Exception as error:  # noqa: BLE001  # why: an exception of a step is its answer, and is recorded as such
             return Decided.of(error)
 
     def _conclude(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
@@ -153,7 +153,7 @@ class Runner:
             progress.again_in = decided.again_in
 
     def _jobs(self, progress: _Progress, emits: Iterable[Emit] = ()) -> tuple[Job, ...]:
-        """What the run rings, with these emits on top of what it has emitted."""
+        """The jobs that the run rings: for its emits so far, and for these."""
         trace = progress.traceparent
         events = (
             Event(f"{progress.run_id}.{index}", emit.type, "olmf", emit.ref, traceparent=trace)
@@ -170,9 +170,9 @@ class Runner:
         progress.traceback = "".join(traceback.format_exception(error))
 
     def _note(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
-        """Note what was written and what it rings, also where a later write was refused.
+        """Note the writes and the jobs they ring, also when a later write was refused.
 
-        The next decision sees what this one wrote, finds nothing changed, and so would not ring for it.
+        The next decision reads these writes, finds nothing changed, and so would not emit the events again.
         """
         if performed.is_complete or any(written.did == "sent" for written in performed.written):
             progress.emits += decided.emits
@@ -231,7 +231,7 @@ class Runner:
 
 
 class _Unknown(Exception):
-    """The queue could not say whether the lease still lives."""
+    """The queue could not say whether the lease is still valid."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -240,10 +240,10 @@ class _Unknown(Exception):
 
 @dataclass(slots=True)
 class _Lease:
-    """Asks the queue, and keeps its errors apart from those of steps and ports.
+    """Asks the queue for the lease, and separates the errors of the queue from those of steps and ports.
 
-    The queue learns before the first write what the run rings: once it has written, its repetition finds nothing
-    changed and rings nothing.
+    The queue receives the jobs of the run before the first write: after a write, a repeated run finds nothing changed
+    and rings nothing.
     """
 
     held: Held
@@ -262,5 +262,5 @@ def _sentence(failure: WriteFailure) -> str:
 
 
 def _new_id() -> str:
-    """Sorts by time, and is unique without asking anybody."""
+    """A new run id: sorts by time, and is unique without coordination."""
     return f"{time.time_ns() // 1_000_000:012x}-{secrets.token_hex(5)}"

@@ -1,4 +1,4 @@
-"""Finds steps by name and says which ports each of them names."""
+"""Finds steps by name and lists the ports in the signature of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.step import Outcome
 
 
 class UnknownStep(LookupError):
-    """No file of that name holds a step, or its signature is not that of a step."""
+    """No file of that name contains a step, or its signature is not that of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Step:
     name: str
     call: Callable[..., Outcome]
     ports: tuple[tuple[str, type], ...]
-    """Parameter and port, in the order of the signature, without the ref."""
+    """The pairs (parameter, port) in the order of the signature, without the ref."""
     code: str
     """Version of the distribution and digest of the step's file."""
 
     def names(self, port: type) -> bool:
-        """The step asks for that port."""
+        """Whether the step names that port."""
         return any(named is port for _, named in self.ports)
 
 
 class Steps:
-    """The steps below one package (`functions`), each imported when it is first wanted."""
+    """The steps of one package (`functions`), each imported when it is first used."""
 
     def __init__(self, package: str = "functions") -> None:
         self._package = package
@@ -66,7 +66,7 @@ def _load(package: str, name: str) -> Step:
 
 
 def step_of(name: str, call: Callable[..., Outcome], code: str) -> Step:
-    """The step that a function is. UnknownStep when its signature is not that of a step."""
+    """The step made from a function. UnknownStep when its signature is not that of a step."""
     hints = get_type_hints(call)
     first, *rest = inspect.signature(call).parameters
     if hints.get(first) is not Ref:
@@ -88,5 +88,5 @@ def _distribution() -> str:
 
 
 def arguments(step: Step, values: Callable[[type], Any]) -> dict[str, Any]:
-    """The keyword arguments of a call: for each parameter what `values` has for its port."""
+    """The keyword arguments of a call: for each parameter the value that `values` returns for its port."""
     return {parameter: values(port) for parameter, port in step.ports}

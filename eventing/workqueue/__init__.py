@@ -1,14 +1,15 @@
-"""The work queue: which (step, ref) runs when, and who holds it. Client-go's workqueue, across processes, on Redis.
+"""The work queue on Redis, client-go's workqueue across processes: which (step, ref) runs when, and who holds it.
 
 Every change of more than one key is one Lua script (`*.lua`, with `queue.lua` in front). Only this package and
-`redis_server` import the Redis client; RQ appears in `rq_jobs` alone.
+`redis_server` import the Redis client; only `rq_jobs` uses RQ.
 
-Words. An *entry* is `<group>/<step>|<ref>`. A *claim* holds a ref, not an entry, until its lease ends. A *ring* tells a
-drainer that a group may have something ready. An *own* event is one that the entry's last run rang by its writes.
+Terms. An *entry* is `<group>/<step>|<ref>`. A *claim* holds a ref, not an entry, until its lease ends. A *drainer* is a
+worker's child that runs jobs. A *bell* is a list on which a drainer blocks until a group may have something ready. An
+*own* event is the watch event of a write that the entry's last run made.
 
 Keys (all begin with `olmf:`)
     job:<entry>            hash  lane; seq, since (in line since ms); causes, causes_count; running, running_count
-                                 (causes of the present run); promised (what it rings, also if it
+                                 (causes of the present run); promised (jobs it rings, also if it
                                  is lost); attempts, bugs (in a row); error; due;
                                  wrote (own events); parked
     ready:<group>:<lane>   zset  entries in line, by seq: first come, first served, across groups; all of
@@ -16,15 +17,15 @@ Keys (all begin with `olmf:`)
     blocked:<ref>          set   entries in line whose ref is held
     held                   hash  ref -> token|worker|entry
     leases                 zset  held refs, by the end of their lease in ms of Redis' clock; sweeps renew it
-    delayed                zset  entries by when they are due
-    dead, parked:<ref>     zset, set  dead letters by when they were parked; those of one ref
+    delayed                zset  entries by the time at which they are due
+    dead, parked:<ref>     zset, set  dead letters by the time at which they were parked; those of one ref
     token, sequence        the last fencing token (microseconds, never backwards); the last place in line
-    groups                 set   groups that ever had something
+    groups                 set   groups that ever had an entry
     bell:<group>, alarm    list  of one: wakes one drainer of the group; one sweeper
-    drainers:<group>       zset  who drains it, by until when
+    drainers:<group>       zset  drainers of the group, by the time until which they serve it
     journal                stream  one entry for each run (and, from the journal, each event)
-    trace:<cause>          W3C trace context of an event, or of what a run rang or wrote; for five minutes
-    turn:<what>            taken for one period: who rings the audit
+    trace:<cause>          W3C trace context of an event, or of a run's jobs and writes; for five minutes
+    turn:<what>            taken for one period by the scheduler that rings the audit
     refused                counts RQ jobs that were not ours
     ran, took              hash  <step>|<how it ended> -> number of runs, their microseconds (steps are few)
 
@@ -44,28 +45,28 @@ A timeline (one ref, two steps A and B, events e1 to e4)
 Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries them together)
     1  An entry is in at most one of ready, blocked, delayed, dead.
     2  A ref has at most one claim; a later claim has a greater token, even after FLUSHALL.
-    3  What comes while an entry runs makes it run exactly once more, with every cause (32 by name, all counted).
-    4  Only the token that holds the ref can extend, finish, or be told that it may write.
-    5  A delay ends early for any event but an own one. Success, and only success, forgets failures.
-    6  `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released, with all
-       its chances, by the next event of its ref that is not its own, or by a person.
-    7  A run ends, is journalled, rings what it emitted and schedules itself in one call, or does nothing of it; what it
-       promised before its first write is rung even if it is lost, for its repetition may find nothing changed.
-    8  Nothing leaves the queue but by `finish`; an entry that is finished leaves no key behind.
+    3  Events that arrive while an entry runs make it run exactly once more, with every cause (32 by name, all counted).
+    4  Only the token that holds the ref can extend, finish, or get permission to write.
+    5  Any event but an own one ends a delay early. Only success resets the count of failures.
+    6  `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released, with its
+       count at zero, by the next event of its ref that is not its own, or by a person.
+    7  Ending a run, its journal entry, its jobs and its next run are one call: all of it happens, or nothing. The jobs
+       that it promised before its first write are rung even if it is lost: its repetition may find nothing changed.
+    8  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
 
 Sharp edges
-    - Between `is_held` and a write lies an instant; resourceVersions and names derived from content cover it.
-    - A run forgets delays that were set before it: a step that still wants to wait says so again.
-    - An own event is recognised by its id, so only where the watch gives ids we can foresee (`events.change_id`).
-      Through Knative ids are random: there a failing step that writes a status tries again at once, until its status
-      is equal to the one before and nothing is written.
-    - A call that lost its connection is repeated: `finish` may then say False for a run that it has ended.
+    - A lease may end between `is_held` and the write; resourceVersions and names derived from content prevent harm.
+    - A run clears delays that were set before it: a step that still has to wait must return the delay again.
+    - An own event is recognised by its id, so only when the watch uses predictable ids (`events.change_id`).
+      With Knative ids are random: there a failing step that writes a status runs again at once, until its status
+      is equal to the previous one and nothing is written.
+    - A call that lost its connection is repeated: `finish` may then return False for a run that it has ended.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
-    - With `appendfsync everysec` a dying machine forgets a second of events. The audit rings for those.
+    - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
     - RQ's list of failed jobs mirrors the dead letters; it is written after the script, so a kill between the two
-      leaves a letter that only `olmf queue dead` shows.
-    - A killed child is replaced at once, and what it held taken back; after a kill of parent and child its leases last
-      ten seconds more (workers sweep, and thereby renew), those of a drainer that does not sweep `lease_seconds`.
+      leaves a dead letter that only `olmf queue dead` shows.
+    - A killed child is replaced at once, and its jobs are taken back. After a kill of parent and child its leases last
+      ten seconds more (workers renew them when they sweep); leases of a drainer that does not sweep, `lease_seconds`.
     - A sweep thread that cannot get the interpreter for ten seconds loses its leases: the run is repeated elsewhere,
       and the first one is fenced.
 

@@ -1,4 +1,4 @@
-"""Connections to Redis, set up so that a short absence of the server goes unnoticed."""
+"""Connections to Redis that retry through a short outage of the server."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from redis.retry import Retry
 from shared.config import SettingError
 
 Client: TypeAlias = Redis
-"""What `connect` gives, for annotations outside this package."""
+"""The type that `connect` returns, for annotations outside this package."""
 UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
-"""What any call raises when Redis stays away for longer than the client is patient."""
+"""The exceptions that any call raises when Redis stays unavailable after the retries."""
 LONGEST_BLOCK_SECONDS = 10
-"""No command may block longer; the socket gives up later than that."""
+"""Maximum time for which a command may block; the timeout of the socket is longer."""
 
 
 def connect(url: str) -> Redis:
-    """A client for `redis://…`, `rediss://…` or `unix://…` that gives bytes and tries again for about a second."""
+    """A client for `redis://…`, `rediss://…` or `unix://…` that returns bytes and retries for about a second."""
     if not url:
         raise SettingError("no Redis: set OLMF_REDIS_URL or REDIS_URL, or start everything with `olmf up`")
     return Redis.from_url(

@@ -1,4 +1,4 @@
-"""Reads for people: what waits, runs, is delayed or dead, each list one consistent picture."""
+"""Lists jobs for people: waiting, running, delayed or dead; each list is one consistent read."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ DEAD: tuple[State, ...] = ("dead",)
 
 
 def listed(client: Redis, limit: int = 1000, *, states: Sequence[State] = (*LIVE, *DEAD)) -> tuple[Listed, ...]:
-    """The jobs in these states, at most `limit` of each; one that runs and is rung again is listed twice."""
+    """The jobs in these states, at most `limit` of each; a running job that was rung again is listed twice."""
     rows = run(client, "list", limit, *states)
     return tuple(_listed([value.decode() if isinstance(value, bytes) else value for value in row]) for row in rows)
 
 
 def depth(client: Redis) -> Depth:
-    """How much there is."""
+    """The number of jobs in each state."""
     running, delayed, dead, refused, *ready = run(client, "count")
     by_group = {group.decode(): count for group, count in zip(ready[::2], ready[1::2], strict=True)}
     return Depth(dict(sorted(by_group.items())), running, delayed, dead, refused)
 
 
 def ran(client: Redis) -> tuple[Ran, ...]:
-    """How runs ended."""
+    """How often and how long runs took, by step and result."""
     pipe = client.pipeline(transaction=False)
     pipe.hgetall("olmf:ran")
     pipe.hgetall("olmf:took")

@@ -1,7 +1,7 @@
-"""What we use RQ for: worker processes that people can see, and dead letters among its failed jobs.
+"""The use of RQ: it shows worker processes, and dead letters as failed jobs.
 
-Two acts exist, `drain` and `retry`. An RQ job names its act; anything else that somebody puts on the queue (a pickle, a
-function to import, a callback) is refused, counted and listed as failed, and never executed.
+Two acts exist, `drain` and `retry`. An RQ job names its act; any other content of the queue (a pickle, a function to
+import, a callback) is refused, counted and listed as failed, and never executed.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from eventing.workqueue.values import job_of
 Act: TypeAlias = Callable[..., object]
 
 RQ_QUEUE = "olmf"
-"""The one RQ queue of all workers; which groups one serves is its own affair."""
+"""The one RQ queue of all workers, whichever groups they serve."""
 DRAIN = "drain"
 RETRY = "retry"
 _VERSION = 1
 _FAILURE_SECONDS = 600
-_WORKER_SECONDS = 90  # RQ forgets a worker that was killed after about so long
+_WORKER_SECONDS = 90  # RQ removes a killed worker after about this time
 _PAUSE_SECONDS = 0.02
 _REFUSED: Any = ("", None, (), {})
 
 
 class Payload:
-    """Serializer: JSON in an envelope with a version, so that jobs survive our upgrades; other bytes are no job."""
+    """Serializer: JSON in an envelope with a version, so that jobs survive our upgrades; other bytes are not a job."""
 
     @staticmethod
     def dumps(value: object) -> bytes:
-        """The envelope."""
+        """The value in its envelope, as bytes."""
         return json.dumps({"version": _VERSION, "value": value}).encode()
 
     @staticmethod
     def loads(data: bytes) -> Any:
-        """What is in the envelope; for anything else a job that names no act."""
+        """The value in the envelope; for any other bytes a job that names no act."""
         try:
             envelope = json.loads(data)
         except ValueError:
@@ -53,7 +53,7 @@ class Payload:
 
 
 class _ActJob(RqJob):  # type: ignore[misc]  # RQ is not typed for us
-    """An RQ job that calls an act of its worker, and imports nothing."""
+    """An RQ job that calls an act of its worker and imports no code."""
 
     act: Act
 
@@ -73,22 +73,22 @@ class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
         self._failure: BaseException | None = None
 
     def drain(self) -> None:
-        """Perform what is on the queue, a drain at least, until it is empty; raises what an act raised."""
+        """Perform the RQ jobs, at least one `drain`, until the queue is empty; raises what an act raised."""
         if self.queues[0].is_empty():
             self.queues[0].enqueue_call(DRAIN, timeout=-1, result_ttl=0, failure_ttl=_FAILURE_SECONDS)
         has_worked = self.work(burst=True, logging_level="WARNING")
         if self._failure:
             raise self._failure
         if not has_worked:
-            time.sleep(_PAUSE_SECONDS)  # another worker was faster, or RQ stumbled: it may not do so in a busy loop
+            time.sleep(_PAUSE_SECONDS)  # another worker was faster, or RQ failed: avoid a busy loop
 
     def handle_exception(self, _: Any, *exc_info: Any) -> None:
-        """Keep what an act raised: RQ would go on as if nothing had happened, and fail again, and again."""
+        """Keep the exception of an act: RQ would continue and fail again and again."""
         self._failure = exc_info[1]
         self._stop_requested = True
 
     def execute_job(self, job: Any, queue: Any) -> None:
-        """Perform an act, refuse anything else."""
+        """Perform an act; refuse any other job."""
         has_callbacks = job._success_callback_name or job._failure_callback_name or job.webhooks  # noqa: SLF001
         act = None if has_callbacks or job.instance else self._acts.get(job.func_name)
         if act is None:
@@ -98,11 +98,11 @@ class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
         super().execute_job(job, queue)
 
     def check_for_suspension(self, _: bool) -> None:
-        """Wait as long as `rq suspend` says, also in burst mode, which else would end at once, again and again."""
+        """Wait while `rq suspend` is in effect, also in burst mode, which otherwise would end at once each time."""
         super().check_for_suspension(burst=False)
 
     def subscribe(self) -> None:
-        """Listen to no commands over Redis: the parent process decides when a worker ends."""
+        """Ignore RQ's commands over Redis: the parent process decides when a worker ends."""
 
     def _install_signal_handlers(self) -> None:
         """Leave signals to the process that owns this worker."""
@@ -128,7 +128,7 @@ def show(client: Redis, entry: str, message: str) -> None:
 
 
 def hide(client: Redis, entry: str) -> None:
-    """Take a released letter off the failed jobs."""
+    """Remove a released dead letter from the failed jobs."""
     name = _letter_id(entry)
     client.zrem(_failed(client).key, name)
     client.delete(RqJob.key_for(name))

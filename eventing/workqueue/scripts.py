@@ -20,7 +20,7 @@ def _script(name: str) -> tuple[str, str]:
 
 
 def run(client: Redis, name: str, *arguments: str | bytes | int) -> Any:
-    """The answer of `<name>.lua`; a server that forgot the script (restart, FLUSHALL) is told it again."""
+    """The answer of `<name>.lua`; the script is sent again when the server lost it (restart, FLUSHALL)."""
     text, digest = _script(name)
     try:
         return client.evalsha(digest, 0, *arguments)

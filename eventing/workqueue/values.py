@@ -1,4 +1,4 @@
-"""What goes into the queue and what comes out: claims, listings, counts."""
+"""The values of the queue: claims, listings, counts."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ class Claim:
     group: str
     lane: Lane
     token: int
-    """Fences: whoever holds the ref later has a greater one."""
+    """The fencing token: each later claim of the ref has a greater one."""
     attempt: int = 1
-    """1, or one more than the failures in a row before."""
+    """One more than the number of consecutive failures before."""
     causes: tuple[str, ...] = ()
-    """Ids of the events (and runs) that rang, the first 32."""
+    """Ids of the first 32 events (and runs) that rang the job."""
     cause_count: int = 0
-    """How many rang."""
+    """Number of events (and runs) that rang the job."""
     waited_ms: int = 0
-    """From the first ring, or from when a delay was over."""
+    """How long the job waited: since it was first rung, or since its delay ended."""
     trace: str = ""
-    """The trace context of the first cause whose sender gave one, or that a run of ours rang or wrote."""
+    """The trace context of the first cause that has one: from its sender, or from one of our runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of jobs that were added."""
+    """The effect of adding jobs."""
 
     fresh: int
-    """How many were not waiting yet."""
+    """Number of jobs that were not waiting before."""
     unserved: tuple[str, ...] = ()
-    """Groups that no live drainer serves: whoever added must drain them, or wake somebody who does."""
+    """Groups without a live drainer: the caller must drain them, or wake a process that does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +54,21 @@ class Listed:
     lane: Lane
     state: State
     attempts: int = 0
-    """Failures in a row."""
+    """Number of consecutive failures."""
     error: str = ""
-    """The last one."""
+    """The last error."""
     since: datetime | None = None
     """When it was rung (ready, blocked), or parked (dead)."""
     due: datetime | None = None
     """When a delay or a lease ends."""
     worker: str = ""
-    """Who runs it."""
+    """The worker that runs it."""
     causes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How much there is, in jobs."""
+    """The number of jobs in each state."""
 
     ready: Mapping[str, int] = field(default_factory=dict)
     """By group."""
@@ -76,7 +76,7 @@ class Depth:
     delayed: int = 0
     dead: int = 0
     refused: int = 0
-    """RQ jobs that were not ours, ever."""
+    """Total number of RQ jobs that were not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,14 @@ class Ran:
 
     step: str
     result: str
-    """`done`, `waits`, `retry`, `bug`, `timeout`; `parked`: what became a dead letter, in no time."""
+    """`done`, `waits`, `retry`, `bug`, `timeout`; `parked`: became a dead letter, with no duration."""
     count: int
     seconds: float
-    """How long they took together."""
+    """Their total duration."""
 
 
 def entry_of(job: Job) -> str:
-    """How scripts name a (step, ref). ValueError for what could not be read back."""
+    """The text by which scripts name a (step, ref). ValueError when it could not be parsed back."""
     text = str(job.ref)
     if Ref.parse(text) != job.ref or not job.group or "|" in job.step:
         raise ValueError(f"{job.step!r} for {text!r} cannot be queued: wanted <group>/<step> and a ref")

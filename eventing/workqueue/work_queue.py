@@ -1,4 +1,4 @@
-"""The queue as Python sees it: each act is one call of one Lua script."""
+"""The Python interface of the queue: each operation is one call of one Lua script."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ JOURNAL = "olmf:journal"
 RECORD = "run"
 """The field of a stream entry that holds the record of a run."""
 JOURNAL_LENGTH = 100_000
-"""Bound of the stream in entries; `eventing/journal` bounds it in bytes."""
+"""Maximum number of entries in the stream; `eventing/journal` limits it in bytes."""
 RENEWED_LEASE_SECONDS = 10
-"""The lease of a worker that renews it."""
+"""Duration of the lease of a worker that renews it."""
 _BATCH = 500
 _LONGEST_MESSAGE = 1000
 _LONGEST_CAUSE = 200
@@ -37,10 +37,10 @@ class WorkQueue:
     """One queue per group on one Redis; see the package for keys, timeline, invariants and sharp edges."""
 
     def __init__(self, client: Redis, settings: Settings, *, worker: str = "", is_renewing: bool = False) -> None:
-        """`worker` names who claims.
+        """`worker` is the name of the claimer.
 
-        One that is renewing sweeps all the time, which keeps its claims: so its leases
-        can be short, and what it held runs again soon after it was killed.
+        With `is_renewing` it sweeps all the time, which renews its claims: so its leases can be
+        short, and its jobs run again soon after it was killed.
         """
         self.client = client
         self.worker = worker or f"anonymous-{secrets.token_hex(4)}"
@@ -54,9 +54,9 @@ class WorkQueue:
     def add(self, jobs: Iterable[Job], cause: str, *, delay: timedelta | None = None, trace: str = "") -> Added:
         """Ring jobs; each waits at most once.
 
-        `cause` is the id of the event. An event that the job's own last run wrote (`RunResult.wrote`) is recognised by
-        it: it merges, but shortens no delay and releases no dead letter. `trace` is its trace context, if the sender
-        gave one.
+        `cause` is the id of the event. By it the watch event of a write of the job's own last run
+        (`RunResult.wrote`) is recognised: it merges, but shortens no delay and releases no dead letter. `trace` is the
+        trace context of the event, if the sender gave one.
         """
         arguments = _told(jobs)
         fresh, unserved = 0, dict[str, None]()
@@ -71,7 +71,7 @@ class WorkQueue:
         return Added(fresh, tuple(unserved))
 
     def claim(self, groups: Sequence[str]) -> Claim | None:
-        """The job that is next in line in one of the groups, direct lane first; None when nothing can run."""
+        """Claim the next job of the groups, direct lane first; None when no job can run."""
         if not groups:
             raise ValueError("claim() needs at least one group")
         answer = run(self.client, "claim", self.worker, self._lease_ms, *groups)
@@ -86,15 +86,15 @@ class WorkQueue:
         )  # fmt: skip
 
     def is_held(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
-        """Whether the lease still lasts; asked before every write. Should the run be lost, `jobs` are rung for it."""
+        """Whether the lease is still valid; called before every write. If the run is lost, `jobs` are rung for it."""
         return bool(run(self.client, "hold", str(claim.ref), claim.token, 0, *_told(jobs)))
 
     def extend(self, claim: Claim) -> bool:
-        """A full lease from now; False when it is lost."""
+        """Renew the full lease from now; False when it is lost."""
         return bool(run(self.client, "hold", str(claim.ref), claim.token, self._lease_ms))
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
-        """End the run, journal it, ring what it emitted, and decide when it runs again: one call. False: lease lost."""
+        """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost."""
         if result.failure == "lost":
             return False
         entry = entry_of(Job(claim.step, claim.ref))
@@ -102,18 +102,18 @@ class WorkQueue:
         return self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
 
     def wait(self, groups: Sequence[str], seconds: float) -> None:
-        """Sleep until a group is rung, at most that long."""
+        """Sleep until a job of the groups is rung, at most that long."""
         bells = [f"olmf:bell:{group}" for group in groups]
         self.client.blpop(bells, timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
 
     def wait_for_alarm(self, seconds: float) -> None:
-        """Sleep until a new delay is the nearest of all, at most that long."""
+        """Sleep until a delay is added that ends before all others, at most that long."""
         self.client.blpop(["olmf:alarm"], timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
 
     def sweep(self, *, lost_worker: str = "", message: str = "") -> float:
-        """Line up what is due, take back leases that are over; seconds until the next one is due, at most one.
+        """Queue jobs that are due, take back expired leases; returns the seconds until the next is due, at most one.
 
-        With `lost_worker` every run of that worker is taken back at once; `message` says what became of it.
+        With `lost_worker` every run of that worker is taken back at once; `message` says why it was lost.
         """
         renewed_ms = self._lease_ms if self._is_renewing and not lost_worker else 0
         nearest, lost = run(self.client, "sweep", lost_worker, self.worker, renewed_ms)
@@ -127,7 +127,7 @@ class WorkQueue:
         return self._sweep_seconds if nearest < 0 else min(nearest / 1000, self._sweep_seconds)
 
     def start_draining(self, groups: Sequence[str], seconds: float) -> None:
-        """Tell adders that these groups are served for so long."""
+        """Register as drainer of these groups for that long."""
         run(self.client, "drain", self.worker, int(seconds * 1000), *groups)
 
     def retire(self, groups: Sequence[str], *, by_force: bool = False) -> bool:
@@ -135,7 +135,7 @@ class WorkQueue:
         return bool(run(self.client, "drain", self.worker, -1 if by_force else 0, *groups))
 
     def ls(self, limit: int = 1000) -> tuple[Listed, ...]:
-        """Every job there is, the running ones first; at most `limit` of each state."""
+        """All jobs, the running ones first; at most `limit` of each state."""
         return listing.listed(self.client, limit, states=listing.LIVE)
 
     def dead(self, limit: int = 1000) -> tuple[Listed, ...]:
@@ -143,15 +143,15 @@ class WorkQueue:
         return listing.listed(self.client, limit, states=listing.DEAD)
 
     def depth(self) -> Depth:
-        """Counts only: cheap."""
+        """The number of jobs in each state; cheap."""
         return listing.depth(self.client)
 
     def ran(self) -> tuple[Ran, ...]:
-        """How runs ended, by step and result, since Redis was empty."""
+        """How often and how long runs took, by step and result, since Redis was empty."""
         return listing.ran(self.client)
 
     def retry_dead(self, jobs: Iterable[Job] | None = None, *, cause: str = "retry") -> int:
-        """Release these dead letters (all of them when not said); how many there were."""
+        """Release these dead letters (None: all of them); returns how many."""
         entries = (
             [entry_of(job) for job in jobs]
             if jobs is not None
@@ -162,7 +162,7 @@ class WorkQueue:
         return len(released)
 
     def is_turn(self, what: str, every: timedelta) -> bool:
-        """True once per period, whoever asks; so several schedulers ring the audit once."""
+        """True for only one caller per period, so that several schedulers ring the audit once."""
         return bool(self.client.set(f"olmf:turn:{what}", 1, nx=True, px=max(_ms(every), 1)))
 
     @property
@@ -189,7 +189,7 @@ class WorkQueue:
             return False
         is_parked, released = answer
         if is_parked:
-            from eventing.workqueue import rq_jobs  # RQ takes 100 ms to import, and most processes never park
+            from eventing.workqueue import rq_jobs  # importing RQ takes 100 ms, and most processes never park a job
 
             rq_jobs.show(self.client, entry, result.message)
         self._forget_letters(released)
@@ -204,7 +204,7 @@ class WorkQueue:
 
 
 def _told(jobs: Iterable[Job]) -> list[str]:
-    """Entry and lane of each job: how scripts are told of jobs."""
+    """Entry and lane of each job, as arguments of a script."""
     return [text for job in jobs for text in (entry_of(job), job.lane)]
 
 
@@ -213,7 +213,7 @@ def _ms(delay: timedelta | None) -> int:
 
 
 def _one_line(cause: str) -> str:
-    # An id may come from outside, and scripts keep causes as lines.
+    # An id may come from outside, and scripts store causes as lines.
     return cause.replace("\n", " ")[:_LONGEST_CAUSE]
 
 
