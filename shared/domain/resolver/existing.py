@@ -22,14 +22,15 @@ class IncoherentCSVs(ValueError):
 
 
 def existing(
-    csvs: Sequence[ReadOnly], subscriptions: Sequence[ReadOnly], groups: Sequence[ReadOnly], *, is_strict: bool
+    csvs: Sequence[ReadOnly], subscriptions: Sequence[ReadOnly], groups: Sequence[ReadOnly], *, is_whole: bool
 ) -> tuple[Installed, ...]:
     """The ClusterServiceVersions that count, copies aside. IncoherentCSVs.
 
-    Strict is OLM. Otherwise a version whose successor is there only waits to be deleted, and binds nobody (§13 B11).
+    Whole is as in OLM. Otherwise a version whose successor is there only waits for its deletion, and binds nobody (§13
+    B11).
     """
     owners = {_installed_csv(one): name_of(one) for one in subscriptions}
-    leaving = _failing(csvs, groups) if is_strict else {_spec(csv).get("replaces") for csv in csvs}
+    leaving = _failing(csvs, groups) if is_whole else {_spec(csv).get("replaces") for csv in csvs}
     return tuple(
         Installed(
             name_of(csv),

@@ -28,15 +28,16 @@ _Group = tuple[str, str]
 class Market:
     """What one resolution has asked of its catalogs, each question once.
 
-    Strict is OLM: a channel without order ends the resolution. Otherwise its operators are flawed: nobody gets them.
+    Whole is as in OLM: a channel without order ends the resolution. Otherwise its operators are flawed: nobody gets
+    them.
     """
 
     def __init__(
-        self, namespace: str, sources: Iterable[Source], installed: Iterable[Operator], *, is_strict: bool
+        self, namespace: str, sources: Iterable[Source], installed: Iterable[Operator], *, is_whole: bool
     ) -> None:
         self.namespace = namespace
         self.installed = tuple(installed)
-        self.is_strict = is_strict
+        self.is_whole = is_whole
         self.flaws: dict[Operator, str] = {}
         """What may not be chosen, and why."""
         self._sources = {source.key: source for source in sources}
@@ -75,7 +76,7 @@ class Market:
         return self._preferred[question]
 
     def ordered(self, key: CatalogKey, group: _Group) -> tuple[Operator, ...]:
-        """A channel from head to tail. ChannelError when it has no order and the market is strict."""
+        """A channel from head to tail. ChannelError when it has no order and the market is whole."""
         question = (key, group)
         if question not in self._ordered:
             self._ordered[question] = self._in_order(self._channels(key, group[0]).get(group[1], ()))
@@ -85,14 +86,14 @@ class Market:
         return found
 
     def alone(self, one: Operator) -> tuple[Operator, ...]:
-        """An operator that was asked for by name. ChannelError when it replaces or skips itself, if strict."""
-        return in_order([one]) if self.is_strict else (one,)
+        """An operator that was asked for by name. ChannelError when it replaces or skips itself, if whole."""
+        return in_order([one]) if self.is_whole else (one,)
 
     def _in_order(self, channel: Sequence[Operator]) -> tuple[Operator, ...] | ChannelError:
         try:
             return in_order(channel)
         except ChannelError as error:
-            if self.is_strict:
+            if self.is_whole:
                 return error
             self.flaws.update(dict.fromkeys(channel, str(error)))
             return tuple(channel)
@@ -124,7 +125,7 @@ class Market:
     def _installed(self, hits: Sequence[Operator]) -> Iterator[Operator]:
         """OLM sorts what is installed like channels, and sees one for each package and owner (§13 B12)."""
         found = [one for one in hits if one.is_installed]
-        if not self.is_strict:
+        if not self.is_whole:
             yield from sorted(found, key=lambda one: one.name)
             return
         first: dict[tuple[str, str], Operator] = {}

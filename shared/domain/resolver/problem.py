@@ -34,7 +34,7 @@ class Problem:
     replaced: Mapping[Id, str]
     """Candidate to the installed version that it would replace."""
     errors: tuple[str, ...] = ()
-    """What OLM gives up for; a strict problem with errors is not solved."""
+    """What OLM gives up for; a whole problem with errors is not solved."""
     is_about_installed: bool = False
     """The errors are about what is installed: OLM tells them before those of catalogs."""
 
@@ -54,9 +54,9 @@ class _Draft:
     """Whoever subscribed to them ignores what they need."""
 
     def id_of(self, one: Operator) -> Id:
-        """OLM's id lacks the package; only a strict market confuses what is called alike (§13 B10)."""
+        """OLM's id lacks the package; only a whole market confuses what is called alike (§13 B10)."""
         if one not in self.ids:
-            self.ids[one] = Id(one.id) if self.market.is_strict else Id(one.id, one.package)
+            self.ids[one] = Id(one.id) if self.market.is_whole else Id(one.id, one.package)
         return self.ids[one]
 
     def expand(self, roots: Iterable[Operator]) -> None:
@@ -123,7 +123,7 @@ class _Draft:
             constraints.append(Mandatory(subject, text))
         if one.facts.is_deprecated:
             constraints.append(Prohibited(subject, f"bundle {one.id} is deprecated"))
-        if not self.market.is_strict and one in self.market.flaws:
+        if not self.market.is_whole and one in self.market.flaws:
             constraints.append(Prohibited(subject, f"bundle {one.id} cannot be used: {self.market.flaws[one]}"))
         return Variable(subject, (*constraints, *self.needs[one], *self.conflicts.get(one, ())))
 
@@ -133,7 +133,7 @@ def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
     ordered = sorted(subscribers, key=lambda one: one.name)
     draft = _Draft(market, carefree=frozenset(carefree(ordered, market)))
     draft.expand(market.installed)
-    if market.is_strict and draft.errors:
+    if market.is_whole and draft.errors:
         return Problem((), {}, {}, tuple(draft.errors), is_about_installed=True)
     for subscriber in ordered:
         draft.subscribe(subscriber)
@@ -173,7 +173,7 @@ def _listed(ids: Sequence[Id], last: str) -> str:
 
 def _invariants(operators: Mapping[Id, Operator], market: Market) -> Iterator[Variable]:
     """One provider for each API, one operator of each package."""
-    known = {subject: one for subject, one in operators.items() if not market.is_strict or _is_found_again(one, market)}
+    known = {subject: one for subject, one in operators.items() if not market.is_whole or _is_found_again(one, market)}
     apis = [(subject, one.facts.apis) for subject, one in known.items()]
     packages = [(subject, tuple([package.name for package in one.facts.packages])) for subject, one in known.items()]
     for api, ids in _by_statement(apis, market):
@@ -193,7 +193,7 @@ def _by_statement(
     found: dict[str, list[Id]] = {}
     for things, ids in alike.items():
         words = map(str, things)
-        for word in words if market.is_strict else dict.fromkeys(words):  # twice is still one provider (§13 B9)
+        for word in words if market.is_whole else dict.fromkeys(words):  # twice is still one provider (§13 B9)
             found.setdefault(word, []).extend(ids)
     return ((word, sorted(found[word])) for word in sorted(found))
 

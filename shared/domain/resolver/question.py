@@ -93,7 +93,7 @@ def inputs_of(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inp
     subscriptions = [one for one in question.get("subscriptions") or () if _is_in(one, namespace)]
     csvs = [one for one in question.get("csvs") or () if _is_in(one, namespace)]
     try:
-        installed = existing(csvs, subscriptions, groups or (), is_strict=is_whole)
+        installed = existing(csvs, subscriptions, groups or (), is_whole=is_whole)
     except ValueError as error:
         installed = ()
         key = CatalogKey(namespace, "@existing")

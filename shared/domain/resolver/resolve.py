@@ -44,7 +44,7 @@ def market_of(inputs: Inputs) -> Market:
     """What the namespace may choose from."""
     sources = [Source(key, shelf, inputs.catalogs[key].priority) for key, shelf in inputs.shelves.items()]
     installed = [of_installed(one, inputs.namespace) for one in sorted(inputs.installed, key=lambda one: one.name)]
-    return Market(inputs.namespace, sources, installed, is_strict=inputs.is_whole)
+    return Market(inputs.namespace, sources, installed, is_whole=inputs.is_whole)
 
 
 def _of(components: Iterable[Component]) -> Resolution:

@@ -91,7 +91,7 @@ def look(
     shelves = {catalog.key: opened(catalog) for catalog in found if catalog.reference}
     problem, is_whole = _problem(groups), scope.plan_scope == "namespace"
     try:
-        installed = existing(found_csvs, subscriptions, groups, is_strict=is_whole)
+        installed = existing(found_csvs, subscriptions, groups, is_whole=is_whole)
     except ValueError as error:
         installed, problem = (), f"error using catalogsource {namespace}/@existing: {error}"
     policy = policy_of(groups, scope.catalog_policy)

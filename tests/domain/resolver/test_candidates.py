@@ -37,7 +37,7 @@ LINE = Channel("stable", (V1, V2, V3))
 
 def found(subscriber: Subscriber, package: Package, installed: str = "") -> list[str] | str:
     present = [of_installed(Installed(installed, installed.removeprefix("v") + ".0.0"), "ns")] if installed else []
-    market = Market("ns", [Source(KEY, LoadedShelf({package.name: package}))], present, is_strict=True)
+    market = Market("ns", [Source(KEY, LoadedShelf({package.name: package}))], present, is_whole=True)
     answer = candidates(replace(subscriber, installed_csv=installed), market)
     return answer.refusal or [one.name for one in answer.operators]
 
@@ -174,7 +174,7 @@ def test_two_versions_of_the_installed_name_are_ambiguous() -> None:
     """resolver.md 5.1: two matches."""
     present = [of_installed(Installed("v1", "1.0.0"), "ns") for _ in range(2)]
     with pytest.raises(AmbiguousInstallation, match="of subscription ns/sub: v1, v1"):
-        candidates(replace(a_subscriber(), installed_csv="v1"), Market("ns", [], present, is_strict=True))
+        candidates(replace(a_subscriber(), installed_csv="v1"), Market("ns", [], present, is_whole=True))
 
 
 def test_an_empty_channel_has_an_empty_order() -> None:

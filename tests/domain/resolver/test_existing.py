@@ -12,8 +12,8 @@ from tests.domain.resolver.scenery import Blob, ask, catalog, chosen, csv, entry
 FORWARD = [{"metadata": {}, "spec": {"upgradeStrategy": FAIL_FORWARD}}]
 
 
-def names(*csvs: Blob, groups: Any = FORWARD, strict: bool = True) -> list[str]:
-    return [one.name for one in existing(csvs, [], groups, is_strict=strict)]
+def names(*csvs: Blob, groups: Any = FORWARD, is_whole: bool = True) -> list[str]:
+    return [one.name for one in existing(csvs, [], groups, is_whole=is_whole)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_without_the_strategy_all_count() -> None:
 
 def test_apart_what_is_being_replaced_binds_nobody() -> None:
     """resolver.md 13 B11: the window in the middle of an upgrade."""
-    assert names(csv("a.v1"), csv("a.v2", replaces="a.v1"), groups=[], strict=False) == ["a.v2"]
+    assert names(csv("a.v1"), csv("a.v2", replaces="a.v1"), groups=[], is_whole=False) == ["a.v2"]
 
 
 def test_a_successor_of_what_failed_can_be_had() -> None:
