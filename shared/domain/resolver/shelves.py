@@ -13,7 +13,7 @@ from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.operators import Operator, of_package
 
 
-class Sorry(Protocol):
+class Unread(Protocol):
     """Content that could not be had."""
 
     @property
@@ -25,15 +25,15 @@ class Sorry(Protocol):
 class Content(Protocol):
     """Indexed catalogs by reference; `source` says how to read one again."""
 
-    def package(self, reference: str, name: str, source: Any) -> Package | Sorry | None:
+    def package(self, reference: str, name: str, source: Any) -> Package | Unread | None:
         """One package."""
         ...
 
-    def packages(self, reference: str, source: Any) -> tuple[str, ...] | Sorry:
+    def packages(self, reference: str, source: Any) -> tuple[str, ...] | Unread:
         """The names of all packages."""
         ...
 
-    def providers(self, reference: str, api: tuple[str, str, str], source: Any) -> tuple[str, ...] | Sorry:
+    def providers(self, reference: str, api: tuple[str, str, str], source: Any) -> tuple[str, ...] | Unread:
         """The packages that provide an API."""
         ...
 
@@ -62,8 +62,8 @@ class IndexedShelf:
                     self.asked[name] = found
                 case None:
                     pass
-                case sorry:
-                    self.problems[name] = sorry.message
+                case unread:
+                    self.problems[name] = unread.message
         return self.asked.get(name)
 
     def names(self) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class IndexedShelf:
         """Why a package could not be read; empty when it could."""
         return self.problems.get(name) or self.problems.get("", "")
 
-    def _listed(self, answer: tuple[str, ...] | Sorry) -> tuple[str, ...]:
+    def _listed(self, answer: tuple[str, ...] | Unread) -> tuple[str, ...]:
         if isinstance(answer, tuple):
             return answer
         self.problems[""] = answer.message

@@ -88,6 +88,18 @@ SITUATIONS = {
     "an API is offered by nobody": S("102", NEEDY, subs=[A]),
     "an API is offered by nobody, in component mode": S("102", NEEDY, subs=[A], whole=False),
     "a package is offered by nobody": S("137", catalog(a(v1=[needs_package("k", ">=1.2.0 <2.0.0")])), subs=[A]),
+    "every version lacks two providers": S(
+        "137",
+        catalog(
+            a(
+                3,
+                v3=[needs_package("k", "0.13.0"), needs("L"), needs("L")],
+                v2=[needs_package("k", "0.12.0"), needs("L")],
+                v1=[needs_package("k", "0.9.0"), needs("L")],
+            )
+        ),
+        subs=[A],
+    ),
     "a package is offered above a bound only": S("137", catalog(a(v1=[needs_package("k", ">1.2.0")])), subs=[A]),
     "a package is offered in no such version": S("134", catalog(a(v1=[needs_package("b", ">=3.0.0")]), b()), subs=[A]),
     "one of two needed APIs is offered": S(

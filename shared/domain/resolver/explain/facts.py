@@ -14,6 +14,7 @@ from shared.domain.resolver.explain.findings import Fact
 from shared.domain.resolver.model import Inputs, Refusal, Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.problem import Problem
+from shared.domain.semver import version_or_none
 
 SUBSCRIPTION: Final = "subscription:"
 _SHOWN = 3
@@ -57,7 +58,8 @@ class Reader:
         """The facts of a refusal, in OLM's order; what prevented the search is one fact."""
         if not refusal.facts:
             return (Fact(_code(refusal.message, _PREVENTED, "Prevented"), refusal.message, refusal.message),)
-        return tuple(map(self._fact, refusal.facts))
+        ranks = ranks_in(self.constraints(refusal))
+        return tuple(self._fact(text, ranks) for text in refusal.facts)
 
     def constraints(self, refusal: Refusal) -> tuple[Constraint, ...]:
         """What the facts were made of."""
@@ -84,18 +86,18 @@ class Reader:
         variables = self.problem.variables if self.problem else ()
         return {one.text: one for variable in variables for one in variable.constraints}
 
-    def _fact(self, text: str) -> Fact:
+    def _fact(self, text: str, ranks: Mapping[Id, int]) -> Fact:
         found = self._by_text.get(text)
         if found is None:
             return Fact("NameTaken", text, text)  # by a copy, of which the solver knows nothing
         code, sentence = self._told(found)
-        return Fact(code, text, sentence)
+        return Fact(code, text, sentence, ranks.get(found.subject, 0) if isinstance(found, Dependency) else 0)
 
     def _told(self, one: Constraint) -> tuple[str, str]:
         match one:
             case AtMostOne(_, ids, text):
                 code = "OnePerPackage" if " originate from package " in text else "OneProvider"
-                what = text[len(_listed(list(map(str, ids)))) :].strip()
+                what = text[len(listed(list(map(str, ids)))) :].strip()
                 return code, f"{self._named(ids)} {what}, and a namespace can have one of them"
             case Conflict(subject, other):
                 return "Replaces", f"{self._named([subject])} would replace {self._named([other])}: not both"
@@ -151,12 +153,17 @@ class Reader:
     def _named(self, ids: Sequence[Id], last: str = "and") -> str:
         shown = [self._one(one) for one in ids[:_SHOWN]]
         more = len(ids) - _SHOWN
-        return f"{', '.join(shown)} {last} {more} more" if more > 0 else _listed(shown, last)
+        return f"{', '.join(shown)} {last} {more} more" if more > 0 else listed(shown, last)
 
     def _one(self, one: Id) -> str:
         found = self._operators[one]
         where = "installed" if found.is_installed else f"channel {found.channel} of catalog {found.catalog}"
         return f"{found.name} ({where})"
+
+
+def ranks_in(facts: Iterable[Constraint]) -> dict[Id, int]:
+    """How many versions each version of the facts comes after; the preferred one has rank 0."""
+    return {option: rank for one in facts if isinstance(one, Dependency) for rank, option in enumerate(one.options)}
 
 
 def wish_of(one: Subscriber) -> str:
@@ -171,7 +178,8 @@ def plain(requirement: str) -> str:
     if found := _API.fullmatch(requirement):
         return f"kind {found[3]} of {found[1]}/{found[2]}"
     if found := _PACKAGE.fullmatch(requirement):
-        return f"package {found[1]} in versions {found[2]}"
+        noun = "versions" if version_or_none(found[2]) is None else "version"
+        return f"package {found[1]} in {noun} {found[2]}"
     return f"an operator {requirement}"
 
 
@@ -185,6 +193,7 @@ def _there(what: str, names: Iterable[str]) -> str:
     return f" ({what}: {shown or 'none'})"
 
 
-def _listed(words: Sequence[str], last: str = "and") -> str:
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """The words as an enumeration: `a, b and c`."""
     *first, final = words
     return f"{', '.join(first)} {last} {final}" if first else final

@@ -24,6 +24,8 @@ class Fact:
     """OLM's words."""
     sentence: str
     """The same, with what it is about."""
+    rank: int = 0
+    """How many versions are preferred to the one it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Finding:
     def _lines(self) -> Iterator[str]:
         noun = "Subscription" if len(self.subscribers) == 1 else "Subscriptions"
         yield f"{noun} {', '.join(self.subscribers)} cannot be satisfied, because all of this is so:"
-        telling = sorted(self.facts, key=lambda one: one.code in _TOO_PLAIN)
+        telling = sorted(self.facts, key=lambda one: (one.code in _TOO_PLAIN, one.rank))
         more = len(telling) - _FACTS_FIRST
         for index, fact in enumerate(telling[:_FACTS_FIRST]):
             is_last = index == _FACTS_FIRST - 1 and more > 0

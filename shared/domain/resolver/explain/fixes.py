@@ -11,7 +11,7 @@ from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidates import AmbiguousInstallation
 from shared.domain.resolver.constraints import AtMostOne, Constraint, Dependency, mentioned
 from shared.domain.resolver.decide import untold
-from shared.domain.resolver.explain.facts import Reader
+from shared.domain.resolver.explain.facts import Reader, ranks_in
 from shared.domain.resolver.explain.findings import Finding, Fix
 from shared.domain.resolver.explain.proposals import (
     Proposal,
@@ -87,12 +87,14 @@ def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, name
     involved = [one for each in facts if (one := reader.subscriber(each.subject))]
     asking = list({one.name: one for one in involved}.values())
     asking = asking or [one for one in inputs.subscribers if one.name in names]
-    needs = list(needs_in([one for one in facts if isinstance(one, Dependency)], reader))
+    ranks = ranks_in(facts)
+    wishes = [one for one in facts if isinstance(one, Dependency)]
+    needs = list(needs_in(sorted(wishes, key=lambda one: ranks.get(one.subject, 0)), reader))
     yield from to_subscriptions(asking, inputs)
     yield from to_installed(_unclaimed(facts, reader), inputs)
     yield from installed_first(needs, market, inputs)
     yield from without_subscriptions(asking, inputs)
-    yield from added_catalogs(needs, inputs)
+    yield from added_catalogs(needs, market, inputs)
     yield from loosened_pins(needs, inputs)
     yield from to_namespace(inputs)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver.constraints import Dependency
-from shared.domain.resolver.explain.facts import Reader, plain
+from shared.domain.resolver.explain.facts import Reader, listed, plain
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.explain.proposals import Proposal
 from shared.domain.resolver.explain.remembering import Remembering
@@ -59,18 +59,31 @@ def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> It
             )
 
 
-def added_catalogs(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
-    """A catalog that has what is needed, tried with one that has nothing else."""
-    for _, predicate, stated in needs:
-        if (offered := _answering(stated)) is not None:
-            name = str(stated.value.get("packageName") or _IMAGINED.name)
-            bundle = Bundle(f"{name}.imagined", "", "", (offered,))
-            package = Package(name, "any", (Channel("any", (Entry(bundle.name),)),), {bundle.name: bundle})
-            do = f"create a CatalogSource in namespace {inputs.namespace}, or its image again with this package"
-            fix = Fix("AddCatalog", f"add a catalog that offers {plain(predicate.text)}", do)
+def added_catalogs(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
+    """A catalog with everything that a version lacks, tried with a catalog that has nothing else."""
+    for operator in dict.fromkeys(one for one, _, _ in needs):
+        asked = {predicate.text for one, predicate, _ in needs if one is operator}
+        lacking = {
+            plain(predicate.text): offered
+            for stated in operator.facts.properties
+            if (offered := _answering(stated)) is not None
+            for predicate in requirements([stated])
+            if predicate.text in asked or not any(market.find(predicate))
+        }
+        if lacking:
+            what = f"add a catalog with {listed(list(lacking))}, which {operator.name} needs"
+            fix = Fix("AddCatalog", what, f"create a CatalogSource in namespace {inputs.namespace}")
+            packages = [_imagined(one, f"{_IMAGINED.name}-{index}") for index, one in enumerate(lacking.values())]
             catalogs = {**inputs.catalogs, _IMAGINED: Catalog(_IMAGINED, reference="imagined")}
-            shelves = {**inputs.shelves, _IMAGINED: LoadedShelf({name: package})}
+            shelves = {**inputs.shelves, _IMAGINED: LoadedShelf({one.name: one for one in packages})}
             yield fix, replace(inputs, catalogs=catalogs, shelves=shelves)
+
+
+def _imagined(offered: Property, name: str) -> Package:
+    """A package with one bundle, which states that property; an API can be in a package of any name."""
+    name = str(offered.value.get("packageName") or name)
+    bundle = Bundle(f"{name}.imagined", "", "", (offered,))
+    return Package(name, "any", (Channel("any", (Entry(bundle.name),)),), {bundle.name: bundle})
 
 
 def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
