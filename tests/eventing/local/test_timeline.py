@@ -8,7 +8,7 @@ from eventing.local.timeline import timeline
 from shared.kinds import NAMESPACE, SUBSCRIPTION
 
 
-def a_run(at: int, step: str, ref: str, *writes: str, verdict: str = "", jobs: int = 0, sorry: str = "") -> Run:
+def a_run(at: int, step: str, ref: str, *writes: str, verdict: str = "", jobs: int = 0, failed_with: str = "") -> Run:
     decision = Decision([], "outcome", [Write("Merge", ref, did=did) for did in writes], verdict=verdict)
     rung = [["subscription/track_subscription", ref]] * jobs
     return Run(
@@ -20,8 +20,8 @@ def a_run(at: int, step: str, ref: str, *writes: str, verdict: str = "", jobs: i
         "code",
         decisions=[decision],
         jobs=rung,
-        failure=sorry and "retry",
-        message=sorry,
+        failure=failed_with and "retry",
+        message=failed_with,
     )
 
 
@@ -33,7 +33,7 @@ def test_lines_come_in_the_order_of_time_and_idle_runs_are_left_out() -> None:
                 a_run(3500, "bundle/unpack_bundle", place, "sent", "sent", "same"),
                 a_run(2000, "subscription/resolve_subscriptions", place, verdict="etcd.v1", jobs=1),
                 a_run(1500, "subscription/track_subscription", sub, "same", verdict="idle"),
-                a_run(4000, "subscription/track_subscription", sub, sorry="no catalog yet"),
+                a_run(4000, "subscription/track_subscription", sub, failed_with="no catalog yet"),
             ]
         )
     )
