@@ -25,8 +25,7 @@ from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
 from shared.config import SettingError, Settings
 from shared.kinds import Ref
 from tests.eventing.worker_program import GROUP
-from tests.kit.waiting import PATIENCE_SECONDS
-from tests.kit.waiting import wait_for as wait_for  # others take it from here
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
 def a_job(name: str) -> Job:

@@ -13,8 +13,8 @@ import pytest
 
 from eventing.forking import LOST, Forked, Launcher
 from eventing.local.state import is_alive
+from tests.kit.waiting import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 30
 STAYS = ("run", "redis")
 """A program that stays, and that starts another one."""
 
