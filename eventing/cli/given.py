@@ -152,12 +152,11 @@ def content_at(path: str) -> str:
 
 def _snapshot_at(path: str) -> Snapshot:
     from eventing.cli.catalog.cache import default_store
+    from eventing.cli.catalog.failures import told
     from shared.adapters.content.anywhere import snapshot_at
-    from shared.adapters.oci.errors import OciError
-    from shared.domain.catalog.documents import NotACatalog
 
     try:
-        return snapshot_at(path, default_store())
-    except (OciError, NotACatalog, OSError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise CliError(f"--catalog {path}: {why}; name a folder, a file or an image", UNKNOWN) from error
+        with told(path, UNKNOWN):
+            return snapshot_at(path, default_store())
+    except CliError as error:
+        raise CliError(f"--catalog: {error}", error.code) from error

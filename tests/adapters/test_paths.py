@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.paths import LAYOUT_MARK, image_named_by
+from shared.adapters.paths import LAYOUT_MARK, NoSuchPath, image_named_by
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ from shared.adapters.paths import LAYOUT_MARK, image_named_by
         pytest.param("{here}/layout", "oci:{here}/layout", id="a folder that is a layout"),
         pytest.param("{here}", "", id="a folder"),
         pytest.param("{here}/file", "", id="a file"),
-        pytest.param("{here}/none", "", id="a path of this machine that does not exist"),
-        pytest.param("./none", "", id="a relative path that does not exist"),
+        pytest.param("localhost/tea", "localhost/tea", id="a registry without a dot"),
+        pytest.param("tea:1", "tea:1", id="a tag makes an image of a short name"),
     ],
 )
 def test_the_image_that_a_path_names(tmp_path: Path, path: str, image: str) -> None:
@@ -25,3 +25,18 @@ def test_the_image_that_a_path_names(tmp_path: Path, path: str, image: str) -> N
     (tmp_path / "layout" / LAYOUT_MARK).touch()
     (tmp_path / "file").touch()
     assert image_named_by(path.format(here=tmp_path)) == image.format(here=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        pytest.param("/no/such.dir/x:1", "/no/such.dir/x:1: no such file or folder", id="an absolute path"),
+        pytest.param("./none", "./none: no such file or folder", id="a relative path"),
+        pytest.param("none", "nor is there a file or folder of this name", id="a word"),
+        pytest.param("none/below", "nor is there a file or folder of this name", id="a path that looks like no image"),
+    ],
+)
+def test_a_path_that_names_nothing_is_refused(path: str, why: str) -> None:
+    with pytest.raises(NoSuchPath) as error:
+        image_named_by(path)
+    assert why in str(error.value)

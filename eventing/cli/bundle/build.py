@@ -63,7 +63,7 @@ def build(
     if folder is None or not tag:
         raise CliError("name the folder of the bundle, and its image with --tag", USAGE)
     if not folder.is_dir():
-        raise CliError(f"{folder} is no folder", UNKNOWN)
+        raise CliError(f"{folder} is no folder", USAGE)
     subject = _subject(folder)
     wanted = Wanted(package, channels, default)
     if not subject.annotations_path and not (package and channels):

@@ -12,8 +12,9 @@ from typing import Annotated, Final
 
 import typer
 
+from eventing.cli.catalog.failures import told
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from shared.adapters.paths import LAYOUT_MARK, LAYOUT_PREFIX, LOCAL_PREFIXES
+from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 
 BundleArgument = Annotated[
@@ -51,20 +52,21 @@ class Source:
 @contextmanager
 def opened(reference: str) -> Iterator[Source]:
     """The bundle that a word names. CliError when it is not there, or no bundle."""
-    path = Path(reference)
-    if path.is_dir() and not (path / LAYOUT_MARK).is_file():
-        yield Source(reference, path)
+    with told(reference):
+        image = image_named_by(reference)
+    if not image:
+        if not Path(reference).is_dir():
+            raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', UNKNOWN)
+        yield Source(reference, Path(reference))
         return
-    if path.is_file():
-        raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', UNKNOWN)
     from shared.adapters.images import OciError, unpacked
 
-    is_local = path.is_dir() or reference.startswith(LOCAL_PREFIXES)
-    if not is_local and not _REGISTRY.match(reference):
+    is_local = image.startswith(LOCAL_PREFIXES)
+    if not is_local and not _REGISTRY.match(image):
         what = f'failed to pull image "{reference}": repository name must be canonical'
-        raise CliError(f"{what}, and there is no folder of that name; write registry/name:tag", USAGE)
+        raise CliError(f"{what}; write registry/name:tag", USAGE)
     try:
-        with unpacked(f"{LAYOUT_PREFIX}{reference}" if path.is_dir() else reference) as found:
+        with unpacked(image) as found:
             if found.catalog or found.is_database:
                 raise CliError(f"{reference} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
             yield Source(reference, found.path, "" if is_local else reference)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.failures import told
 from eventing.cli.catalog.pulling import pulling
-from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import show
 from eventing.cli.target import OutputOption
 
@@ -42,15 +42,9 @@ def default_store() -> Store:
 def fill(path: PathArgument) -> None:
     """Index a catalog, so that the next question about it is answered at once."""
     from shared.adapters.content.anywhere import snapshot_at
-    from shared.adapters.images import OciError
-    from shared.domain.catalog.documents import NotACatalog
 
-    try:
+    with told(path):
         snapshot = snapshot_at(path, default_store())
-    except NotACatalog as error:
-        raise CliError(str(error), NEGATIVE) from error
-    except (OciError, OSError) as error:
-        raise CliError(str(error)) from error
     sys.stdout.write(f"{path}: {len(snapshot.names)} packages, kept as {snapshot.name}\n")
 
 

@@ -1,24 +1,27 @@
-"""What keeps a catalog from being read, as sentences."""
+"""What keeps a catalog or a bundle from being read, as sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 
 @contextmanager
-def told(path: str) -> Iterator[None]:
-    """Turn what can be wrong with a path into a sentence and an exit code."""
+def told(path: str, code: int = NEGATIVE) -> Iterator[None]:
+    """Turn what can be wrong with a PATH into a sentence and an exit code; `code` is that of what is no catalog."""
     from shared.adapters.oci.errors import OciError
+    from shared.adapters.paths import NoSuchPath
     from shared.domain.catalog.documents import NotACatalog
 
     try:
         yield
     except NotACatalog as error:
-        raise CliError(str(error), NEGATIVE) from error
+        raise CliError(str(error), code) from error
     except OciError as error:
         raise CliError(str(error)) from error
+    except NoSuchPath as error:
+        raise CliError(str(error), USAGE) from error
     except OSError as error:
-        raise CliError(f"{path}: {error.strerror or error}: name a folder, a file, an image, or - for stdin") from error
+        raise CliError(f"{error.filename or path}: {(error.strerror or str(error)).lower()}") from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.failures import told
 from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
@@ -76,24 +77,19 @@ def serve(
 
 def _run(serving: Serving, *, is_only_index: bool) -> None:
     from eventing.catalog_server import SickCatalogError, index, serve
-    from shared.adapters.images import OciError
     from shared.adapters.registry.cache_folder import CacheError
     from shared.adapters.registry.errors import PortTakenError
-    from shared.domain.catalog.documents import NotACatalog
 
-    try:
-        if is_only_index:
-            index(serving)
-        else:
-            serve(serving, _tell)
-    except (CacheError, SickCatalogError, NotACatalog) as error:
-        raise CliError(str(error), NEGATIVE) from error
-    except OciError as error:
-        raise CliError(str(error)) from error
-    except PortTakenError as error:
-        raise CliError(f"failed to listen: {error}", NEGATIVE) from error
-    except OSError as error:
-        raise CliError(f"{error.filename or serving.path}: {error.strerror or error}") from error
+    with told(serving.path):
+        try:
+            if is_only_index:
+                index(serving)
+            else:
+                serve(serving, _tell)
+        except (CacheError, SickCatalogError) as error:
+            raise CliError(str(error), NEGATIVE) from error
+        except PortTakenError as error:
+            raise CliError(f"failed to listen: {error}", NEGATIVE) from error
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from eventing.cli.catalog.failures import told
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from shared.adapters.paths import LAYOUT_MARK, LAYOUT_PREFIX, LOCAL_PREFIXES
+from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 
 if TYPE_CHECKING:
     from shared.adapters.files import File
@@ -169,7 +170,6 @@ def _named(reference: str) -> Iterator[None]:
 @contextmanager
 def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]:
     """What a reference leads to. NotAllowed when it is of another kind; CliError when it cannot be had."""
-    path = Path(reference)
     if not reference:
         raise CliError('failed to pull image "": invalid reference format', USAGE)
     if reference == STDIN:
@@ -177,21 +177,22 @@ def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]
 
         with stdin() as found:
             yield _allowed(Found(Kind.CATALOG, reference, found.path), kinds)
-    elif path.is_dir() and not (path / LAYOUT_MARK).is_file():
+        return
+    with told(reference):
+        image = image_named_by(reference)
+    if image:
+        yield from _pulled(reference, image, kinds)
+    else:
+        path = Path(reference)
         is_bundle = (path / "manifests").is_dir() and (path / "metadata").is_dir()
         yield _allowed(Found(Kind.BUNDLE if is_bundle else Kind.CATALOG, reference, path), kinds)
-    elif path.is_file():
-        yield _allowed(Found(Kind.CATALOG, reference, path), kinds)
-    else:
-        yield from _pulled(reference, f"{LAYOUT_PREFIX}{reference}" if path.is_dir() else reference, kinds)
 
 
 def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found]:
     from shared.adapters.images import OciError, unpacked
 
     if not name.startswith(LOCAL_PREFIXES) and (why := _wrong_name(name)):
-        also = "; nor is there a folder or file of this name"
-        raise CliError(f'failed to pull image "{reference}": {why}{also}', USAGE)
+        raise CliError(f'failed to pull image "{reference}": {why}', USAGE)
     try:
         with unpacked(name) as image:
             if image.catalog is not None:

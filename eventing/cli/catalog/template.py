@@ -151,7 +151,8 @@ def _content(file: str) -> bytes:
         with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as stream:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
-        raise CliError(f'unable to open "{file}": {error.strerror}', UNKNOWN) from error
+        code = USAGE if isinstance(error, FileNotFoundError) else UNKNOWN
+        raise CliError(f'unable to open "{file}": {error.strerror}', code) from error
     if len(content) > _LARGEST:
         raise CliError(f'"{file}" has more than {_LARGEST} bytes, which no template has', NEGATIVE)
     return content

@@ -134,7 +134,7 @@ def test_r247_references_are_rendered_one_after_the_other(steps: Path) -> None:
         pytest.param(["init", ""], 2, "a package needs a name", id="fbc.md 13.9: no name"),
         pytest.param(["template", "render", "wrong", "NEW"], 2, 'invalid template type "wrong", must be one of: '
                      "[basic semver substitutes]", id="fbc.md 13.7: unknown type"),
-        pytest.param(["template", "render", "NEW"], 3, 'unable to open "', id="fbc.md 13.7: no file"),
+        pytest.param(["template", "render", "NEW"], 2, 'unable to open "', id="fbc.md 13.7: no file"),
         pytest.param(["template", "render"], 1, "auto-detecting template type: ", id="R295"),
         pytest.param(["template", "basic"], 1, "rendering template: template has unknown schema", id="R295: basic"),
         pytest.param(["template", "convert", "semver", "-"], 2, "wanted basic or substitutes", id="no such conversion"),

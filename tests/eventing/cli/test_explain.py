@@ -113,7 +113,7 @@ def test_versions_are_listed_newest_first(catalog: str) -> None:
         pytest.param(("resolve",), USAGE, "give -n NAMESPACE", id="resolve what?"),
         pytest.param(("resolve", "-n", "x", "--catalog", "CAT"), USAGE, "name the manifests", id="no manifests"),
         pytest.param(
-            ("resolve", "-n", "x", "--catalog", "/none", "--from", "/"), UNKNOWN, "--catalog /none",
+            ("resolve", "-n", "x", "--catalog", "/none", "--from", "/"), USAGE, "/none: no such file or folder",
             id="no such catalog",
         ),
         pytest.param(("versions", "a", "--state", "/"), UNKNOWN, "name the catalog", id="no catalog"),

@@ -300,7 +300,7 @@ def test_a_file_that_no_cluster_takes_is_not_built(bundle: Path, tmp_path: Path)
     ("words", "code", "sentence"),
     [
         ((), USAGE, "name the folder of the bundle, and its image with --tag"),
-        (("/nowhere", "-t", "oci:x"), UNKNOWN, "/nowhere is no folder"),
+        (("/nowhere", "-t", "oci:x"), USAGE, "/nowhere is no folder"),
         ((TIDE, "-t", "oci:"), UNKNOWN, "'oci:' names no image"),
     ],
 )
@@ -342,6 +342,12 @@ def test_an_image_of_something_else_is_not_rendered(tmp_path: Path, labels: dict
     assert sentence in str(failure)
     if "not allowed" in sentence:
         refused(NEGATIVE, "is the image of a catalog, not of a bundle: not allowed", "plan", image)
+
+
+@pytest.mark.parametrize("verb", ["validate", "render", "plan", "images", "unpack"])
+@pytest.mark.parametrize("path", ["/nowhere", "./nowhere"])
+def test_a_path_of_this_machine_is_never_an_image(verb: str, path: str) -> None:
+    refused(USAGE, f"{path}: no such file or folder", verb, path)
 
 
 def test_fbc_md_r245_a_name_without_a_registry_is_refused() -> None:

@@ -56,7 +56,7 @@ def test_a_catalog_that_is_not_valid_is_not_built_unasked(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        pytest.param(["{here}/none", "oci:x"], 1, 'none" is not a directory', id="no folder"),
+        pytest.param(["{here}/none", "oci:x"], 2, 'none" is not a directory', id="no folder"),
         pytest.param(["{here}/catalog", "oci:x", "-l", "word"], 2, 'invalid label "word"', id="fbc.md 13.10: no label"),
         pytest.param(["{here}/catalog", "UPPER"], 3, "not an image reference", id="no image"),
     ],
@@ -79,7 +79,7 @@ def test_what_is_kept_is_listed_and_forgotten(tmp_path: Path, catalog: Path) -> 
 
 @pytest.mark.parametrize(
     ("path", "code"),
-    [pytest.param("{here}/none", 3, id="nothing"), pytest.param("{here}/catalog/c", 1, id="no catalog")],
+    [pytest.param("{here}/none", 2, id="nothing"), pytest.param("{here}/catalog/c", 1, id="no catalog")],
 )
 def test_what_cannot_be_kept_is_told(tmp_path: Path, catalog: Path, path: str, code: int) -> None:
     (catalog / "c").write_text("- 1")
@@ -153,7 +153,7 @@ def test_fbc_md_r390_a_port_in_use(tmp_path: Path, catalog: Path) -> None:
 
 def test_what_cannot_be_served_is_told(tmp_path: Path) -> None:
     done = olmf(tmp_path, "serve", str(tmp_path / "none"))
-    assert (done.returncode, done.stderr) == (3, f"olmf: {tmp_path / 'none'}: No such file or directory\n")
+    assert (done.returncode, done.stderr) == (2, f"olmf: {tmp_path / 'none'}: no such file or folder\n")
     broken = written(tmp_path / "catalog", a_bundle("1.0.0"), name="x")
     (broken / "y").write_text("- 1")
     done = olmf(tmp_path, "serve", str(broken))

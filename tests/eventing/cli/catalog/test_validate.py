@@ -125,7 +125,6 @@ def test_advice_is_a_table_or_a_list(sound: Path) -> None:
     assert "unpinned-image" in done.stdout
     (advice,) = json.loads(olmf("lint", str(sound), "-o", "json").stdout)
     assert (advice["file"], advice["document"]) == ("catalog.json", 3)
-    assert olmf("lint", "./nothing").returncode == 3
 
 
 def test_what_is_not_valid_gets_no_advice(broken: Path) -> None:
@@ -143,3 +142,20 @@ def test_a_comparison_says_no_when_somebody_loses(sound: Path, broken: Path, tmp
     assert olmf("diff", str(newer), str(sound)).returncode == 1
     refused = olmf("diff", str(sound), str(broken))
     assert (refused.returncode, "is no valid catalog: default channel must be set" in refused.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("verb", [["render"], ["lint"], ["list", "packages"], ["graph"], ["cache", "fill"], ["serve"]])
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        pytest.param("./nothing", "./nothing: no such file or folder", id="a path"),
+        pytest.param("nothing", "nor is there a file or folder of this name", id="a word"),
+    ],
+)
+def test_every_verb_says_alike_that_nothing_has_a_name(verb: list[str], path: str, why: str) -> None:
+    done = olmf(*verb, path)
+    assert (done.returncode, why in done.stderr) == (2, True)
+
+
+def test_validate_ends_with_the_code_of_opm_where_nothing_has_a_name() -> None:
+    assert [olmf("validate", path).returncode for path in ("./nothing", "nothing")] == [1, 1]
