@@ -105,6 +105,8 @@ class Step:
     left: int
     removed: tuple[str, ...] = ()
     """The bundles that it removed, newest first."""
+    there: tuple[str, ...] = ()
+    """What the catalog has where the request asks for something else: its labels, or its channels."""
 
 
 @dataclass(frozen=True, slots=True)

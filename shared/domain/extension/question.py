@@ -69,6 +69,7 @@ def shown(answer: Answer, *, has_releases: bool) -> dict[str, Any]:
     """An answer as JSON."""
     trace = [
         {"catalog": step.catalog, "rule": step.rule, "left": step.left, "removed": list(step.removed)}
+        | ({"there": list(step.there)} if step.there else {})
         for step in answer.trace
     ]
     if answer.bundle is None or answer.bundle.identity is None:

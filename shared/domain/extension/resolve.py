@@ -64,7 +64,8 @@ class _Search:
         for name, holds in self.rules(catalog.offer):
             kept = [bundle for bundle in left if holds(bundle)]
             removed = [bundle.name for bundle in _best_first(left, frozenset()) if bundle not in kept]
-            self.trace.append(Step(catalog.name, name, len(kept), tuple(removed)))
+            there = self._other_channels(catalog.offer) if name == "channel" else ()
+            self.trace.append(Step(catalog.name, name, len(kept), tuple(removed), there))
             left = kept
         if not left:
             return None
@@ -72,6 +73,22 @@ class _Search:
         best, *others = _best_first(left, deprecated)
         self.trace.append(Step(catalog.name, "best", 1, tuple(other.name for other in others)))
         return _Pick(catalog, best, best.name in deprecated)
+
+    def considers(self, catalog: CatalogView) -> bool:
+        """Whether a catalog is asked at all."""
+        if not catalog.is_available:
+            self.trace.append(Step(catalog.name, "availability", 0))
+            return False
+        if not selector.selects(self.request.selector, catalog.labels):
+            labels = tuple(sorted(f"{key}={value}" for key, value in catalog.labels.items()))
+            self.trace.append(Step(catalog.name, "selector", 0, there=labels))
+            return False
+        return True
+
+    def _other_channels(self, offer: Offer) -> tuple[str, ...]:
+        """The channels that there are, when one is asked for that is not."""
+        known = sorted(channel.name for channel in offer.channels)
+        return () if set(self.request.channels) <= set(known) else tuple(known)
 
 
 def resolve(request: Request, installed: Installed | None, catalogs: Iterable[CatalogView]) -> Answer:
@@ -99,7 +116,7 @@ def _walk(search: _Search, catalogs: Iterable[CatalogView]) -> tuple[list[_Pick]
     picks: list[_Pick] = []
     deprecations = None
     for catalog in catalogs:
-        if not catalog.is_available or not selector.selects(request.selector, catalog.labels):
+        if not search.considers(catalog):
             continue
         if catalog.problem:
             where = f"error getting package {quoted(request.package)} from catalog {quoted(catalog.name)}"

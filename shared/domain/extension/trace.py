@@ -7,6 +7,7 @@ from typing import Final
 
 from shared.domain.extension.model import Answer, Installed, Request, Step
 
+_NOTHING: Final = "no bundles found for package"
 _NAMED: Final = 5
 """How many of the bundles that a rule removed are named; JSON has all."""
 
@@ -18,17 +19,31 @@ def sentences(answer: Answer, request: Request, installed: Installed | None) -> 
 
 def _verdict(answer: Answer) -> Iterator[str]:
     if answer.bundle is None:
-        yield f"Nothing can be installed: {answer.error}."
+        yield f"Nothing can be installed: {answer.error}{_emptied(answer)}."
         return
     yield f"So {answer.bundle.name} of catalog {answer.catalog} is the one."
 
 
+def _emptied(answer: Answer) -> str:
+    """Which rule left nothing of which catalog; the reference says only what it was asked."""
+    last = {step.catalog: step for step in answer.trace}
+    if _NOTHING not in answer.error or any(step.left for step in last.values()):
+        return ""
+    rules = dict.fromkeys(step.rule for step in last.values())
+    by_rule = {rule: [name for name, step in last.items() if step.rule == rule] for rule in rules}
+    return "".join(f"; the rule {rule!r} leaves nothing of {', '.join(names)}" for rule, names in by_rule.items())
+
+
 def _sentence(step: Step, request: Request, installed: Installed | None) -> str:
     match step.rule:
+        case "availability":
+            return f"Catalog {step.catalog} is not asked: its availabilityMode is Unavailable."
+        case "selector":
+            return f"Catalog {step.catalog} is not asked: the selector wants other labels than {_listed(step.there)}."
         case "package":
             return f"Catalog {step.catalog} has {_count(step.left).lower()} of package {request.package}."
         case "channel":
-            left = f"{_left(step)} in {_channels(request.channels)}"
+            left = f"{_left(step)} in {_channels(request.channels)}{_unknown(step, request.channels)}"
         case "version":
             left = f"{_left(step)} of a version in {request.version!r}"
         case "successor":
@@ -50,6 +65,17 @@ def _count(number: int) -> str:
 
 def _channels(channels: Sequence[str]) -> str:
     return f"the channel{'' if len(channels) == 1 else 's'} {', '.join(channels)}"
+
+
+def _unknown(step: Step, channels: Sequence[str]) -> str:
+    if not step.there:
+        return ""
+    missing = [name for name in channels if name not in step.there]
+    return f" (catalog {step.catalog} has no {', '.join(missing)}, but {_listed(step.there)})"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words) or "none"
 
 
 def _removed(step: Step) -> str:

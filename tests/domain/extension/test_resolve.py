@@ -337,6 +337,25 @@ def test_the_trace_says_which_rule_removed_what() -> None:
     ]
 
 
+def test_the_trace_says_what_there_is_instead_of_what_was_asked_for() -> None:
+    labels = {"olm.operatorframework.io/metadata.name": "b", "size": "xl"}
+    catalogs = (
+        catalog("a", bundle("1.0.0"), channel("s", "p.v1.0.0"), labels={"size": "s"}),
+        catalog("b", labels=labels),
+    )
+    answer = ask(
+        *catalogs, catalog("c", availabilityMode="Unavailable"), channels=["t"], selector={"matchLabels": {"size": "s"}}
+    )
+    assert answer["error"] == 'no bundles found for package "p" in channels [t]'
+    assert answer["trace"] == [
+        {"catalog": "a", "rule": "package", "left": 1, "removed": []},
+        {"catalog": "a", "rule": "channel", "left": 0, "removed": ["p.v1.0.0"], "there": ["s"]},
+        {"catalog": "b", "rule": "selector", "left": 0, "removed": [],
+         "there": ["olm.operatorframework.io/metadata.name=b", "size=xl"]},
+        {"catalog": "c", "rule": "availability", "left": 0, "removed": []},
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("selector", "want"),
     [

@@ -20,6 +20,16 @@ MANY = tuple(f"p.v{number}" for number in range(9, 1, -1))
             Step("c", "version", 0, MANY),
             "No bundles are of a version in '<1'; not p.v9, p.v8, p.v7, p.v6, p.v5 and 3 more.",
         ),
+        (
+            Step("c", "channel", 0, there=("b", "d")),
+            "No bundles are in the channels a, b (catalog c has no a, but b, d).",
+        ),
+        (Step("c", "availability", 0), "Catalog c is not asked: its availabilityMode is Unavailable."),
+        (
+            Step("c", "selector", 0, there=("x=1", "y=2")),
+            "Catalog c is not asked: the selector wants other labels than x=1, y=2.",
+        ),
+        (Step("c", "selector", 0), "Catalog c is not asked: the selector wants other labels than none."),
         (Step("c", "successor", 2), "2 bundles are reached from p.v1, or it itself."),
         (
             Step("c", "best", 1, ("p.v1",)),
@@ -41,6 +51,23 @@ def test_the_last_sentence_is_the_verdict() -> None:
     bundle = Bundle("p.v1", "", (), None)
     assert sentences(Answer((), bundle, "c"), Request("p"), None) == ("So p.v1 of catalog c is the one.",)
     assert sentences(Answer((), error="none"), Request("p"), None) == ("Nothing can be installed: none.",)
+
+
+@pytest.mark.parametrize(
+    ("trace", "want"),
+    [
+        pytest.param((Step("c", "package", 4), Step("c", "channel", 0)), "; the rule 'channel' leaves nothing of c",
+                     id="one rule"),
+        pytest.param((Step("a", "selector", 0), Step("b", "package", 0), Step("c", "selector", 0)),
+                     "; the rule 'selector' leaves nothing of a, c; the rule 'package' leaves nothing of b",
+                     id="several"),
+        pytest.param((), "", id="no catalogs"),
+        pytest.param((Step("c", "package", 4), Step("c", "best", 1)), "", id="something is left"),
+    ],
+)  # fmt: skip
+def test_the_verdict_names_the_rule_that_left_nothing(trace: tuple[Step, ...], want: str) -> None:
+    error = 'no bundles found for package "p"'
+    assert sentences(Answer(trace, error=error), Request("p"), None)[-1] == f"Nothing can be installed: {error}{want}."
 
 
 def test_one_channel_is_no_plural() -> None:

@@ -81,7 +81,14 @@ def test_resolve_prints_the_bundle_and_why(tmp_path: Path, catalog: Path) -> Non
 def test_resolve_says_why_there_is_none(tmp_path: Path, catalog: Path) -> None:
     found = run("extension", "resolve", "-f", extension(tmp_path, version=">9"), "--catalog", f"main={catalog}")
     assert found.exit_code == NEGATIVE
-    assert 'no bundles found for package "tide" matching version ">9"' in found.stdout
+    assert (
+        'Nothing can be installed: no bundles found for package "tide" matching version ">9"; '
+        "the rule 'version' leaves nothing of main.\n"
+    ) in found.stdout
+    words = ("extension", "resolve", "--catalog", f"main={catalog}", "-f")
+    elsewhere = run(*words, extension(tmp_path, selector={"matchLabels": {"a": "b"}}))
+    assert "; the rule 'selector' leaves nothing of main." in elsewhere.stdout
+    assert "has no nope, but stable)" in run(*words, extension(tmp_path, channels=["nope"])).stdout
 
 
 @pytest.mark.parametrize(
