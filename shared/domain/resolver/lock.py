@@ -13,6 +13,9 @@ from shared.domain.resolver.opt_in import NONE
 
 VERSION: Final = 1
 Lock = Mapping[str, Any]
+_SHA256: Final = "sha256:"
+_BEGINNING: Final = len(_SHA256) + 12
+"""So much of a digest is shown: enough to find it in the lock."""
 _WHOLE, _APART = "namespace", "component"
 _INPUTS: Final = {"catalogs": "catalog", "subscriptions": "Subscription", "installed": "ClusterServiceVersion"}
 
@@ -67,11 +70,24 @@ def differences(lock: Lock, now: Lock) -> Iterator[str]:
 
 
 def _compared(then: object, now: object) -> str:
+    """How a locked value differs: in which fields, where the lock has fields and not only a digest."""
     if then == now:
         return ""
     if then is None:
         return "is new"
-    return "is gone" if now is None else "is not as it was"
+    if now is None:
+        return "is gone"
+    if not isinstance(then, dict) or not isinstance(now, dict):
+        return "is not as it was"
+    fields = (key for key in sorted(then.keys() | now.keys()) if then.get(key) != now.get(key))
+    said = (f"{key} {_said(now.get(key))} (locked: {_said(then.get(key))})" for key in fields)
+    return f"is not as it was: {', '.join(said)}"
+
+
+def _said(value: object) -> str:
+    """A value of a lock in a sentence: names in a list, digests by their beginning."""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    return (text[:_BEGINNING] if text.startswith(_SHA256) else text) or "none"
 
 
 def _catalog(one: Catalog) -> dict[str, object]:
@@ -102,4 +118,4 @@ def _by_name(several: tuple[Any, ...]) -> list[Any]:
 
 def _digest(value: object) -> str:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"{_SHA256}{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -66,7 +66,8 @@ KEY = CatalogKey("ns", "cat")
         ),
         pytest.param(
             seen(CAT, subs=SUBS[:1], csvs=[csv("a.v1")], whole=False),
-            ["Subscription b is gone", "the choice b.v1 is not as it was"], id="it is needed, but not asked for",
+            ["Subscription b is gone", "the choice b.v1 is not as it was: subscriptions none (locked: b)"],
+            id="it is needed, but not asked for",
         ),
         pytest.param(
             seen(CAT, subs=SUBS, csvs=[csv("a.v1", version="1.0.1")], whole=False),
@@ -74,11 +75,11 @@ KEY = CatalogKey("ns", "cat")
         ),
         pytest.param(
             replace(BEFORE, catalogs={KEY: replace(BEFORE.catalogs[KEY], reference="other")}),
-            ["catalog ns/cat is not as it was"], id="a catalog has other content",
+            ["catalog ns/cat is not as it was: content other (locked: as asked)"], id="a catalog has other content",
         ),
         pytest.param(
             replace(BEFORE, catalogs={KEY: replace(BEFORE.catalogs[KEY], problem="it is sick")}),
-            ["catalog ns/cat is not as it was"], id="a catalog is stale",
+            ["catalog ns/cat is not as it was: problem it is sick (locked: none)"], id="a catalog is stale",
         ),
         pytest.param(
             replace(BEFORE, copies={"z.v1": "far"}),
@@ -92,6 +93,14 @@ KEY = CatalogKey("ns", "cat")
 )  # fmt: skip
 def test_what_differs_is_told_in_sentences(after: Inputs, want: list[str]) -> None:
     assert against(after) == want
+
+
+def test_another_choice_is_told_by_what_is_other_about_it() -> None:
+    lock: Any = locked(BEFORE)
+    lock["chosen"]["a.v2"] |= {"channel": "beta", "digest": "sha256:" + 64 * "0"}
+    [told] = differences(lock, lock_of(BEFORE, resolve(BEFORE)))
+    assert told.startswith("the choice a.v2 is not as it was: channel stable (locked: beta), digest sha256:")
+    assert told.endswith(" (locked: sha256:000000000000)")
 
 
 @pytest.mark.parametrize(
