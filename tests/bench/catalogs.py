@@ -12,7 +12,7 @@ from typing import Final
 import orjson
 import yaml
 
-from shared.adapters.files import judge
+from shared.adapters.judging import judge
 from shared.domain import goyaml
 from tests.bench.row import Row
 from tests.bench.timing import ROUNDS, best, of_children
@@ -67,7 +67,7 @@ def _parse(files: list[Path]) -> None:
 
 _MEMORY: Final = """
 import resource, sys
-from shared.adapters.files import judge
+from shared.adapters.judging import judge
 assert judge(sys.argv[1]).ok
 print(sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024)
 """

@@ -57,7 +57,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _check(folder: Path) -> None:
-    from shared.adapters.files import judge
+    from shared.adapters.judging import judge
 
     verdict = judge(str(folder))
     if not verdict.ok:

@@ -70,7 +70,7 @@ def _config(step: Step, source: Path) -> Config:
 
 
 def _judge(step: Step, folder: Path) -> None:
-    from shared.adapters.files import judge
+    from shared.adapters.judging import judge
 
     verdict = judge(str(folder))
     if not verdict.ok:

@@ -21,7 +21,7 @@ def register(group: typer.Typer) -> None:
 
 def lint(path: PathArgument, output: OutputOption = "table") -> None:
     """Tell what will hurt: unreachable heads, jumps, deprecated defaults, loose images, large or dropped content."""
-    from shared.adapters.files import advise
+    from shared.adapters.judging import advise
 
     with told(path):
         advice = advise(path)

@@ -126,7 +126,8 @@ def _snapshot(path: str, store: Store) -> Snapshot | None:
 
 def _is_found_valid(snapshot: Snapshot, store: Store) -> bool:
     from shared.adapters.content.judged import remember
-    from shared.adapters.files import File, judge_files
+    from shared.adapters.files import File
+    from shared.adapters.judging import judge_files
 
     if not judge_files([File(path, snapshot.source(path)) for path in snapshot.files]).ok:
         return False
@@ -145,7 +146,7 @@ def _judged(path: str) -> Config:
 
 
 def _check(found: Found) -> None:
-    from shared.adapters.files import judge_files
+    from shared.adapters.judging import judge_files
 
     verdict = judge_files(found.listed())
     if not verdict.ok:

@@ -37,7 +37,7 @@ def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
 
 def _judged(path: str) -> tuple[Verdict, int]:
     """The judgement of one catalog, and the exit code that it asks for."""
-    from shared.adapters.files import judge
+    from shared.adapters.judging import judge
     from shared.adapters.oci.errors import OciError
     from shared.domain.catalog.verdict import Finding, Place, Verdict
 

@@ -12,9 +12,9 @@ import pytest
 from eventing.cli.progress import shown
 from shared.adapters.content import Store
 from shared.adapters.content.folders import snapshot_of
-from shared.adapters.files import judge
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import folder_of
+from shared.adapters.judging import judge
 from shared.adapters.progress import advanced, ended, heard_by
 from tests.kit.fbc import a_bundle, a_channel, a_package, written
 from tests.kit.image_registry import a_file, a_layer, scripted_registry
