@@ -39,6 +39,8 @@ class Others:
     """What was done by now to each object that we made, by its ref of then."""
     _answered: dict[Ref, tuple[str, int]] = field(default_factory=dict)
     """Uid and generation of the object to which it was done last."""
+    _plans: dict[str, str] = field(init=False)
+    """InstallPlans of then by name, each with a name that means the same here."""
 
     def __post_init__(self) -> None:
         self._plans = self.past.plan_names()
