@@ -29,8 +29,10 @@ def _emptied(answer: Answer) -> str:
     last = {step.catalog: step for step in answer.trace}
     if _NOTHING not in answer.error or any(step.left for step in last.values()):
         return ""
-    rules = dict.fromkeys(step.rule for step in last.values())
-    by_rule = {rule: [name for name, step in last.items() if step.rule == rule] for rule in rules}
+    emptied = {step.catalog: step.rule for step in reversed(answer.trace) if not step.left}  # the first one counts
+    by_rule: dict[str, list[str]] = {}
+    for catalog in last:
+        by_rule.setdefault(emptied[catalog], []).append(catalog)
     return "".join(f"; the rule {rule!r} leaves nothing of {', '.join(names)}" for rule, names in by_rule.items())
 
 

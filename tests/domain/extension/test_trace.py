@@ -56,8 +56,8 @@ def test_the_last_sentence_is_the_verdict() -> None:
 @pytest.mark.parametrize(
     ("trace", "want"),
     [
-        pytest.param((Step("c", "package", 4), Step("c", "channel", 0)), "; the rule 'channel' leaves nothing of c",
-                     id="one rule"),
+        pytest.param((Step("c", "package", 4), Step("c", "channel", 0), Step("c", "successor", 0)),
+                     "; the rule 'channel' leaves nothing of c", id="the first rule"),
         pytest.param((Step("a", "selector", 0), Step("b", "package", 0), Step("c", "selector", 0)),
                      "; the rule 'selector' leaves nothing of a, c; the rule 'package' leaves nothing of b",
                      id="several"),
