@@ -1,4 +1,4 @@
-"""Performs the writes of an Outcome: the only part of the system that changes the cluster."""
+"""Performs the writes of an Outcome; no other package writes to the cluster."""
 
 from __future__ import annotations
 

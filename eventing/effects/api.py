@@ -1,4 +1,4 @@
-"""What effects need of a Kubernetes client."""
+"""The Kubernetes client as effects need it."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Api(Protocol):
         ...
 
     def warnings(self) -> tuple[str, ...]:
-        """What the server warned about when it answered the last write of this thread."""
+        """The warnings in the answer of the API server to the last write of this thread."""
         ...
 
     def find(self, api_version: str, kind: str) -> Kind | None:
-        """The served kind, or None."""
+        """The kind, or None when the API server does not serve it."""
         ...

@@ -1,4 +1,4 @@
-"""Would a write change anything? Compares it with what this run has read."""
+"""Says whether a write would change anything, by comparing it with the object that this run has read."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from shared.names import FIELD_MANAGER
 
 
 def is_subset(wanted: Any, present: Any) -> bool:
-    """Everything wanted is already there; lists must have the same length, element by element."""
+    """Whether every wanted field is already present; lists are compared element by element, with equal length."""
     match wanted, present:
         case dict(), dict():
             return all(key in present and is_subset(value, present[key]) for key, value in wanted.items())
         case list(), list():
             return len(wanted) == len(present) and all(map(is_subset, wanted, present))
         case (([] | {}), None):
-            return True  # why: the API server says null for an empty list of a required field, e.g. a Role's rules
+            return True  # why: the API server returns null for an empty list in a required field, e.g. a Role's rules
     return type(wanted) is type(present) and bool(wanted == present)
 
 
 def applied(wanted: Manifest, present: ReadOnly) -> bool:
-    """A server-side apply of ours would change nothing: no field to set, and none of ours to give up."""
+    """Whether our server-side apply would change nothing: no field to set, and no field of ours to remove."""
     return is_subset(wanted, present) and not any(
         _gives_up(entry.get("fieldsV1") or {}, wanted)
         for entry in metadata(present).get("managedFields") or ()
@@ -31,7 +31,7 @@ def applied(wanted: Manifest, present: ReadOnly) -> bool:
 
 
 def replaced(wanted: Manifest, present: ReadOnly) -> bool:
-    """A PUT would change nothing; a manifest without resourceVersion is compared without it."""
+    """Whether a PUT would change nothing; a manifest without resourceVersion is compared without it."""
     if version_of(wanted):
         return wanted == present
     meta = {key: value for key, value in metadata(present).items() if key != "resourceVersion"}
@@ -39,7 +39,7 @@ def replaced(wanted: Manifest, present: ReadOnly) -> bool:
 
 
 def _gives_up(owned: ReadOnly, wanted: Any) -> bool:
-    """Some field that we own (`fieldsV1`) is no longer wanted: applying would remove it."""
+    """Whether a field that we own (`fieldsV1`) is no longer wanted, so that the apply would remove it."""
     for key, inner in owned.items():
         if key == ".":
             continue
@@ -50,7 +50,7 @@ def _gives_up(owned: ReadOnly, wanted: Any) -> bool:
 
 
 def _child(key: str, wanted: Any) -> tuple[bool, Any]:
-    """What a key of `fieldsV1` names inside the wanted value, and whether it is there."""
+    """The part of the wanted value that a key of `fieldsV1` names, and whether it exists."""
     prefix, _, name = key.partition(":")
     match prefix, wanted:
         case "f", dict():
@@ -64,7 +64,7 @@ def _child(key: str, wanted: Any) -> tuple[bool, Any]:
 
 
 def _is_item(identity: ReadOnly, item: ReadOnly) -> bool:
-    """The list item has that identity; a key that it leaves out was defaulted by the server."""
+    """Whether the list item has that identity; a key that it leaves out was defaulted by the server."""
     return any(key in item for key in identity) and all(
         item.get(key, value) == value for key, value in identity.items()
     )

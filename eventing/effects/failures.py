@@ -1,4 +1,4 @@
-"""What a refusal of the API server means to a step: five kinds, by HTTP status."""
+"""Classifies refusals of the API server into five kinds, by HTTP status."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ _BY_STATUS: dict[int, FailureKind] = {
 
 
 def kind_of(error: ApiError) -> FailureKind:
-    """The kind of a refusal; what is not in the table (no answer, 429, 5xx) may improve by itself."""
+    """The kind of a refusal; a status that is not in the table (no answer, 429, 5xx) may go away by itself."""
     return _BY_STATUS.get(error.status, "unavailable")

@@ -1,4 +1,4 @@
-"""A Record becomes a Kubernetes Event of a name derived from its content: an equal one is counted, not repeated."""
+"""Writes a Record as a Kubernetes Event whose name is derived from its content, so that equal Events are counted."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from shared.kinds import EVENT, Ref
 from shared.step import Record
 
 SOURCE = "operator-lifecycle-manager"
-"""The component that OLM names, by which people select its Events."""
+"""The component that OLM writes into its Events; people select Events by it."""
 REPORTER = "olm-functions"
 WINDOW = timedelta(hours=1)
 
 
 def note(api: Api, record: Record, about: Manifest | None, now: datetime) -> Manifest:
-    """Write the Event, or count it when an equal one is younger than an hour; the stored Event."""
+    """Write the Event, or increase the count of an equal one younger than an hour; returns the stored Event."""
     ref = event_ref(record)
     stamp = timestamp(now)
     try:
-        # why: most Events are new, and one request is enough for those
+        # why: most Events are new, and for these one request is enough
         return api.create(_event(record, ref, uid_of(about or {}), stamp))
     except ApiError as error:
         present = api.get(ref) if error.already_exists else None
@@ -34,7 +34,7 @@ def note(api: Api, record: Record, about: Manifest | None, now: datetime) -> Man
 
 
 def event_ref(record: Record) -> Ref:
-    """Where the Event of a Record is kept."""
+    """The ref of the Event of a Record."""
     content = "\0".join((str(record.ref), record.reason, record.message))
     digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
     return EVENT.ref(f"{record.ref.name[:230]}.{digest}", record.ref.namespace or "default")

@@ -1,4 +1,4 @@
-"""Owner uids are looked up when the write is made: no step needs the result of another's write."""
+"""Looks up the uids of owners at the time of the write, so that no step needs the result of another step's write."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from shared.kinds import Ref
 
 
 class Owners:
-    """Fills in the owner references of one run, looking each owner up at most once.
+    """Fills in the owner references of one run; each owner is read at most once.
 
-    `known` may grow meanwhile: what the run itself wrote needs no looking up.
+    `known` may grow during the run: objects that the run itself wrote need not be read.
     """
 
     def __init__(self, api: Api, known: Mapping[Ref, Manifest | None]) -> None:
@@ -22,7 +22,7 @@ class Owners:
         self._uids: dict[Ref, str] = {}
 
     def fill(self, manifest: Manifest, *, namespace: str = "") -> Manifest:
-        """The manifest with a uid in every owner reference. ApiError 404 when an owner does not exist."""
+        """The manifest with a uid in every owner reference. Raises ApiError 404 when an owner does not exist."""
         owners = metadata(manifest).get("ownerReferences") or ()
         if all(owner.get("uid") for owner in owners):
             return manifest

@@ -1,4 +1,4 @@
-"""Perform writes in order, stop at the first failure, and say what the API server answered to each."""
+"""Performs writes in order, stops at the first failure, and returns the answer of the API server to each write."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from shared.ports import Clock, WriteFailure
 from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, Write
 
 SLICE = 50
-"""Writes sent in one run; the next run goes on."""
+"""Maximum number of writes in one run; the next run continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of one write."""
+    """The result of one write."""
 
     did: Literal["sent", "same", "exists", "absent", "refused"]
-    """`same`: dropped, nothing would change; `exists`, `absent`: the server had it so already."""
+    """`same`: not sent, it would change nothing; `exists`, `absent`: this was already the state on the server."""
     uid: str = ""
     resource_version: str = ""
     status: int = 0
-    """The HTTP status of a refusal."""
+    """The HTTP status of a refused write."""
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """What became of the writes of one decision: an answer for each that was tried."""
+    """The results of the writes of one decision, one for each write that was tried."""
 
     written: tuple[Written, ...] = ()
     failure: WriteFailure | None = None
     is_lost: bool = False
-    """The lease was gone before a write: nothing more may be written."""
+    """The lease was lost before a write: no further write is allowed."""
     is_partial: bool = False
-    """A slice was sent; the step must run again for the rest."""
+    """Only a part of the writes was sent; the step must run again for the rest."""
 
     @property
     def is_complete(self) -> bool:
-        """Every write was tried, and none refused but Records."""
+        """Whether every write was tried, and only Records were refused."""
         return self.failure is None and not self.is_lost and not self.is_partial
 
 
@@ -63,7 +63,7 @@ class Effects:
     def perform(
         self, writes: Sequence[Write], reads: Mapping[Ref, Manifest | None], held: Callable[[], bool]
     ) -> Performed:
-        """Perform the writes; `reads` is what the step has read, `held` tells before each whether the lease lives."""
+        """Perform the writes; `reads` are the objects the step read, `held` says before each if the lease is valid."""
         run = _Performance(self._api, self._clock, reads, looks_first=len(writes) > SLICE)
         written: list[Written] = []
         sent = 0
@@ -77,7 +77,7 @@ class Effects:
             except ApiError as error:
                 written.append(Written("refused", status=error.status, message=error.message))
                 if isinstance(write, Record):
-                    continue  # why: an Event is a courtesy to people, what follows may not depend on it
+                    continue  # why: an Event is only information for people, later writes do not depend on it
                 failure = WriteFailure(kind_of(error), error.message, index, target(write))
                 return Performed(tuple(written), failure)
             written.append(run.told(write, answer))
@@ -86,7 +86,7 @@ class Effects:
 
 
 class _Performance:
-    """The writes of one decision: knows what was read, and what its own writes made of it."""
+    """The writes of one decision, with the objects as they were read and as its own writes changed them."""
 
     def __init__(self, api: Api, clock: Clock, reads: Mapping[Ref, Manifest | None], *, looks_first: bool) -> None:
         self._api = api
@@ -97,7 +97,7 @@ class _Performance:
         self._looks_first = looks_first
 
     def write(self, write: Write) -> Written:
-        """Send one write, unless nothing would change."""
+        """Send one write, unless it would change nothing."""
         match write:
             case Create():
                 return self._create(write)
@@ -115,7 +115,7 @@ class _Performance:
                 return self._sent(None, note(self._api, write, self._known.get(write.ref), self._clock.now()))
 
     def told(self, write: Write, answer: Written) -> Written:
-        """The answer to a write, once people were told of the warnings that came with it."""
+        """The answer to a write, after an Event was written for the warnings in it."""
         if answer.did != "sent" or not isinstance(write, Create | Replace) or write.on_warning is None:
             return answer
         warnings, record = self._api.warnings(), write.on_warning
@@ -141,7 +141,7 @@ class _Performance:
     def _apply(self, manifest: Manifest) -> Written:
         ref, manifest = Ref.of(manifest), self._owners.fill(manifest)
         if self._looks_first and ref not in self._known:
-            # why: a slice must not spend its writes on what earlier slices did
+            # why: the writes of earlier runs must not count towards the limit of this run
             self._known[ref] = self._api.get(ref)
         present = self._known.get(ref)
         if present and equality.applied(manifest, present):
@@ -194,7 +194,7 @@ class _Performance:
         if ref is not None:
             self._known[ref] = answer
             if locked_at:
-                # why: nobody wrote in between, so a later write that names the old version may follow ours
+                # why: no other client wrote in between, so a later write that names the old version is valid
                 self._moved[ref, locked_at] = answer
         return Written("sent", uid_of(answer), version_of(answer))
 

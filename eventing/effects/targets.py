@@ -1,4 +1,4 @@
-"""Which object a write is about."""
+"""The target of a write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetS
 
 
 def target(write: Write) -> Ref:
-    """The object that a write is about."""
+    """The ref of the object that a write changes."""
     match write:
         case Create(manifest) | Apply(manifest) | Replace(manifest):
             return Ref.of(manifest)

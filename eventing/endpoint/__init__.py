@@ -1,8 +1,8 @@
-"""Takes CloudEvents over HTTP: a functions-framework function, with limits in front and health beside it.
+"""Receives CloudEvents over HTTP: a functions-framework function, with size limits and health probes.
 
-Answers: 200 when the event's jobs are durably queued (on Knative: and drained), 400, 413 or 415 with one sentence for
-each defect of what is no event for us, 503 while the queue is away. A sender that retries on 5xx, as a Broker does,
-loses nothing.
+Answers: 200 when the event's jobs are durably queued (on Knative: and have run), 400, 413 or 415 with one sentence for
+each defect of an invalid event, 503 while the queue is unavailable. A sender that retries on 5xx, as a Broker does,
+loses no event.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["EndpointError", "QueueUnavailable", "send", "serve"]
 
 
 class QueueUnavailable(Exception):
-    """The event could not be queued; the sender shall try again."""
+    """The event could not be queued; the sender should retry."""
 
 
 def serve(
@@ -29,9 +29,9 @@ def serve(
 ) -> None:
     """Listen on `settings.port` (0: any) until SIGTERM.
 
-    `accept` queues durably, or raises QueueUnavailable (or what the queue raises when Redis is away); `drain` works the
-    queue off before the answer; `on_ready` gets the address and the URL of the probe.
+    `accept` queues durably, or raises QueueUnavailable (or the queue's exception when Redis is unavailable); `drain`
+    runs the queued jobs before the answer; `on_ready` receives the address and the URL of the probe.
     """
-    from eventing.endpoint.program import listen  # why: who only sends does not pay for the server, 300 ms
+    from eventing.endpoint.program import listen  # why: the import takes 300 ms, which senders do not need
 
     listen(settings, accept, drain=drain, on_ready=on_ready)

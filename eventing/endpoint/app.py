@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 
 def asgi(accept: Accept, *, drain: Drain | None = None, on_start: Callable[[], None] | None = None) -> Starlette:
-    """The application: `POST /` takes an event, `GET /livez` and `/readyz` say that it runs."""
+    """The application: `POST /` receives an event, `GET /livez` and `/readyz` are the probes."""
 
     def receive(cloud: CloudEvent) -> None:
         try:
@@ -66,8 +66,8 @@ def _function(receive: Callable[[CloudEvent], None]) -> ASGIApp:
 
 
 def _drain(drain: Drain) -> None:
-    """Work off what was queued; the event is safe already, so a failure here is no answer to its sender."""
+    """Run the queued jobs; the event is stored already, so a failure here is not reported to its sender."""
     try:
         drain()
-    except Exception as error:  # noqa: BLE001  # why: whatever happened, the jobs stay queued and are run later
+    except Exception as error:  # noqa: BLE001  # why: after any error the jobs stay queued and are run later
         log.warning("drain_failed", error=f"{type(error).__name__}: {error}")

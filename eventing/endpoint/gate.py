@@ -1,4 +1,4 @@
-"""Stands before the function: refuses what the framework would let through, or refuse without a sentence."""
+"""Checks requests before the function: refuses those that the framework would accept, or refuse without a reason."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ LARGEST_BODY = 4 * 1024 * 1024
 
 
 class Gate:
-    """ASGI middleware: reads the body, within bounds, and looks whether it can be an event at all."""
+    """ASGI middleware: reads the body up to the limit, and checks whether the request can be an event."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Look at one request."""
+        """Check one request, and pass it on when it is valid."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The endpoint's process."""
+"""The process of the endpoint."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from eventing.workqueue import UNREACHABLE
 from shared.config import Settings
 
 GRACE_SECONDS = 10
-"""How long requests that are being answered may still take after SIGTERM."""
+"""How long running requests may still take after SIGTERM."""
 
 
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at SIGTERM and exit with 0; uvicorn would raise the signal once more."""
+        """Stop at SIGTERM and exit with 0; uvicorn itself would raise the signal again."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -37,7 +37,7 @@ def listen(
     drain: Drain | None = None,
     on_ready: Callable[[str, str], None] | None = None,
 ) -> None:
-    """What `eventing.endpoint.serve` promises."""
+    """Implements `eventing.endpoint.serve`."""
     listening = listener(settings)
     address = address_of(listening)
 

@@ -1,4 +1,4 @@
-"""Posts one event to an endpoint, or to whoever else receives CloudEvents."""
+"""Posts one event to an endpoint, or to another receiver of CloudEvents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ LONGEST_ANSWER = 500
 
 
 class EndpointError(OSError):
-    """The receiver did not take the event; the sentence says why."""
+    """The receiver did not accept the event; the message says why."""
 
 
 def send(url: str, event: Event, receiver: str = "the endpoint") -> None:
-    """Return when the endpoint (or another receiver of CloudEvents) has taken the event."""
+    """Post the event; returns when the receiver has accepted it, raises EndpointError otherwise."""
     headers, body = to_request(event)
     try:
         answer = urllib3.request("POST", url, headers=headers, body=body, timeout=SECONDS, retries=False)

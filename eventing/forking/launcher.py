@@ -1,4 +1,4 @@
-"""Asks the fork server for processes."""
+"""Starts processes by requests to the fork server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOST = -1
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """A process that was started; `ended` becomes its exit code. Wait for it behind `asyncio.shield`."""
+    """A started process; the future `ended` receives its exit code. Await it through `asyncio.shield`."""
 
     name: str
     pid: int
@@ -26,21 +26,21 @@ class Forked:
 
 
 class Launcher:
-    """Starts `olmf` processes; the fork server is started when first needed, and again when it died."""
+    """Starts `olmf` processes; the fork server is started when first needed, and again when it has died."""
 
     def __init__(self, *modules: str) -> None:
-        """`modules` is what the fork server imports before it forks."""
+        """`modules` are the modules that the fork server imports before it forks."""
         self._modules = modules
         self._server: asyncio.subprocess.Process | None = None
         self._listening: asyncio.Task[None] | None = None
         self._starts: dict[str, asyncio.Future[int]] = {}
-        """Pids of processes that were asked for, by name."""
+        """Pids of requested processes, by name."""
         self._ends: dict[str, asyncio.Future[int]] = {}
-        """Exit codes of processes that were asked for and have not ended, by name."""
+        """Futures for the exit codes of requested processes that have not ended, by name."""
         self._starting = asyncio.Lock()
 
     async def warm_up(self) -> asyncio.subprocess.Process:
-        """The running fork server."""
+        """Start the fork server if it does not run; returns it."""
         async with self._starting:
             if self._server is None or self._server.returncode is not None:
                 self._server = await asyncio.create_subprocess_exec(
@@ -53,7 +53,7 @@ class Launcher:
             return self._server
 
     async def start(self, name: str, arguments: Sequence[str], environ: Mapping[str, str], log: Path) -> Forked:
-        """Start one process; `name` is unique among the running."""
+        """Start one process; `name` is unique among the running processes."""
         server = await self.warm_up()
         loop = asyncio.get_running_loop()
         start = self._starts[name] = loop.create_future()
@@ -63,7 +63,7 @@ class Launcher:
         return Forked(name, await start, end)
 
     async def run(self, name: str, arguments: Sequence[str], environ: Mapping[str, str], log: Path) -> int:
-        """Exit code of one process; when cancelled, the process is killed. `name` is unique for ever."""
+        """Run one process and return its exit code; on cancellation it is killed. `name` is never used again."""
         try:
             process = await self.start(name, arguments, environ, log)
             return await asyncio.shield(process.ended)
@@ -72,7 +72,7 @@ class Launcher:
             raise
 
     async def stop(self, process: Forked, patience: float) -> None:
-        """Ask it to end, kill it after `patience` seconds, and wait until it is gone."""
+        """Send SIGTERM, after `patience` seconds SIGKILL, and wait until the process has ended."""
         await self.signal(process.name, signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(process.ended), patience)
@@ -81,7 +81,7 @@ class Launcher:
         await asyncio.shield(process.ended)
 
     async def signal(self, name: str, number: int) -> None:
-        """Send a signal to a process, if it runs; SIGKILL reaches all that it started, too."""
+        """Send a signal to a process, if it runs; SIGKILL is also sent to all processes that it started."""
         if name in self._ends and self._server is not None:
             await self._say(self._server, {"signal": int(number), "to": name})
 
@@ -100,7 +100,7 @@ class Launcher:
             server.stdin.write(json.dumps(request).encode() + b"\n")
             await server.stdin.drain()
         except (BrokenPipeError, ConnectionResetError):
-            return  # why: `_listen` sees the end of the fork server and tells all who wait
+            return  # why: `_listen` sees the end of the fork server and wakes all waiters
 
     async def _listen(self, server: asyncio.subprocess.Process) -> None:
         assert server.stdout is not None  # noqa: S101  # it was asked for
@@ -123,5 +123,5 @@ def _settle(future: asyncio.Future[int], value: int) -> None:
 
 
 def without_ties(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what ties a program to its supervisor: the processes here are tied to us."""
+    """The environment without the variables that tie a program to its supervisor: these processes are tied to us."""
     return {name: value for name, value in environ.items() if name not in ("OLMF_TIED", "OLMF_READY_FILE")}

@@ -2,8 +2,8 @@
 
 It imports the modules, then serves. Requests and answers are JSON lines on standard input and output:
 `{"run": NAME, "arguments": […], "environ": {…}, "log": PATH}` is answered by `{"started": NAME, "pid": N}` and, when
-the process has ended, by `{"ended": NAME, "code": N}`; `{"signal": N, "to": NAME}` reaches it, and with SIGKILL
-all that it started. When standard input closes, everything ends: first asked, then killed.
+the process has ended, by `{"ended": NAME, "code": N}`; `{"signal": N, "to": NAME}` sends it a signal, and SIGKILL
+also to all processes that it started. When standard input closes, all processes receive SIGTERM, then SIGKILL.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PATIENCE_SECONDS = 5.0
-"""How long a process may take to end when all end."""
+"""How long the processes may take to end before they are killed."""
 _LOOK_SECONDS = 0.02
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     """Serve until standard input closes."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
     _warm_up(sys.argv[1:])
-    # why: Ctrl-C in a terminal reaches the whole group; whoever asked us to start something decides what ends
+    # why: Ctrl-C in a terminal reaches the whole group, but our parent process decides which process ends
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     woken, wake = os.pipe()
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _warm_up(modules: list[str]) -> None:
-    """Import what the programs need; nothing of it may start a thread or open a connection."""
+    """Import the modules of the programs; none of them may start a thread or open a connection."""
     for module in modules:
         importlib.import_module(module)
     gc.freeze()  # why: a collection would write to the pages that the processes share
@@ -63,7 +63,7 @@ class _Server:
     def __init__(self, libc: Any) -> None:
         self._libc = libc
         self._running: dict[str, int] = {}
-        """Pids by name, of processes that were not reaped: so a pid is still its own."""
+        """Pids by name, of processes that were not reaped yet, so that a pid cannot belong to another process."""
         self._rest = b""
         self.is_open = True
 
@@ -82,12 +82,12 @@ class _Server:
         for name, pid in list(self._running.items()):
             ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if ended is not None:
-                self._signal(name, signal.SIGKILL)  # why: whoever was killed could not end what it started
+                self._signal(name, signal.SIGKILL)  # why: a killed process could not end the processes it started
                 _, status = os.waitpid(self._running.pop(name), 0)
                 _say({"ended": name, "code": os.waitstatus_to_exitcode(status)})
 
     def end(self) -> None:
-        """End all processes: nobody is there any more who wants them."""
+        """End all processes, because the parent of this server has gone."""
         for name in self._running:
             self._signal(name, signal.SIGTERM)
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -141,14 +141,14 @@ class _Server:
 
 
 def _say(answer: dict[str, Any]) -> None:
-    with contextlib.suppress(BrokenPipeError):  # nobody listens any more; standard input says so, too
+    with contextlib.suppress(BrokenPipeError):  # the parent has gone; the end of standard input says so, too
         os.write(1, json.dumps(answer).encode() + b"\n")
 
 
 def _call(arguments: list[str]) -> int:
     from eventing.cli.main import main as olmf
 
-    # why: or else usage messages would speak of this module
+    # why: otherwise usage messages would name this module
     sys.modules["__main__"].__package__ = ""
     sys.argv = ["olmf", *arguments]
     try:

@@ -1,20 +1,13 @@
-"""Watches the Kubernetes API and makes each change an event.
+"""Watches the Kubernetes API and turns each change into an event.
 
-One list+watch per kind of `routes.WATCHED`, over all namespaces. What decides is here, who does it is in the modules:
-`hints` (what an event says of an object), `memory` (what was seen, and so what changed), `stream` (HTTP), `kind_watch`
-(the life of one watch), `pulse` (who is alive), `census`, `measures` (what `/metrics` tells of objects, of runs),
-`exposition` (its text), `program` (the process).
+There is one list+watch per kind of `routes.WATCHED`, over all namespaces. The decisions are here; the modules are:
+`hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (HTTP), `kind_watch`
+(the life of one watch), `pulse` (liveness), `census` and `measures` (metrics of objects, and of runs), `exposition`
+(the text of `/metrics`), `program` (the process).
 
 Decisions:
-- Of kinds whose status no route asks about, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
-  Roles and CRDs never sees a rule or a schema.
-- An object's resourceVersion counts as delivered when the sink has returned. A sink that fails is asked again with the
-  same events, for ever; meanwhile the watch reads no further.
-- Bystanders. Of Jobs, Deployments, ServiceAccounts and rights only what is ours, or concerns one of ours, makes events:
-  an object that carries `olm.managed`, or whose event rings a step. Rights that nobody owns may still be what a
-  ClusterServiceVersion waits for, so their changes ring (the look-up `ring_dependents`); their mere existence when the
-  watcher starts does not, because every ClusterServiceVersion rings itself then. An object that just lost its owner
-  labels rings its former owner.
+- For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
+  Roles and CRDs never reads a rule or a schema.
 """
 
 from __future__ import annotations
@@ -42,6 +35,6 @@ def run(
     Events are delivered when `sink` returns. `/livez`, `/readyz` and `/metrics` are on `settings.port`; `on_ready` gets
     the address and the URL of the probe once everything that exists was delivered.
     """
-    from eventing.watch.program import work  # why: who only needs `hints` does not pay for aiohttp, 160 ms
+    from eventing.watch.program import work  # why: importing aiohttp takes 160 ms, which users of `hints` do not need
 
     work(settings, sink, kinds=kinds, on_ready=on_ready)

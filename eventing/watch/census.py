@@ -1,6 +1,6 @@
-"""What there is, counted for Prometheus: OLM's metrics (csv.md §14, catalog.md §6), from what the watches see.
+"""Counts the watched objects for Prometheus: OLM's metrics (csv.md §14, catalog.md §6).
 
-The numbers are those of the API, so they survive a restart; the two counters begin again, as counters may.
+The gauges are computed from the API, so they survive a restart; the two counters start again at zero, as counters may.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ COUNTED: Mapping[Kind, Metric] = {
     SUBSCRIPTION: telemetry.SUBSCRIPTION_COUNT,
     CATALOG_SOURCE: telemetry.CATALOG_SOURCE_COUNT,
 }
-"""Kinds that are counted; their watches fetch them in full."""
+"""Kinds that are counted; their watches fetch whole objects."""
 _UNVERSIONED = "0.0.0"
 
 
 @dataclass(slots=True)
 class Census:
-    """The objects of the counted kinds, as far as metrics ask."""
+    """The objects of the counted kinds, reduced to what the metrics need."""
 
     known: dict[tuple[Kind, str, str], _Known] = field(default_factory=dict)
     upgrades: int = 0
 
     def put(self, kind: Kind, manifest: ReadOnly) -> None:
-        """An object is there, perhaps changed."""
+        """Record an object that exists, new or changed."""
         key = (kind, namespace_of(manifest), name_of(manifest))
         if kind == CLUSTER_SERVICE_VERSION and is_copied(manifest):
             self.known.pop(key, None)
@@ -51,16 +51,16 @@ class Census:
         self.known[key] = now
 
     def drop(self, kind: Kind, namespace: str, name: str) -> None:
-        """An object is gone, and its series with it."""
+        """Remove an object that was deleted, and its series."""
         self.known.pop((kind, namespace, name), None)
 
     def keep(self, kind: Kind, listed: set[tuple[str, str]]) -> None:
-        """Of a kind there is only what was listed."""
+        """Remove the objects of a kind that were not listed."""
         for key in [key for key in self.known if key[0] == kind and key[1:] not in listed]:
             del self.known[key]
 
     def values(self) -> Mapping[Series, float]:
-        """The present values."""
+        """The present value of each series."""
         values = Counter({Series(metric): 0 for metric in COUNTED.values()})
         values[Series(telemetry.CSV_UPGRADE_COUNT)] = self.upgrades
         for (kind, _, _), object_ in self.known.items():
@@ -76,7 +76,7 @@ class _Known:
     phase: str
     series: tuple[tuple[Series, int], ...]
     syncs: int = 0
-    """How often a Subscription was looked at since its labels are what they are."""
+    """Number of changes of a Subscription since its labels last changed."""
 
 
 def _series(kind: Kind, manifest: ReadOnly) -> tuple[tuple[Series, int], ...]:
@@ -106,7 +106,7 @@ def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tupl
 
 
 class Counting:
-    """An observer that keeps the census beside what another makes of the changes."""
+    """An observer that updates the census and passes every change on to another observer."""
 
     def __init__(self, observer: Observer[Event], kind: Kind, census: Census) -> None:
         self._observer = observer

@@ -1,7 +1,7 @@
-"""Metrics as the text that Prometheus reads (format 0.0.4).
+"""Writes metrics in the text format of Prometheus (0.0.4).
 
-It is written here, because the client library of Prometheus cannot: it ends the name of every counter in `_total`, and
-OLM's do not.
+The client library of Prometheus cannot be used: it appends `_total` to the name of every counter, and OLM's names do
+not have it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from shared.telemetry import Metric
 
 
 class Series(NamedTuple):
-    """One line of the answer, without its value."""
+    """One line of the text, without its value."""
 
     metric: Metric
     labels: tuple[tuple[str, str], ...] = ()
     part: Literal["", "_sum", "_count"] = ""
-    """Of a summary."""
+    """The suffix for a summary (`_sum`, `_count`)."""
 
 
 def text(metrics: Iterable[Metric], values: Mapping[Series, float]) -> str:
-    """The metrics in this order, each with its series."""
+    """The text of the metrics in this order, each with its series."""
     return "".join(f"{line}\n" for metric in metrics for line in _lines(metric, values))
 
 

@@ -1,4 +1,4 @@
-"""What an event says of an object, so that routes need not open it."""
+"""Computes the hints of an event, so that routes need not read the object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Hints = dict[str, str]
 
 
 def hints(manifest: ReadOnly) -> Hints:
-    """The hints of an object in full, or of its metadata alone (then none about its status)."""
+    """The hints of a whole object, or of its metadata alone (then without hints about its status)."""
     ref = Ref.of(manifest)
     found: Hints = {}
     if "spec" in manifest or "status" in manifest:
@@ -26,7 +26,7 @@ def hints(manifest: ReadOnly) -> Hints:
 
 
 def _owners(manifest: ReadOnly, namespace: str) -> tuple[str, ...]:
-    """Owner references, then the owner that OLM's labels name."""
+    """The owner references, then the owner that OLM's labels name."""
     found = [f"{owner['kind']}/{owner['name']}" for owner in metadata(manifest).get("ownerReferences") or ()]
     labels = labels_of(manifest)
     name, kind = labels.get(names.OWNER), labels.get(names.OWNER_KIND, kinds.CLUSTER_SERVICE_VERSION.kind)

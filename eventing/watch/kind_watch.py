@@ -1,4 +1,4 @@
-"""The life of one watch: list, follow, and begin again when told to."""
+"""The life of one watch: list, watch, and list again when the server requires it."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from shared.kinds import Kind
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
 UNSERVED_PAUSE_SECONDS = 30.0
-"""A kind that is not served is asked for this seldom: the CRD that brings it wakes the watch (`nudge`)."""
+"""Interval of attempts for a kind that is not served; the CRD that adds it wakes the watch earlier (`nudge`)."""
 HOPEFUL_SECONDS, HOPEFUL_PAUSE_SECONDS = 10.0, 0.25
-"""After a nudge: API servers take their time until they serve a kind that they call established."""
+"""Interval after a nudge: an API server serves a kind some time after it reports it as established."""
 SHORT_WATCH_SECONDS = 1.0
-"""A watch that the server ends sooner is not renewed at once."""
+"""A watch that the server ends earlier than this is renewed only after a pause."""
 
 News = TypeVar("News", covariant=True)
-"""What an observer makes of a change: an `Event`, for instance."""
+"""The type of result that an observer makes from a change, e.g. `Event`."""
 log = structlog.get_logger()
 
 
 class Observer(Protocol[News]):
-    """Turns what a watch sees into news."""
+    """Turns the changes that a watch receives into results."""
 
     def saw(self, change: str, manifest: ReadOnly) -> Sequence[News]:
-        """The news of one line of a watch; `change` is ADDED, MODIFIED or DELETED."""
+        """The results of one line of a watch; `change` is ADDED, MODIFIED or DELETED."""
         ...
 
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[News]:
-        """The news of one page of a list; adds (namespace, name) of each object to `listed`."""
+        """The results of one page of a list; adds (namespace, name) of each object to `listed`."""
         ...
 
     def settle(self, listed: set[tuple[str, str]]) -> Sequence[News]:
-        """The news that follow from what a whole list did not have."""
+        """The results for the known objects that are missing in the complete list."""
         ...
 
 
 class KindWatch(Generic[News]):
-    """Keeps one kind watched until cancelled; what was delivered is never watched again."""
+    """Watches one kind until cancelled, and resumes after the last delivered change."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class KindWatch(Generic[News]):
         self._pulse = pulse
         self._seconds = seconds
         self._position = ""
-        """The resourceVersion up to which everything was delivered; empty: list first."""
+        """The resourceVersion up to which all changes were delivered; empty: list first."""
         self._failures = 0
         self._nudged = asyncio.Event()
         self._hopeful_until = 0.0
         pulse.expect(self.name)
 
     def nudge(self) -> None:
-        """What makes this kind served may just have changed: try again soon."""
+        """Try again soon, because the CRD of this kind may just have changed."""
         self._failures = 0
         self._hopeful_until = asyncio.get_running_loop().time() + HOPEFUL_SECONDS
         self._nudged.set()
@@ -111,7 +111,7 @@ class KindWatch(Generic[News]):
     async def _list(self) -> None:
         listed: set[tuple[str, str]] = set()
         position = ""
-        async for items, position in self._stream.pages():  # noqa: B007  # the last one counts
+        async for items, position in self._stream.pages():  # noqa: B007  # the last position is the one to use
             self._pulse.beat(self.name)
             await self._deliver(self._observer.page(items, listed))
         await self._deliver(self._observer.settle(listed))
@@ -119,7 +119,7 @@ class KindWatch(Generic[News]):
         self._pulse.settled(self.name)
 
     async def _follow(self) -> None:
-        seconds = int(self._seconds * random.uniform(0.8, 1.0))  # noqa: S311  # why: twenty watches shall not end at once
+        seconds = int(self._seconds * random.uniform(0.8, 1.0))  # noqa: S311  # why: twenty watches should not end at once
         async for changes in self._stream.changes(self._position, max(seconds, 1)):
             self._pulse.beat(self.name)
             found = [
@@ -134,14 +134,14 @@ class KindWatch(Generic[News]):
                 self._position = version_of(changes[-1].object) or self._position
 
     async def _vanish(self) -> None:
-        """The kind is not served (any more): what was known of it is gone."""
+        """The kind is not served (any more): report all its known objects as deleted."""
         self._pulse.beat(self.name)
         self._position = ""
         await self._deliver(self._observer.settle(set()))
         self._pulse.settled(self.name)
 
     def _complain(self, what: str, error: str) -> None:
-        """Once per outage; what follows is for who debugs."""
+        """Log a warning once per outage; later failures are logged at debug level."""
         level = logging.DEBUG if self._failures else logging.WARNING
         log.log(level, what, kind=self.name, error=error)
 
@@ -159,5 +159,5 @@ class KindWatch(Generic[News]):
 
 
 def name_of_watch(kind: Kind) -> str:
-    """As a CustomResourceDefinition would be named."""
+    """`<plural>.<group>`, like the name of a CustomResourceDefinition."""
     return f"{kind.plural}.{kind.group}".rstrip(".")

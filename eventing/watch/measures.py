@@ -1,6 +1,6 @@
-"""How the work goes, counted for Prometheus: what the queue holds, and how runs ended; all of it is in Redis.
+"""Metrics of the queue and of runs for Prometheus, read from Redis.
 
-So one process tells for all workers, and the counters survive each of them; a flushed Redis begins them again.
+So one process reports for all workers, and the counters survive the workers; after a flush of Redis they start again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PARKED = "parked"
 
 
 def measures(queue: WorkQueue) -> Mapping[Series, float]:
-    """The present values; without Redis, only that it is away."""
+    """The present values; while Redis is unavailable, only `olmf_redis_up`."""
     try:
         depth, ran = queue.depth(), queue.ran()
     except UNREACHABLE:
@@ -49,7 +49,7 @@ def _runs(ran: Iterable[Ran]) -> Mapping[Series, float]:
 
 
 def _metrics(each: Ran) -> Iterator[tuple[Metric, tuple[tuple[str, str], ...]]]:
-    """The summaries in which runs of this step and result appear."""
+    """The summaries that include runs of this step and result, with their labels."""
     if each.result != PARKED:
         yield telemetry.RUN_DURATION, (("step", each.step), ("result", each.result))
         if each.step == RESOLVE:

@@ -1,4 +1,4 @@
-"""What a watch has seen of its kind, and which events follow from what it sees next; no I/O."""
+"""The objects that a watch has seen, and the events that follow from the next change; no I/O."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from shared.kinds import Kind, Ref
 
 Verb = Literal["add", "update", "delete"]
 OURS_AMONG_OTHERS = (kinds.JOB, *OWNED_BY_CSV)
-"""Kinds of which a cluster has many that are none of our business."""
+"""Kinds of which a cluster has many objects that do not affect us."""
 _TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "delete": names.DELETED}
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """All that is kept of an object."""
+    """The stored facts about one object."""
 
     uid: str
     version: str
     hints: Mapping[str, str]
     is_managed: bool
-    """Labelled `olm.managed`."""
+    """The object has the label `olm.managed`."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Memory:
         return self._present(manifest)
 
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> tuple[Event, ...]:
-        """The events of one page of a list: what is new or differs. The page's objects are added to `listed`."""
+        """The events of one page of a list, for new and changed objects; all its objects are added to `listed`."""
         found: list[Event] = []
         for item in items:
             listed.add((namespace_of(item), name_of(item)))
@@ -57,7 +57,7 @@ class Memory:
         return tuple(found)
 
     def settle(self, listed: set[tuple[str, str]]) -> tuple[Event, ...]:
-        """After the last page: what we knew and the list does not have was deleted meanwhile."""
+        """After the last page: the deletion events of known objects that are not in the list."""
         self.has_listed = True
         gone = [key for key in self.objects if key not in listed]
         return tuple(event for key in gone for event in self._forget(key))
@@ -98,7 +98,7 @@ class Memory:
         return () if not is_managed and self._is_bystander(event) else (event,)
 
     def _is_bystander(self, event: Event) -> bool:
-        """Nobody of ours has anything to do with it (the decision is in the package's docstring)."""
+        """Whether the object does not affect any of our objects (see the docstring of the package)."""
         if self.kind not in OURS_AMONG_OTHERS:
             return False
         is_just_there = not self.has_listed and self.kind in OWNED_BY_CSV and not event.hints[events.OWNERS]
@@ -106,7 +106,7 @@ class Memory:
 
 
 def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:
-    """Whoever owned the object until now wants to hear that it does no longer."""
+    """The hints with the former owners added, which must learn that they no longer own the object."""
     owners = [*now.get(events.OWNERS, "").split(","), *before.get(events.OWNERS, "").split(",")]
     joined = ",".join(dict.fromkeys(filter(None, owners)))
     return now if joined == now.get(events.OWNERS, "") else {**now, events.OWNERS: joined}

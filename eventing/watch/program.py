@@ -1,4 +1,4 @@
-"""The watcher's process: one task per kind, one sink, one health port."""
+"""The process of the watcher: one task per kind, one sink, one health port."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ Ready: TypeAlias = Callable[[str, str], None]
 """Called once with the address of the health port and the URL of its probe."""
 
 NEEDED_IN_FULL = tuple(COUNTED)
-"""Kinds whose status routes or metrics ask about."""
+"""Kinds whose status is used by routes or metrics."""
 LONGEST_SINK_PAUSE_SECONDS = 5.0
 log = structlog.get_logger()
 
 
 class Watcher:
-    """Watches kinds of one API server and hands each change to the sink, in order, at least once."""
+    """Watches kinds of one API server and passes each change to the sink, in order, at least once."""
 
     def __init__(
         self, connection: Connection, sink: Sink, *,
         kinds: Sequence[Kind] = WATCHED, seconds: int = 300, work: Callable[[], Mapping[Series, float]] = dict,
     ) -> None:  # fmt: skip
-        """`work` measures how the work goes, for `/metrics`."""
+        """`work` returns the metrics of queue and runs for `/metrics`."""
         self._connection = connection
         self._work = work
         self._sink = sink
         self._kinds = kinds
         self._seconds = seconds
         self._watches: list[KindWatch[Event]] = []
-        # why: one thread, because the sink blocks on Redis and events are handed over in order
+        # why: one thread, because the sink blocks on Redis and events are passed on in order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
         self.pulse = Pulse()
         self.census = Census()
@@ -74,13 +74,13 @@ class Watcher:
                 self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def metrics(self) -> str:
-        """The answer of `/metrics`; asking Redis must not hold up a watch."""
+        """The text of `/metrics`; the request to Redis must not block a watch."""
         work = await asyncio.to_thread(self._work)
         ages = {Series(WATCH_AGE, (("kind", name),)): age for name, age in self.pulse.ages().items()}
         return text(METRICS, {**self.census.values(), **work, **ages})
 
     async def deliver(self, events: Sequence[Event]) -> None:
-        """Return when the sink has taken the events; a sink that fails is asked again."""
+        """Return when the sink has accepted the events; when it fails it is called again."""
         if not events:
             return
         pause = 0.1
@@ -88,7 +88,7 @@ class Watcher:
             try:
                 await asyncio.get_running_loop().run_in_executor(self._thread, self._sink, events)
                 break
-            except Exception as error:  # noqa: BLE001  # why: whatever ails the sink, no event may be lost
+            except Exception as error:  # noqa: BLE001  # why: no event may be lost, however the sink fails
                 log.warning("sink_failed", events=len(events), error=f"{type(error).__name__}: {error}")
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_SINK_PAUSE_SECONDS)
@@ -102,7 +102,7 @@ class Watcher:
 
 
 def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
-    """What `eventing.watch.run` promises."""
+    """Implements `eventing.watch.run`."""
     asyncio.run(_run(settings, sink, kinds, on_ready))
 
 

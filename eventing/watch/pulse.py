@@ -1,4 +1,4 @@
-"""How long ago each watch heard from the API server, and a small HTTP server that tells."""
+"""Tracks when each watch last received data from the API server, and serves the health probes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import orjson
 from aiohttp import web
 
 STALE_SECONDS = 180.0
-"""Age at which a watch counts as dead: two silences (`stream.SILENCE_SECONDS`)."""
+"""Age at which a watch counts as dead: twice `stream.SILENCE_SECONDS`."""
 
 
 @dataclass(slots=True)
@@ -23,32 +23,32 @@ class Pulse:
     bound: float = STALE_SECONDS
     beats: dict[str, float] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
-    """Watches that have not seen their first list yet."""
+    """Watches whose first list is not delivered yet."""
     complete: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when every watch has seen its first list, or knows that its kind is not served."""
+    """Set when the first list of every watch is delivered, or its kind is known not to be served."""
 
     def expect(self, name: str) -> None:
-        """A watch begins."""
+        """Register a watch that begins."""
         self.beats[name] = self.clock()
         self.waiting.add(name)
 
     def beat(self, name: str) -> None:
-        """The API server said something."""
+        """Record that the watch received data from the API server."""
         self.beats[name] = self.clock()
 
     def settled(self, name: str) -> None:
-        """The first list of a watch was delivered (or its kind is not served)."""
+        """Record that the first list of a watch was delivered (or its kind is not served)."""
         self.waiting.discard(name)
         if not self.waiting:
             self.complete.set()
 
     def ages(self) -> dict[str, float]:
-        """Seconds since each watch heard from the API server."""
+        """Seconds since each watch received data from the API server."""
         now = self.clock()
         return {name: round(now - beat, 1) for name, beat in sorted(self.beats.items())}
 
     def stale(self) -> dict[str, float]:
-        """The watches that are older than the bound."""
+        """The watches whose age exceeds the limit, with their ages in seconds."""
         return {name: age for name, age in self.ages().items() if age > self.bound}
 
 

@@ -15,7 +15,7 @@ from shared.kinds import Kind
 
 PAGE = 100
 SILENCE_SECONDS = 90.0
-"""A watch that says nothing for so long (servers send a bookmark every minute) is taken for dead."""
+"""A watch without data for so long counts as dead (servers send a bookmark every minute)."""
 ANSWER_SECONDS = 30.0
 
 _FULL = "application/json"
@@ -32,7 +32,7 @@ class Change:
 
 
 class Stream:
-    """Requests of one kind to one API server."""
+    """The list and watch requests for one kind to one API server."""
 
     def __init__(
         self, session: aiohttp.ClientSession, connection: Connection, kind: Kind, *, in_full: bool = False
@@ -57,9 +57,9 @@ class Stream:
                 return
 
     async def changes(self, since: str, seconds: int) -> AsyncIterator[list[Change]]:
-        """What happens after the resourceVersion `since`, for `seconds` at most, in the portions in which it arrives.
+        """The changes after the resourceVersion `since`, for at most `seconds`, in batches as they arrive.
 
-        An empty portion comes first: the server has accepted the watch. ApiError 410 when `since` is too old.
+        An empty batch comes first, when the server has accepted the watch. ApiError 410 when `since` is too old.
         """
         query = {
             "watch": "true",
