@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shared.domain.resolver import Inputs, Resolution
 
 COLUMNS = ("subscription", "has", "gets", "why")
-DIFF = ("-", "+", "subscription")
+DIFF = ("-", "+", "subscription", "why")
 
 
 class Isolation(enum.StrEnum):
@@ -40,7 +40,9 @@ def resolve(
     isolation: Annotated[
         Isolation, typer.Option(help="A conflict stops its component, or the namespace as in OLM.")
     ] = Isolation.COMPONENT,
-    diff: Annotated[bool, typer.Option("--diff", help="Only what changes against what is there.")] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Only what changes against what is there, and what is refused.")
+    ] = False,
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
     ] = False,
@@ -75,19 +77,22 @@ def resolve(
 
 
 def resolved(inputs: Inputs, resolution: Resolution, *, is_brief: bool = False) -> tuple[list[dict[str, object]], int]:
-    """A row for each Subscription and each dependency, and the exit code."""
+    """A row for each Subscription and each dependency, and the exit code; in brief without those that stay."""
+    refused = {name for one in resolution.components if one.refusal for name in one.subscribers}
     installed = {one.name: one.installed_csv for one in inputs.subscribers}
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     rows: list[dict[str, object]] = []
     for name, why in sorted(resolution.reasons.items()):
         new = gets[name].bundle.name if name in gets else ""
+    there = {one.name for one in inputs.installed}
         row: dict[str, object] = {"subscription": name, "has": installed[name], "gets": new, "why": why}
-        rows += [] if is_brief and not new else [row]
+        rows += [row] if new or name in refused or not is_brief else []
     for one in (one for one in resolution.chosen if not one.subscribers):
         why = f"needed; from channel {one.channel} of catalog {one.catalog.key}"
-        rows.append({"subscription": "(dependency)", "has": one.replaces, "gets": one.bundle.name, "why": why})
+        has = one.replaces if one.replaces in there else ""
+        rows.append({"subscription": "(dependency)", "has": has, "gets": one.bundle.name, "why": why})
     if is_brief:
-        rows = [{"-": one["has"], "+": one["gets"], "subscription": one["subscription"]} for one in rows]
+        rows = [{"-": one.pop("has"), "+": one.pop("gets"), **one} for one in rows]
     reasons = {one.refusal.reason for one in resolution.components if one.refusal}
     if "ErrorPreventedResolution" in reasons:
         return rows, UNKNOWN

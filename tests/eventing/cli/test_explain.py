@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
-from tests.domain.resolver.scenery import DEPRECATED, Blob, csv, entry, line, needs, package, sub
+from tests.domain.resolver.scenery import DEPRECATED, Blob, csv, entry, gives, line, needs, package, sub
 
 NEWER = package("a", [entry("a.v3", "a.v2"), entry("a.v2", "a.v1"), entry("a.v1")], v3=[DEPRECATED])
 
@@ -58,7 +58,24 @@ def test_what_would_be_upgraded_is_a_table(tmp_path: Path, catalog: str) -> None
     assert found.exit_code == 0
     why = "a.v2 from channel stable of catalog ns/cat in place of a.v1"
     assert " ".join(found.stdout.splitlines()[1].split()) == f"a a.v1 a.v2 {why}"
-    assert olmf(*words, "--diff").stdout.splitlines()[1].split() == ["a.v1", "a.v2", "a"]
+    assert " ".join(olmf(*words, "--diff").stdout.splitlines()[1].split()) == f"a.v1 a.v2 a {why}"
+
+
+def test_a_diff_has_what_changes_and_says_why_the_rest_is_refused(tmp_path: Path, catalog: str) -> None:
+    there = folder(tmp_path, sub("a", installed="a.v2"), csv("a.v2"), sub("c"))
+    found = olmf("resolve", "-n", "ns", "--catalog", catalog, "--from", there, "--diff", "-o", "json")
+    assert found.exit_code == NEGATIVE
+    [row] = json.loads(found.stdout)
+    assert (row["-"], row["+"], row["subscription"]) == ("", "", "c")
+    assert "no operators found in package c" in row["why"]
+
+
+def test_a_dependency_that_is_new_takes_the_place_of_nothing(tmp_path: Path, catalog: str) -> None:
+    blobs = [*package("a", line("a", 1), v1=[needs("K")]), *package("b", line("b", 2), v2=[gives("K")])]
+    Path(catalog, "catalog.yaml").write_text(yaml.safe_dump_all(blobs))
+    there = folder(tmp_path, sub("a"))
+    found = olmf("resolve", "-n", "ns", "--catalog", catalog, "--from", there, "--diff", "-o", "json")
+    assert [(one["-"], one["+"]) for one in json.loads(found.stdout)] == [("", "a.v1"), ("", "b.v2")]
 
 
 def test_what_is_unsatisfiable_ends_with_one_and_without_a_verdict_with_three(tmp_path: Path, catalog: str) -> None:
