@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,12 +17,14 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from shared.adapters.registry.errors import PortTakenError
 from shared.adapters.registry.lines import Lines
 from shared.domain.syntax import SUBDOMAIN
+
+_log = logging.getLogger(__name__)
 
 _ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas)")
 _PARAMETERS: Final = ("schema", "package", "name")
@@ -45,6 +49,14 @@ class Body:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     catalogs: Mapping[str, Lines]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients may go away in the middle of an answer; whatever else happens is a defect and is shown."""
+        error = sys.exception()
+        if isinstance(error, ConnectionError | TimeoutError):
+            _log.debug("%s went away: %s", client_address[0], error)
+        else:
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

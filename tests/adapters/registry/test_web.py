@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -14,7 +17,7 @@ from shared.adapters.content import Store, snapshot_of
 from shared.adapters.registry.lines import Lines
 from shared.adapters.registry.web import running
 from tests.kit.catalogs import a_bundle, tea, written
-from tests.kit.waiting import PATIENCE_SECONDS
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 _ALL = "/catalogs/tea/api/v1/all"
 _METAS = "/catalogs/tea/api/v1/metas"
@@ -167,3 +170,17 @@ def test_v1_md_6_large_answers_are_compressed_where_wanted(client: Client) -> No
     assert gzip.decompress(content) == whole
     small = client.ask(f"{_METAS}?schema=olm.package", Accept_Encoding="gzip")
     assert "Content-Encoding" not in small[2]
+
+
+def test_a_client_that_resets_its_connection_leaves_one_line_for_whoever_debugs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, "shared.adapters.registry.web")
+    with running({}) as port:
+        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
+            connection.sendall(b"GET /catalogs")
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closes with a reset
+        wait_for(lambda: bool(caplog.messages), "the server hears of it")
+    assert len(caplog.messages) == 1
+    assert "127.0.0.1 went away: " in caplog.messages[0]
+    assert capsys.readouterr().err == ""
