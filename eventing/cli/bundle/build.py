@@ -11,6 +11,7 @@ import typer
 
 from eventing.cli.bundle.beside import interpreted
 from eventing.cli.bundle.source import contents, read
+from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ OutOption = Annotated[
 
 def register(group: typer.Typer) -> None:
     """Add the verb."""
-    group.command()(build)
+    group.command()(pulling(build))
 
 
 def build(
