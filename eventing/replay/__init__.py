@@ -1,4 +1,4 @@
-"""Takes an incident home (`capture`) and runs its decisions again with the code of today (`replay`)."""
+"""Saves an incident to a file (`capture`) and runs its decisions again with the present code (`replay`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A namespace as a capture tells of it: the resolver's inputs, from captured objects and recorded catalogs."""
+"""Reads the resolver's inputs for a namespace from a capture: captured objects and recorded catalogs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shared.ports import Catalogs, ImageSource, Policy, Unavailable
 def inputs_of_capture(
     capture: Capture, namespace: str, shelves: Mapping[CatalogKey, Shelf], *, is_whole: bool
 ) -> Inputs:
-    """What a namespace was at the end of a capture; `shelves` stand in for its catalogs."""
+    """The inputs for a namespace at the end of a capture; `shelves` replace its recorded catalogs."""
     past = Past(capture)
     policy, catalogs = (AnswersInTime(past.book, past.answers(port), lambda: past.ended) for port in (Policy, Catalogs))
     chosen: Policy = policy.port(Policy) if past.answers(Policy) else Policy()
@@ -39,12 +39,12 @@ def inputs_of_capture(
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
-    """Captured objects, as something to ask."""
+    """Captured objects, with the read methods of a cluster."""
 
     objects: Mapping[Ref, Manifest]
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The object, or None."""
+        """The object, or None when it was not captured."""
         return self.objects.get(ref)
 
     def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
@@ -55,7 +55,7 @@ class _Objects:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """Recorded catalogs; what was not asked for then is unavailable."""
+    """Recorded catalogs; content that was not read during the recording is unavailable."""
 
     catalogs: Any
 

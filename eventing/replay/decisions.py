@@ -1,4 +1,4 @@
-"""Decision replay: today's steps get the recorded answers, and must decide what was decided then."""
+"""Decision replay: runs today's steps with the recorded answers, and compares their Outcomes with the recorded ones."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _REDACTOR = Redactor(b"replay")
 
 
 class NotInCapture(LookupError):
-    """The capture holds no run of that id."""
+    """The capture has no run with that id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of one recorded decision."""
+    """The result of replaying one recorded decision."""
 
     run: Run
     decision: Decision
     result: Literal["same", "different", "skipped"]
     detail: str = ""
-    """The diff, recorded against today; or why it was skipped."""
+    """The diff between the recorded Outcome and today's, or why the decision was skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of all of them."""
+    """The results of all replayed decisions."""
 
     replayed: tuple[Replayed, ...]
 
@@ -52,7 +52,7 @@ class Report:
         return 1 if "different" in results else 0 if "same" in results else 3
 
     def count(self, result: str) -> int:
-        """How many came out so."""
+        """The number of decisions with that result."""
         return sum(each.result == result for each in self.replayed)
 
 
@@ -66,8 +66,8 @@ def replay(
 ) -> Report:
     """Replay a capture against the steps of today.
 
-    `only` names a step (`<group>/<step>` or `<step>`); `until` is the id of the last run; `on_each` is told of each
-    decision and returns False to stop (so one may step through, or stop at the first difference).
+    `only` names a step (`<group>/<step>` or `<step>`); `until` is the id of the last run; `on_each` is called with each
+    result and returns False to stop (to step through, or to stop at the first difference).
     """
     done = []
     for each in replay_book(open_capture(path).book, only=only, until=until, steps=steps or Steps()):
@@ -78,7 +78,7 @@ def replay(
 
 
 def replay_book(book: Book, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
-    """Each recorded decision in the order of the runs. NotInCapture when there is no run `until`."""
+    """The result of each recorded decision, in the order of the runs. NotInCapture when no run has the id `until`."""
     if until and until not in book.runs:
         raise NotInCapture(f"no run {until} in this capture; `olmf replay --step` tells the ids")
     for run in _chosen(book.runs.values(), only, until):
@@ -114,7 +114,7 @@ def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
         answer: object = step.call(Ref.parse(run.ref), **arguments(step, answers.port))
     except Unrecorded:
         raise
-    except Exception as error:  # noqa: BLE001  # why: what a step raises is its answer, and is compared as such
+    except Exception as error:  # noqa: BLE001  # why: an exception of a step is its answer, and is compared as such
         answer = error
     decided = Decided.of(answer)
     writes = [

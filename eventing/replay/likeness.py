@@ -1,4 +1,4 @@
-"""Compares where two worlds ended by what their objects mean; the tables say what is compared how, all else exactly."""
+"""Compares the final objects of two worlds by their meaning; fields that are not in the tables must be equal."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ How: TypeAlias = Callable[[Any], Any]
 
 
 def left_out(_: Any) -> None:
-    """Nothing of it is compared."""
+    """The field is not compared."""
 
 
 def the_last(history: Any) -> Any:
-    """Where a history ended: how often and when it turned on its way is a matter of time."""
+    """The last entry of a history: the number and times of the entries before it depend on timing."""
     return history[-1:]
 
 
 def by_type(conditions: Any) -> Any:
-    """Every condition, in whatever order they were first told."""
+    """The conditions by type, without their order."""
     is_list = isinstance(conditions, list) and all(isinstance(one, dict) for one in conditions)
     return sorted(conditions, key=lambda one: str(one.get("type"))) if is_list else conditions
 
@@ -39,7 +39,7 @@ ANYWHERE: Mapping[str, How] = {
     "observedGeneration": left_out,
     "conditions": by_type,
 }
-"""By field name, wherever it stands, in every kind."""
+"""Rules by field name, at any path of any kind."""
 
 IN_PLACE: Mapping[tuple[str, str], How] = {
     ("", "metadata.generation"): left_out,
@@ -52,7 +52,7 @@ IN_PLACE: Mapping[tuple[str, str], How] = {
     ("InstallPlan", "spec.generation"): left_out,
     ("Subscription", "status.installPlanGeneration"): left_out,
 }
-"""By kind (empty: every kind) and path; stands above `ANYWHERE`."""
+"""Rules by kind (empty: every kind) and path; they take precedence over `ANYWHERE`."""
 
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _PLAN = re.compile(r"install-[a-z2-7]+")
@@ -61,7 +61,7 @@ _PLAN = re.compile(r"install-[a-z2-7]+")
 def differences(
     then: Mapping[Ref, Manifest], now: Mapping[Ref, Manifest], uids: Mapping[str, Ref]
 ) -> tuple[tuple[Ref, str], ...]:
-    """The objects that are not alike, each with a diff. `uids` tells whose each uid is, in both worlds."""
+    """The objects that differ, each with a diff. `uids` maps the uids of both worlds to refs."""
     recorded, replayed = _spelled(then, uids), _spelled(now, uids)
     diffs = ((ref, _diff(recorded.get(ref, ()), replayed.get(ref, ()))) for ref in sorted({*recorded, *replayed}))
     return tuple((ref, diff) for ref, diff in diffs if diff)
@@ -79,9 +79,9 @@ def _spelled(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref
 
 
 def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
-    """The name of each InstallPlan, which hashes uids, and one that says what the plan is for.
+    """For the name of each InstallPlan, which hashes uids, a name made from the purpose of the plan.
 
-    Plans for the same are numbered while their owner lives: those of a Subscription that was made again begin anew.
+    Plans with the same purpose are numbered per owner: the numbers of a recreated Subscription start again.
     """
     names: dict[str, str] = {}
     seen: Counter[tuple[str, ...]] = Counter()
@@ -110,7 +110,7 @@ def _meaning(value: Any, kind: str, path: str) -> Any:
     match value:
         case dict():
             found = ((key, _compared(item, kind, f"{path}.{key}" if path else key)) for key, item in value.items())
-            # why: servers differ in whether they say null, something empty, or nothing
+            # why: servers differ in whether they write null, an empty value, or nothing
             return {key: item for key, item in found if item not in (None, [], {})}
         case list():
             return [_meaning(item, kind, path) for item in value]

@@ -1,4 +1,4 @@
-"""Does in another world what others did in the recorded one: people, controllers, and programs in pods."""
+"""Repeats in another world the recorded changes of other clients: people, controllers, and programs in pods."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _OWN = (
     "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )  # fmt: skip
-"""Metadata that a server fills in."""
+"""Metadata fields that the API server fills in."""
 
 
 @dataclass
 class Others:
-    """Whoever else acts in a world.
+    """The other clients of a world.
 
-    Some answer what our steps made (a Deployment becomes available, a Job ends). They answer later when it is made
-    later, but never write what is ours to decide: that would hide what we decide differently today.
+    Some of their changes answer objects that our steps made (a Deployment becomes available, a Job ends). Such a change
+    waits until the object exists, but never writes a field that our steps decide: that would hide a different decision.
     """
 
     past: Past
     world: World
     unrepeatable: list[str] = field(default_factory=list)
-    """What the API server refused."""
+    """The changes that the API server refused."""
     _answers: dict[Ref, list[Change]] = field(default_factory=dict)
-    """What was done by now to each object that we made, by its ref of then."""
+    """The changes so far to each object that we made, by its recorded ref."""
     _answered: dict[Ref, tuple[str, int]] = field(default_factory=dict)
-    """Uid and generation of the object to which it was done last."""
+    """Uid and generation of the object to which the changes were applied last."""
     _plans: dict[str, str] = field(init=False)
     """InstallPlans of then by name, each with a name that means the same here."""
 
@@ -46,13 +46,13 @@ class Others:
         self._plans = self.past.plan_names()
 
     def prepare(self) -> None:
-        """Make the namespaces."""
+        """Create the namespaces."""
         for name in self.past.namespaces():
             if self.world.get(NAMESPACE.ref(name)) is None:
                 self.world.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
     def act(self, change: Change) -> None:
-        """Do what was done; an answer waits until there is something to answer."""
+        """Repeat a change; an answer waits until its object exists."""
         ref = self.ref_here(change.event.ref)
         present = self.world.get(ref)
         if change.is_answer and change.after:
@@ -63,7 +63,7 @@ class Others:
         self._try(change, present)
 
     def answer(self, *, again: bool = False) -> Iterator[Event]:
-        """Answer what was made late, and `again` what was made or changed since; the events that this makes."""
+        """Repeat the waiting answers; with `again` also those to objects that changed since. Yields the events."""
         for ref, changes in list(self._answers.items()):
             answered = self._answered.get(ref)
             present = None if answered and not again else self.world.get(self.ref_here(ref))
@@ -76,7 +76,7 @@ class Others:
             self._answered[ref] = _generation(self.world.get(self.ref_here(ref)) or present)
 
     def _note(self, change: Change) -> None:
-        """Remember what was done to an object, and forget what was done to an earlier one of that name."""
+        """Store a change of an object, and drop the changes of an earlier object of that name."""
         ref = change.event.ref
         known = self._answers.setdefault(ref, [])
         if known and uid_of(known[0].after or {}) != uid_of(change.after or {}):
@@ -85,13 +85,13 @@ class Others:
         known.append(change)
 
     def ref_here(self, ref: Ref) -> Ref:
-        """The object that is the same in this world: the name of an InstallPlan hashes uids."""
+        """The ref of the same object in this world: the name of an InstallPlan hashes uids."""
         meant = self._plans.get(ref.name) if ref.kind == INSTALL_PLAN.kind else None
         names = plan_names(self.world.list(INSTALL_PLAN, ref.namespace)) if meant else {}
         return replace(ref, name=next((name for name, means in names.items() if means == meant), ref.name))
 
     def _here(self, manifest: Manifest) -> Manifest:
-        """The object as somebody would post it here: it has other uids in this world, and so has what it names."""
+        """The object as a client would post it here, with the uids of this world."""
         text = msgspec.json.encode(manifest).decode()
         for uid, ref in self.past.uids.items():
             if uid in text and (present := self.world.get(self.ref_here(ref))):
@@ -121,13 +121,13 @@ class Others:
                 if patch := _patch(present, before, after, is_answer=change.is_answer):
                     self.world.merge(ref, patch)
                 if ref.api_version.startswith(INSTALL_PLAN.group):
-                    return  # why: its status is ours to write
+                    return  # why: our steps write its status
             if status := patch_between(present.get("status") or {}, _status(after, present)):
                 self.world.merge(ref, {"status": status}, subresource="status")
 
 
 def _stripped(manifest: Manifest) -> Manifest:
-    """The object as somebody would post it."""
+    """The object as a client would post it, without the fields of the server."""
     meta = {key: value for key, value in metadata(manifest).items() if key not in _OWN}
     return {**{key: value for key, value in manifest.items() if key != "status"}, "metadata": meta}
 
@@ -137,12 +137,12 @@ def _generation(manifest: Manifest) -> tuple[str, int]:
 
 
 def _patch(present: Manifest, before: Manifest | None, after: Manifest, *, is_answer: bool) -> Manifest:
-    """What was done to the object, status aside."""
+    """The merge patch of a change, without the status."""
     if before is None and is_answer and "status" in after:
-        return {}  # why: what is unlike the present object may be ours
+        return {}  # why: a difference from the present object may be our own change
     patch: Manifest = patch_between(_stripped(before or present), _stripped(after))
     if "aggregationRule" in after:
-        patch.pop("rules", None)  # why: the API server of this world gathers them from the roles of this world
+        patch.pop("rules", None)  # why: the API server of this world aggregates them from the roles of this world
     return patch
 
 

@@ -1,4 +1,4 @@
-"""What a capture tells of the world around us: which object was in which version, and what others changed."""
+"""Extracts from a capture the versions of each object, and the changes that other clients made."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from shared.kinds import EVENT, Ref
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that happened and that we did not cause."""
+    """A change that our steps did not cause."""
 
     event: Event
     at: int
     """Milliseconds since the epoch."""
     before: Manifest | None = None
-    """The object as it was before; None: not recorded, or something of ours lies in between."""
+    """The object before the change; None: not recorded, or we wrote in between."""
     after: Manifest | None = None
-    """The object as it was then; None: gone, or not recorded."""
+    """The object after the change; None: deleted, or not recorded."""
     is_answer: bool = False
-    """Others did it to an object that we made, and so can only do it again once it is made again."""
+    """The change is to an object that we made, and so can be repeated only after our steps made it again."""
 
 
 class Past:
-    """A capture, seen from outside."""
+    """The changes of other clients in a capture."""
 
     def __init__(self, capture: Capture) -> None:
         self.book: Book = capture.book
@@ -48,9 +48,9 @@ class Past:
                 self._versions.setdefault(uid_of(manifest), {})[int(version_of(manifest))] = manifest
         writes = [write for run in self.book.runs.values() for write in writes_of(run) if write.did == "sent"]
         self.written = tuple(ref for ref in map(Ref.parse, sorted({w.ref for w in writes})) if ref.kind != EVENT.kind)
-        """The objects that we wrote, Kubernetes Events aside."""
+        """The objects that we wrote, without Kubernetes Events."""
         self.uids = {uid: Ref.of(next(iter(versions.values()))) for uid, versions in self._versions.items()}
-        """Whose each uid was."""
+        """The ref that belongs to each uid."""
         self.uids |= {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
         times = [run.at for run in self.book.runs.values()]
         self.began, self.ended = min(times, default=0), max(times, default=0) + 1000
@@ -64,7 +64,7 @@ class Past:
         self._made = {write.uid for write in writes if write.op == "Create" or self._is_first(write)}
 
     def _is_first(self, write: Write) -> bool:
-        """The write applied an object of which nobody knows an older version."""
+        """Whether the write applied an object without a known older version."""
         known = self._versions.get(write.uid)
         return write.op == "Apply" and write.version.isdigit() and (not known or int(write.version) <= min(known))
 
@@ -74,16 +74,16 @@ class Past:
         return body["manifest"] if body else None
 
     def plan_names(self) -> dict[str, str]:
-        """The names of all InstallPlans, each with one that means the same in another world."""
+        """The names of all InstallPlans, each with a name that is the same in another world."""
         return plan_names(versions[max(versions)] for versions in self._versions.values())
 
     def namespaces(self) -> list[str]:
-        """Every namespace that something was in."""
+        """Every namespace that contained an object."""
         refs = (*self.uids.values(), *self.written, *(Ref.parse(saw.ref) for saw in self.book.events.values()))
         return sorted({ref.namespace for ref in refs if ref.namespace})
 
     def changes(self) -> Iterator[Change]:
-        """What was there when the journal begins, then what came from outside, in the order in which it was seen."""
+        """The objects that existed at the start of the journal, then the changes from outside, in order of events."""
         for uid, versions in self._versions.items():
             first = min(versions)
             if uid not in self._made and first < self._born.get(uid, first + 1):
@@ -100,7 +100,7 @@ class Past:
         yield from (replace(change, at=self.ended) for _, change in unseen)
 
     def _unseen(self) -> list[tuple[int, Change]]:
-        """What others did to objects that we made, of kinds that nobody watches: known because a step read it."""
+        """Changes by others to objects that we made of kinds without a watch: known because a step read them."""
         watched = {(kind.api_version, kind.kind) for kind in WATCHED}
         found = []
         for uid in self._made & self._versions.keys():
@@ -112,7 +112,7 @@ class Past:
         return sorted(found, key=lambda each: each[0])
 
     def final(self) -> dict[Ref, Manifest]:
-        """Every object as it was when the capture was made; without objects in the capture, as it was read last."""
+        """Every object as captured; for a capture without objects, as it was read last."""
         if self._objects:
             return self._objects
         gone = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".delete")}
@@ -121,7 +121,7 @@ class Past:
         return {Ref.of(manifest): manifest for manifest in sorted(last, key=lambda one: int(version_of(one)))}
 
     def answers(self, port: type) -> list[Timed]:
-        """Every answer of a port and when its run began, in the order of the runs."""
+        """Every answer of a port with the start time of its run, in the order of the runs."""
         return [(at, answer) for at, answer in _answers(self.book) if answer.port == port.__name__]
 
     def _change(self, saw: Saw) -> Change:
@@ -151,7 +151,7 @@ def _answers(book: Book) -> Iterator[Timed]:
 
 
 def _read(book: Book) -> Iterable[Manifest]:
-    """Every object that a step has read, as it was then; without those whose body was not kept."""
+    """Every object that a step has read, as it was then; without objects whose body was not stored."""
     wanted = [
         digest
         for _, answer in _answers(book)

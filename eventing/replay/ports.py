@@ -1,4 +1,4 @@
-"""Ports that answer from a recording, with the very types that the real ones answer with."""
+"""Ports that answer from a recording, with the same types as the real ports."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from shared.errors import RetryLater, Terminal
 
 
 class NotAsked(LookupError):
-    """The step asks something that it did not ask when it was recorded."""
+    """The step asks a question that it did not ask in the recording."""
 
 
 Timed: TypeAlias = tuple[int, Answer]
-"""An answer and when it was given, in milliseconds since the epoch."""
+"""An answer and its time, in milliseconds since the epoch."""
 
 
 class Answers:
@@ -46,7 +46,7 @@ class Answers:
         return _Replayed(self, port)
 
     def ask(self, port: type, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The recorded answer. NotAsked when this was not asked, Unrecorded when a body is missing."""
+        """The recorded answer. NotAsked when there is none, Unrecorded when a body is missing."""
         question = _question(port, method, spelled(args), spelled(kwargs))
         key = (port.__name__, method, question)
         if key not in self._found:
@@ -63,7 +63,7 @@ class Answers:
         return self._value(answer, get_type_hints(getattr(port, method))["return"])
 
     def pick(self, answers: list[Timed]) -> Answer:
-        """The answer that is given this time; what is not given again leaves the list."""
+        """The answer for this call; an answer that must not be given again is removed from the list."""
         return (answers.pop(0) if len(answers) > 1 else answers[0])[1]
 
     def _value(self, answer: Answer, hint: Any) -> Any:
@@ -74,20 +74,20 @@ class Answers:
 
 
 class AnswersInTime(Answers):
-    """The answers of a world: each question gets what was last answered to it by then, however often it is asked."""
+    """The answers of a world: each question gets the last answer recorded up to the present time, at every call."""
 
     def __init__(self, book: Book, answers: Iterable[Timed], now_ms: Callable[[], int]) -> None:
         super().__init__(book, answers)
         self._now_ms = now_ms
 
     def pick(self, answers: list[Timed]) -> Answer:
-        """The newest that is not of the future, else the first."""
+        """The newest answer that is not in the future, else the first."""
         now = self._now_ms()
         return next((answer for at, answer in reversed(answers) if at <= now), answers[0][1])
 
 
 class _Replayed:
-    """Stands for a port: every method looks into the recording."""
+    """A port whose methods all answer from the recording."""
 
     def __init__(self, answers: Answers, port: type) -> None:
         self._answers = answers
@@ -100,7 +100,7 @@ class _Replayed:
 
 
 def decode(value: Any, hint: Any, name: str) -> Any:
-    """A recorded value as the type that the port declares; `name` tells which dataclass of a union it was."""
+    """A recorded value as the type that the port declares; `name` is the recorded dataclass of a union."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     if value is None:
         return None
@@ -112,7 +112,7 @@ def decode(value: Any, hint: Any, name: str) -> Any:
 
 
 def _question(port: type, method: str, args: Any, kwargs: Any) -> bytes:
-    """The arguments by name, without defaults: the same question however it was spelled."""
+    """The arguments by name, without defaults, so that equal questions have equal keys."""
     parameters = _parameters(port, method)
     given = dict(zip(parameters, args or (), strict=False)) | (kwargs or {})
     said = {key: value for key, value in given.items() if value != parameters.get(key, inspect.Parameter.empty)}
@@ -128,7 +128,7 @@ def _parameters(port: type, method: str) -> dict[str, Any]:
 
 
 def _error(name: str, message: str, detail: str = "") -> Exception:
-    """What the port raised: of the same name, so that the step ends the same way."""
+    """The recorded exception of the port, by name, so that the step ends in the same way."""
     if name == RetryLater.__name__:
         return RetryLater(message, timedelta(seconds=float(detail)))
     if name == Terminal.__name__:

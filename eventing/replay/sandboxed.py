@@ -15,7 +15,7 @@ from shared.api.schema import custom_resource_definition
 def replay_in_sandbox(
     path: Path, *, perturb: Perturbation = "", seed: int = 0, steps: Steps | None = None
 ) -> WorldReport:
-    """`replay_world` in a sandbox that serves our kinds and is gone afterwards."""
+    """`replay_world` in a temporary sandbox that serves our kinds."""
     with closing(fresh_sandbox()) as world:
         for definition in DEFINITIONS:
             world.create(custom_resource_definition(definition))

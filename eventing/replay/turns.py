@@ -1,4 +1,4 @@
-"""A queue without workers and a clock that jumps: the steps of today at work in a replayed world."""
+"""Runs today's steps in a replayed world, with a queue without workers and a clock that jumps."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _MORE_TRIES = 20
 
 @dataclass
 class Turns:
-    """Runs what events ring, one job at a time, until nothing is left to do."""
+    """Runs the jobs that events ring, one at a time, until none is left."""
 
     world: World
     ports: Mapping[type, Any]
     steps: Steps
     answer: Callable[[], Iterable[Event]]
-    """Lets others answer what was made meanwhile."""
+    """Repeats the answers of others to objects that were made meanwhile."""
     now_ms: int
     most: int
-    """Runs after which it stops."""
+    """Maximum number of runs."""
     book: Book = field(default_factory=Book)
     failing: dict[Job, str] = field(default_factory=dict)
-    """What failed last time it ran, and how."""
+    """The jobs whose last run failed, and the errors."""
     _ready: dict[Job, list[str]] = field(default_factory=dict)
     _delayed: list[tuple[int, int, Job]] = field(default_factory=list)
     _order: Iterator[int] = field(default_factory=count)
@@ -54,22 +54,22 @@ class Turns:
 
     @property
     def is_settling(self) -> bool:
-        """There were not too many runs yet."""
+        """Whether the maximum number of runs is not reached yet."""
         return len(self.book.runs) < self.most
 
     def ring(self, event: Event) -> None:
-        """Line up the jobs that an event rings."""
+        """Queue the jobs that an event rings."""
         for job in jobs_for(event):
             self._ready.setdefault(job, []).append(event.id)
 
     def audit(self, refs: Iterable[Ref]) -> None:
-        """Ring for what is there, as the audit does."""
+        """Ring the jobs of existing objects, as the audit does."""
         for ref in sorted(refs):
             if manifest := self.world.get(ref):
                 self.ring(Event(f"audit-{ref}", f"{names.RESOURCE_EVENT}update", "audit", ref, hints(manifest)))
 
     def settle(self, until_ms: int) -> None:
-        """Run what is ready, and what falls due until then."""
+        """Run the jobs that are ready, and those that become due until then."""
         while self.is_settling:
             while self._ready and self.is_settling:
                 job = next(iter(self._ready))
@@ -86,7 +86,7 @@ class Turns:
         self.now_ms = max(self.now_ms, until_ms)
 
     def retry(self) -> None:
-        """Give what failed more chances: the clock jumps to when each is due."""
+        """Retry the failed jobs: the clock jumps to the time when each is due."""
         for _ in range(_MORE_TRIES):
             due = [at for at, _, job in self._delayed if job in self.failing]
             if not due:
@@ -113,7 +113,7 @@ class Turns:
             heapq.heappush(self._delayed, (due, next(self._order), job))
 
     def _ring_for(self, write: Write) -> None:
-        """The event of our own write."""
+        """Queue the jobs for the watch event of our own write."""
         if write.did != "sent" or write.op == "Record":
             return
         ref = Ref.parse(write.ref)
@@ -123,6 +123,6 @@ class Turns:
         verb = "delete" if manifest is None else "add" if write.op == "Create" else "update"
         event_id = change_id(write.uid, write.version, verb)
         if manifest is not None and event_id in self._rung:
-            return  # why: a write that changed nothing makes no event
+            return  # why: a write without a change makes no event
         self._rung.add(event_id)
         self.ring(Event(event_id, names.RESOURCE_EVENT + verb, "world", ref, self._hints.get(ref, {})))

@@ -1,4 +1,4 @@
-"""World replay: the recorded world again, in another API server, with the steps of today; compares where it ends."""
+"""World replay: repeats a recording in another API server with today's steps, and compares the final states."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ _FEWEST_RUNS = 500
 
 @dataclass(frozen=True, slots=True)
 class WorldReport:
-    """Where the replayed world differs from the recorded one."""
+    """The differences between the replayed world and the recorded one."""
 
     runs: int
     differences: tuple[tuple[Ref, str], ...]
     """Object and diff, recorded against replayed."""
     failures: tuple[str, ...] = ()
-    """What could not be repeated, and how the jobs failed that never came through."""
+    """Changes that could not be repeated, and the errors of jobs that never succeeded."""
     is_settled: bool = True
-    """False: the steps kept ringing each other and were stopped."""
+    """False: the steps did not come to rest and were stopped."""
 
     @property
     def exit_code(self) -> int:
-        """0 when both worlds end alike."""
+        """0 when both worlds end in the same state."""
         return 0 if self.is_settled and not self.differences else 1
 
 
 def replay_world(
     path: Path, world: World, *, perturb: Perturbation = "", seed: int = 0, steps: Steps | None = None
 ) -> WorldReport:
-    """Rebuild the recorded world in an empty one that serves our kinds, and let today's steps do their work.
+    """Rebuild the recorded world in an empty one that serves our kinds, and let today's steps react.
 
-    `perturb` disturbs the events of each burst: some are lost (and the audit rings), each comes twice, or they come
+    `perturb` changes the events of each burst: some are lost (and the audit runs), each comes twice, or they come
     out of order, or late. The final state must be the same.
     """
     replay = _Replay(Past(open_capture(path)), world, steps or Steps())
@@ -61,9 +61,10 @@ def replay_world(
 
 
 def _bursts(changes: Iterable[Change], size: int, end: int) -> Iterator[tuple[list[Change], int]]:
-    """Changes at most so many at a time, and when the next come; a burst ends where nothing happened for a while.
+    """The changes in bursts of at most `size`, each with the time of the next one; a pause ends a burst.
 
-    A person who acts after a pause acts on what came of it: a disturbance that lasts longer would change the story.
+    A person who acts after a pause has seen the result of the changes before it, so a perturbation must not last
+    longer.
     """
     burst: list[Change] = []
     for change in changes:
@@ -75,7 +76,7 @@ def _bursts(changes: Iterable[Change], size: int, end: int) -> Iterator[tuple[li
 
 
 def _disturbed(events: Sequence[Event], perturb: Perturbation, dice: random.Random) -> Sequence[Event]:
-    """The events of a burst as the perturbation has them."""
+    """The events of a burst after the perturbation."""
     match perturb:
         case "drop":
             return [event for index, event in enumerate(events) if index % 3]
@@ -98,7 +99,7 @@ class _Replay:
         self._turns = Turns(world, self._ports(), steps, self._others.answer, past.began, most)
 
     def _ports(self) -> dict[type, Any]:
-        """The world itself, and what the world outside the cluster said at the time."""
+        """The ports: the world itself, and the recorded answers from outside the cluster."""
         ports = ports_of(self._world)
         for port in (Catalogs, Bundles, Policy):
             told = self._past.answers(port)
@@ -107,7 +108,7 @@ class _Replay:
         return ports
 
     def run(self, perturb: Perturbation, dice: random.Random) -> None:
-        """Everything that happened, as far as we did not cause it."""
+        """Repeat all changes that we did not cause."""
         self._others.prepare()
         size = _BURST if perturb in ("drop", "reorder", "delay") else 1
         for burst, until_ms in _bursts(self._past.changes(), size, self._past.ended):
@@ -128,7 +129,7 @@ class _Replay:
         self._catch_up()
 
     def _catch_up(self) -> None:
-        """Let others answer again what was changed late."""
+        """Repeat the answers of others to objects that changed late."""
         self._turns.settle(self._turns.now_ms)
         while self._turns.is_settling and (events := list(self._others.answer(again=True))):
             for event in events:
@@ -136,7 +137,7 @@ class _Replay:
             self._turns.settle(self._turns.now_ms)
 
     def report(self) -> WorldReport:
-        """Compare every object that was written, in either world."""
+        """Compare every object that was written in either world."""
         past, runs = self._past, self._turns.book.runs
         writes = [write for run in runs.values() for write in writes_of(run)]
         refs = {*past.written, *(ref for write in writes if (ref := Ref.parse(write.ref)).kind != EVENT.kind)}

@@ -1,4 +1,4 @@
-"""A small world, whose objects can all be listed, and the ports that it answers itself."""
+"""The ports that a small world answers itself, by listing all its objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal
 
 
 class World(Api, Cluster, Protocol):
-    """An API server that is ours alone, e.g. a fresh sandbox (`KubeClient` on it)."""
+    """The API of a server that nothing else uses, e.g. a fresh sandbox (`KubeClient` on it)."""
 
     def version(self) -> str:
         """`gitVersion`."""
@@ -23,7 +23,7 @@ class World(Api, Cluster, Protocol):
 
 
 def ports_of(world: World) -> dict[type, Any]:
-    """What the world tells of itself."""
+    """The ports that a world can answer."""
     return {
         Cluster: world,
         Discovery: world,
@@ -41,7 +41,7 @@ class ListedCopies:
     cluster: Cluster
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        """The copies of the originals in a namespace (of one of them)."""
+        """The copies of the originals in a namespace; with `name`, only the copies of that one."""
         found = self.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: namespace})
         return tuple(Copy.of(manifest) for manifest in found if name in ("", name_of(manifest)))
 
@@ -61,13 +61,13 @@ class NothingUnseen:
     """Implements `Journal`: every event was seen."""
 
     def unseen(self, _: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
-        """None."""
+        """No refs."""
         return ()
 
 
 class NothingKept:
-    """Implements `Content`: there is nothing to forget."""
+    """Implements `Content`: there is no stored content."""
 
     def keep_only(self, _: Sequence[str]) -> int:
-        """No bytes."""
+        """0 bytes."""
         return 0

@@ -8,6 +8,13 @@ There is one list+watch per kind of `routes.WATCHED`, over all namespaces. The d
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
   Roles and CRDs never reads a rule or a schema.
+- An object's resourceVersion counts as delivered when the sink has returned. When the sink fails it is called again
+  with the same events, for ever; meanwhile the watch reads no further.
+- Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
+  one of our objects: when they have the label `olm.managed`, or when their event rings a step. A ClusterServiceVersion
+  may wait for RBAC objects without an owner, so their changes make events (handled by `ring_dependents`); their
+  existence when the watcher starts does not, because every ClusterServiceVersion makes an event then. An object that
+  just lost its owner labels makes an event for its former owner.
 """
 
 from __future__ import annotations
