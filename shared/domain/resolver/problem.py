@@ -45,6 +45,8 @@ class _Draft:
 
     market: Market
     ids: dict[Operator, Id] = field(default_factory=dict)
+    options: dict[tuple[Operator, ...], tuple[Id, ...]] = field(default_factory=dict)
+    """Many operators need the same, so they share the ids of what meets it."""
     needs: dict[Operator, tuple[Dependency, ...]] = field(default_factory=dict)
     conflicts: dict[Operator, dict[Conflict, None]] = field(default_factory=dict)
     replaced: dict[Id, str] = field(default_factory=dict)
@@ -73,12 +75,18 @@ class _Draft:
             self.needs[one] = tuple(
                 Dependency(
                     self.id_of(one),
-                    tuple(dict.fromkeys(map(self.id_of, found))),
+                    self._ids(found),
                     f"bundle {one.name} requires an operator {predicate.text}",
                 )
                 for predicate, found in options
             )
-            waiting += [option for _, found in options for option in found]
+            new = (found for _, found in options if not self.needs.keys() >= {*found})
+            waiting += [option for found in new for option in found]
+
+    def _ids(self, found: tuple[Operator, ...]) -> tuple[Id, ...]:
+        if found not in self.options:
+            self.options[found] = tuple(dict.fromkeys(map(self.id_of, found)))
+        return self.options[found]
 
     def _requirements(self, one: Operator) -> tuple[Predicate, ...]:
         try:

@@ -6,6 +6,7 @@ What it answers depends on the question alone: a heuristic can neither change "y
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self, assert_never
 
@@ -41,16 +42,14 @@ class Sat:
     ) -> None:
         from pysat.solvers import Glucose4  # native code that only namespaces with clashing wishes need
 
-        self._numbers: dict[Id, int] = {}
+        constraints = tuple(constraints)
+        known = dict.fromkeys(chain.from_iterable(map(mentioned, constraints)))
+        self._numbers: dict[Id, int] = {one: number for number, one in enumerate(known, 1)}
         self._selectors: dict[str, int] = {}
-        self._next = 0
+        self._next = len(known)
         self._max_conflicts = max_conflicts
         self._solver: Any = Glucose4()
         self._model: set[int] = set()
-        constraints = tuple(constraints)
-        for one in constraints:
-            for each in mentioned(one):
-                self._number(each)
         for one in constraints:
             guard = [-self._selector(one.text)] if selectable else []
             for clause in self._clauses(one, anchored=selectable):
@@ -100,7 +99,7 @@ class Sat:
         return self._next
 
     def _clauses(self, constraint: Constraint, *, anchored: bool) -> Iterator[Clause]:
-        number = self._number
+        number = self._numbers.__getitem__
         match constraint:
             case Mandatory(subject, _):
                 if anchored:
