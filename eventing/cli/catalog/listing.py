@@ -15,7 +15,7 @@ from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
     from shared.adapters.content import Snapshot, Store
-    from shared.adapters.content.judged import Listing
+    from shared.adapters.content.validated import Listing
     from shared.domain.catalog.config import Config
 
 PackageArgument = Annotated[str, typer.Argument(metavar="[PACKAGE]", help="Only this package.", show_default=False)]
@@ -100,7 +100,7 @@ def _of_package(
 def _valid(path: str, listing: Listing) -> Config:
     """As much of the catalog as the list shows; it is judged once per state. CliError when it is none, or not valid."""
     from eventing.cli.catalog.cache import default_store
-    from shared.adapters.content.judged import config_of, is_valid
+    from shared.adapters.content.validated import config_of, is_valid
 
     store = default_store()
     snapshot = _snapshot(path, store)
@@ -125,7 +125,7 @@ def _snapshot(path: str, store: Store) -> Snapshot | None:
 
 
 def _is_found_valid(snapshot: Snapshot, store: Store) -> bool:
-    from shared.adapters.content.judged import remember
+    from shared.adapters.content.validated import remember
     from shared.adapters.files import File
     from shared.adapters.judging import judge_files
 

@@ -1,4 +1,4 @@
-"""Catalogs that were found valid once: what lists show of them comes from their snapshot from then on."""
+"""Catalogs that were found valid: which they are, and what a list shows of one, from its snapshot alone."""
 
 from __future__ import annotations
 

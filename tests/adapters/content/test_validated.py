@@ -8,8 +8,8 @@ import pytest
 
 from shared.adapters.content import ImageCatalogs, Puller, Snapshot, Store, snapshot_of
 from shared.adapters.content.anywhere import snapshot_at
-from shared.adapters.content.judged import Listing, config_of, is_valid, remember
 from shared.adapters.content.snapshot.needs import IMAGE
+from shared.adapters.content.validated import Listing, config_of, is_valid, remember
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import OciError
 from shared.domain.bundle.annotations import CONFIGS
