@@ -25,16 +25,18 @@ def graph(
     package: Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")] = "",
     catalog: CatalogOption = None,
     *,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="In the language of Mermaid; the default.")] = False,
-    svg: Annotated[bool, typer.Option("--svg", help="A picture that a browser shows.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Nodes and edges of each channel, for programs.")] = False,
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="mermaid, dot, svg; json: nodes and edges of each channel.")
+    ] = "",
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="As -o mermaid, which is the default.")] = False,
+    svg: Annotated[bool, typer.Option("--svg", help="As -o svg: a picture that a browser shows.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="As -o json.")] = False,
     flow: Annotated[bool, typer.Option("--flow", help="In place of a package: which event wakes which step.")] = False,
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Draw the update graph of a package: who replaces or skips whom in each channel, and what is never installed."""
-    if mermaid + svg + json > 1:
-        raise CliError("graph: wanted one of --mermaid, --svg and --json", USAGE)
+    form = _form(output, mermaid=mermaid, svg=svg, json=json)
     if bool(package) == flow:
         raise CliError("say what to draw: `olmf graph PACKAGE` or `olmf graph --flow`", USAGE)
     if flow:
@@ -43,12 +45,25 @@ def graph(
         sys.stdout.write(flow_chart())
         return
     _, _, found = home(package, catalog, (state, kubeconfig))
-    if json:
+    if form == "json":
         from eventing.cli.output import document
 
-        document(as_json(found), "json")
+        document(as_json(found), form)
     else:
-        sys.stdout.write(picture(found, "svg" if svg else "mermaid"))
+        sys.stdout.write(picture(found, form))
+
+
+def _form(output: str, **flags: bool) -> str:
+    """What the flags ask for together. CliError."""
+    from eventing.cli.catalog.graph import FORMS
+    from eventing.cli.catalog.source import check_form
+
+    wanted = {name for name, is_set in {**flags, output: bool(output)}.items() if is_set} or {"mermaid"}
+    if len(wanted) > 1:
+        raise CliError("graph: wanted one of -o, --mermaid, --svg and --json", USAGE)
+    (form,) = wanted
+    check_form(form, (*FORMS, "json"))
+    return form
 
 
 def picture(package: Package, form: str) -> str:

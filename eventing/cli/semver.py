@@ -39,11 +39,13 @@ def match(
 ) -> None:
     """Say which versions lie in a range: `skipRange` of OLM v0 (blang), `version` of OLM v1 (masterminds).
 
-    Exit code 0: all lie in it; 1: some do not. With --batch a line is {"range": R, "versions": [V…]}, its answer
-    {"range": R, "in": {V: true|false…}} or {"range": R, "error": why}; a text that is no version lies in no range.
+    Exit code 0: all lie in it; 1: some do not; 2: one of them is no version. With --batch a line is
+    {"range": R, "versions": [V…]}, its answer {"range": R, "in": {V: true|false…}} or {"range": R, "error": why};
+    there, a text that is no version lies in no range.
     """
     from shared.domain.semver.blang import InvalidRange
-    from shared.domain.semver.questions import members
+    from shared.domain.semver.questions import members, read
+    from shared.domain.semver.version import InvalidVersion
 
     if batch:
         answer_lines(lambda question: _membership(dialect, question), echo=["range"])
@@ -54,6 +56,11 @@ def match(
         found = members(dialect, range_text, versions)
     except InvalidRange as error:
         raise CliError(f"{range_text!r} is not a version range ({dialect}): {error}", USAGE) from error
+    for version in versions:
+        try:
+            read(dialect, version)
+        except InvalidVersion as error:
+            raise CliError(f"{version!r} is not a version ({dialect}): {error}", USAGE) from error
     for version, is_in in found.items():
         sys.stdout.write(f"{version} is {'in' if is_in else 'not in'} {range_text}\n")
     if not all(found.values()):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.output import document, show
 from eventing.cli.target import KubeconfigOption, OutputOption, StateOption
 
@@ -69,10 +69,10 @@ def way_of(found_at: Home, package: str, start: str, channel: str) -> Way:
     offered = [one for group in shelves[key].operators(package, key).values() for one in group]
     mine = [one for one in offered if start in (one.name, str(one.version), one.bundle.version if one.bundle else "")]
     if not mine:
-        raise CliError(f"{package} has no version {start}; `olmf versions {package}` lists them", UNKNOWN)
+        raise CliError(f"{package} has no version {start}; `olmf versions {package}` lists them", NEGATIVE)
     if channel not in {one.name for one in found.channels}:
         there = ", ".join(sorted(one.name for one in found.channels))
-        raise CliError(f"{package} has no channel {channel}; there are {there}", UNKNOWN)
+        raise CliError(f"{package} has no channel {channel}; there are {there}", NEGATIVE)
     subscriber = Subscriber(package, package, channel, key, installed_csv=mine[0].name)
     catalogs = {key: Catalog(key, reference="as given") for key in shelves}
     return way(Inputs("default", (subscriber,), (installed_as(mine[0], package),), catalogs=catalogs, shelves=shelves))
@@ -100,6 +100,7 @@ def versions(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List the versions of a package, newest first, with the channels that offer them."""
+    from shared.domain.catalog.graph import defect
     from shared.domain.semver import InvalidVersion, Version, parse_tolerant
 
     def rank(text: str) -> tuple[bool, Version]:
@@ -109,13 +110,17 @@ def versions(
             return False, parse_tolerant("0")
 
     _, _, found = home(package, catalog, (state, kubeconfig))
-    heads = {channel.name: {one.name for one in channel.entries} for channel in found.channels}
+    entries = {channel.name: {one.name for one in channel.entries} for channel in found.channels}
+    broken = {channel.name: why for channel in found.channels if (why := defect(channel))}
     rows: list[dict[str, object]] = []
     for bundle in sorted(found.bundles.values(), key=lambda one: (rank(one.version), one.name), reverse=True):
-        channels = [name for name in sorted(heads) if bundle.name in heads[name]]
+        channels = [name for name in sorted(entries) if bundle.name in entries[name]]
         is_deprecated = any(one.type == "olm.deprecated" for one in bundle.properties)
-        note = "deprecated" if is_deprecated else found.deprecations.get(f"bundle/{bundle.name}", "")
-        rows.append({"version": bundle.version, "name": bundle.name, "channels": ", ".join(channels), "note": note})
+        notice = "deprecated" if is_deprecated else found.deprecations.get(f"bundle/{bundle.name}", "")
+        flaws = [f"channel {name} is broken: {broken[name]}" for name in channels if name in broken]
+        listed = ", ".join(channels) if output == "table" else channels
+        note = "; ".join(filter(None, [notice, *flaws]))
+        rows.append({"version": bundle.version, "name": bundle.name, "channels": listed, "note": note})
     show(rows, output, columns=VERSIONS)
 
 
@@ -128,4 +133,4 @@ def home(package: str, words: list[str] | None, where: Where) -> Home:
         if (found := shelf.package(package)) is not None:
             return shelves, key, found
     problems = "; ".join(filter(None, (shelf.problem(package) for shelf in shelves.values())))
-    raise CliError(f"no catalog has package {package}{f': {problems}' if problems else ''}", UNKNOWN)
+    raise CliError(f"no catalog has package {package}{f': {problems}' if problems else ''}", NEGATIVE)

@@ -60,8 +60,15 @@ def validate(
 
 
 def _chosen(output: str, optional: str) -> tuple[str, frozenset[str]]:
-    """The form of the answer, and the validators; `-o` is a form to us and a list of validators to opm."""
+    """The form of the answer, and the validators; `-o` is a form to us and a list of validators to opm.
+
+    In that list, names that are not known are passed over, as by opm; in ours they are refused.
+    """
     from shared.domain.bundle.validation import OPTIONAL
+
+    if unknown := sorted({name.strip() for name in optional.split(",")} - {"", "all", *OPTIONAL}):
+        wanted = f"wanted all, or some of {', '.join(OPTIONAL)}"
+        raise CliError(f"--optional-validators {','.join(unknown)}: {wanted}", USAGE)
 
     form, names = (output, optional) if output in _FORMS else ("text", f"{output},{optional}")
     chosen = {name.strip() for name in names.split(",") if name.strip()}

@@ -35,8 +35,18 @@ class Order(enum.StrEnum):
 def members(dialect: Dialect, range_text: str, versions: Iterable[str]) -> dict[str, bool]:
     """Whether each version lies in the range; a text that is no version lies in none. InvalidRange otherwise."""
     wanted = parse_range(range_text) if dialect is Dialect.BLANG else parse_constraint(range_text)
-    found = {text: _read(dialect, text) for text in versions}
-    return {text: version is not None and version in wanted for text, version in found.items()}
+    found = {}
+    for text in versions:
+        try:
+            found[text] = read(dialect, text) in wanted
+        except InvalidVersion:
+            found[text] = False
+    return found
+
+
+def read(dialect: Dialect, text: str) -> Version:
+    """A version as those who write ranges like this read it. InvalidVersion."""
+    return parse_version(text) if dialect is Dialect.BLANG else parse_loose(text)
 
 
 def comparison(
@@ -49,13 +59,6 @@ def comparison(
     """-1, 0 or 1: the first is lower, as high, or higher. InvalidVersion or InvalidRelease when one is neither."""
     one, other = (_KEYS[order](read(text)) for text in (first, second))
     return (one > other) - (one < other)
-
-
-def _read(dialect: Dialect, text: str) -> Version | None:
-    try:
-        return parse_version(text) if dialect is Dialect.BLANG else parse_loose(text)
-    except InvalidVersion:
-        return None
 
 
 _KEYS: Final[dict[Order, Callable[[Version], tuple[object, ...]]]] = {

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
 from tests.domain.resolver.scenery import DEPRECATED, Blob, csv, entry, gives, line, needs, package, sub
+from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
 
 NEWER = package("a", [entry("a.v3", "a.v2"), entry("a.v2", "a.v1"), entry("a.v1")], v3=[DEPRECATED])
 
@@ -122,6 +123,17 @@ def test_a_way_is_told_hop_by_hop(catalog: str) -> None:
 def test_versions_are_listed_newest_first(catalog: str) -> None:
     rows = json.loads(olmf("versions", "a", "--catalog", catalog, "-o", "json").stdout)
     assert [(one["version"], one["note"]) for one in rows] == [("3.0.0", "deprecated"), ("2.0.0", ""), ("1.0.0", "")]
+    assert rows[1]["channels"] == ["stable"]
+
+
+def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:
+    loop = a_channel("alpha", an_entry("v1", "v2"), an_entry("v2", "v1"), package="tea")
+    bundles = a_bundle("v1", "1.0.0", package="tea"), a_bundle("v2", "2.0.0", package="tea")
+    (tmp_path / "catalog.json").write_bytes(written(a_package("tea"), loop, *bundles))
+    shown = olmf("versions", "tea", "--catalog", str(tmp_path)).stdout.splitlines()
+    assert [line.partition("channel ")[2] for line in shown[1:]] == [
+        "alpha is broken: no channel head found in graph"
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -134,12 +146,12 @@ def test_versions_are_listed_newest_first(catalog: str) -> None:
             id="no such catalog",
         ),
         pytest.param(("versions", "a", "--state", "/"), UNKNOWN, "name the catalog", id="no catalog"),
-        pytest.param(("versions", "z", "--catalog", "CAT"), UNKNOWN, "no catalog has package z", id="no such package"),
+        pytest.param(("versions", "z", "--catalog", "CAT"), NEGATIVE, "no catalog has package z", id="no such package"),
         pytest.param(
-            ("upgrades", "a", "--from", "9", "--catalog", "CAT"), UNKNOWN, "has no version 9", id="no such version"
+            ("upgrades", "a", "--from", "9", "--catalog", "CAT"), NEGATIVE, "has no version 9", id="no such version"
         ),
         pytest.param(
-            ("upgrades", "a", "--from", "1.0.0", "--channel", "x", "--catalog", "CAT"), UNKNOWN, "there are stable",
+            ("upgrades", "a", "--from", "1.0.0", "--channel", "x", "--catalog", "CAT"), NEGATIVE, "there are stable",
             id="no such channel",
         ),
         pytest.param(

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.main import app
 from eventing.resolution import shelves_of_cluster
 from shared.adapters.kube import KubeClient
@@ -49,10 +49,10 @@ def test_the_picture_is_that_of_the_catalog_with_one_package(catalog: str) -> No
         assert drawn.exit_code == 0
         assert drawn.stdout == whole.stdout
         assert "milk" not in drawn.stdout
-    assert (
-        olmf("graph", "tea", "--catalog", catalog).stdout
-        == olmf("graph", "tea", "--catalog", catalog, "--mermaid").stdout
-    )
+    words = "graph", "tea", "--catalog", catalog
+    assert olmf(*words).stdout == olmf(*words, "--mermaid").stdout == olmf(*words, "-o", "mermaid").stdout
+    assert olmf(*words, "-o", "dot").stdout.startswith("digraph")
+    assert olmf(*words, "-o", "json").stdout == olmf(*words, "-o", "json", "--json").stdout
 
 
 def test_programs_get_nodes_and_edges(catalog: str) -> None:
@@ -90,7 +90,9 @@ def test_of_a_cluster_the_catalogs_that_were_read_count() -> None:
         pytest.param(("graph",), USAGE, "`olmf graph PACKAGE`", id="nothing to draw"),
         pytest.param(("graph", "tea", "--flow"), USAGE, "`olmf graph PACKAGE`", id="two things to draw"),
         pytest.param(("graph", "tea", "--svg", "--json"), USAGE, "wanted one of", id="two languages"),
-        pytest.param(("graph", "soup", "--catalog", "CAT"), UNKNOWN, "no catalog has package soup", id="no package"),
+        pytest.param(("graph", "tea", "-o", "dot", "--svg"), USAGE, "wanted one of", id="a third one"),
+        pytest.param(("graph", "tea", "-o", "xml"), USAGE, "expected (mermaid|dot|svg|json)", id="no language"),
+        pytest.param(("graph", "soup", "--catalog", "CAT"), NEGATIVE, "no catalog has package soup", id="no package"),
     ],
 )
 def test_a_wrong_word_is_answered_by_what_to_do(words: tuple[str, ...], code: int, why: str, catalog: str) -> None:

@@ -58,6 +58,7 @@ def test_a_batch_of_pairs_is_answered_in_order() -> None:
         (("compare", "1.0.0", "1.0.0+1", "--order", "build"), 1, "1.0.0 is lower than 1.0.0+1\n"),
         (("compare", "v1.1", "1.0.0", "--tolerant"), 1, "v1.1 is higher than 1.0.0\n"),
         (("match", ">=v1.0.0", "1.0.0"), 2, ""),
+        (("match", ">=1.0.0", "1.0.0", "v1.2"), 2, ""),
         (("match",), 2, ""),
         (("compare", "1.0.0"), 2, ""),
         (("compare", "1.0.0", "1"), 2, ""),

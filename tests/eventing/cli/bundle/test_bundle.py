@@ -188,6 +188,7 @@ def test_validators_are_chosen_as_opm_chooses_them(bundle: Path) -> None:
     [
         ((), USAGE, "name a folder or an image to validate"),
         ((TIDE, "-o", "xml"), USAGE, "-o xml: wanted text, json, yaml, or one of bundle, "),
+        ((TIDE, "--optional-validators", "bogus,all"), USAGE, "--optional-validators bogus: wanted all, or some of"),
         ((TIDE, "--index-path", "/nowhere/Dockerfile"), UNKNOWN, "--index-path /nowhere/Dockerfile: No such file"),
     ],
 )
