@@ -38,7 +38,7 @@ def build(
 
     labels = {CONFIGS: "/configs"} | dict(map(_pair, label or ()))
     if not folder.is_dir():
-        raise CliError(f'provided root path "{folder}" is not a directory', NEGATIVE)
+        raise CliError(f'provided root path "{folder}" is not a directory', NEGATIVE if folder.exists() else USAGE)
     if validate:
         _check(folder)
     try:
