@@ -1,1 +1,1 @@
-"""The life of a ClusterServiceVersion: what it needs, what is installed for it, and which phase it is in."""
+"""The life of a ClusterServiceVersion: its requirements, its Deployments and RBAC, and its phase."""

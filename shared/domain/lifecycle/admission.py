@@ -1,7 +1,7 @@
-"""May a ClusterServiceVersion live under its OperatorGroup? These checks stand before every phase (csv.md §3.2).
+"""Checks a ClusterServiceVersion against its OperatorGroup, before every phase (csv.md §3.2).
 
-`check_requirements` looks at the groups, in every phase, when it is rung about them (`is_barred`); the steps of the
-other phases look at what the version itself says (`is_unsuited`), which takes no reading.
+`check_requirements` checks the groups, in every phase, when an event about them rings it (`is_barred`); the steps of
+the other phases check only the version itself (`is_unsuited`), which needs no read.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from shared.domain.lifecycle.phases import Status, instant
 from shared.domain.lifecycle.verdict import Verdict
 
 EXPELLED = frozenset({provided_apis.CONFLICT_REASON, provided_apis.STATIC_REASON})
-"""Failures that take the Deployments away."""
+"""Reasons of a failure for which the Deployments are deleted."""
 _SETTLED = timedelta(seconds=5)
-"""How old a group is that has had its time to select namespaces."""
+"""The time that a new group is given to select namespaces."""
 _SOON = timedelta(seconds=5)
 _NONE = "csv in namespace with no operatorgroups"
 _MANY = "csv created in namespace with multiple operatorgroups, can't pick one automatically"
@@ -27,7 +27,7 @@ _NO_MATCH = "no targetNamespaces are matched operatorgroups namespace selection"
 
 
 def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Verdict | None:
-    """Why the phase must not go on now; None when it may. `groups` are the OperatorGroups of all namespaces."""
+    """The verdict that replaces the phase's own; None when the phase may proceed. `groups`: those of all namespaces."""
     own = [group for group in groups if namespace_of(group) == namespace_of(csv)]
     if not own:
         return _failed(status, "NoOperatorGroup", _NONE)
@@ -45,7 +45,7 @@ def _failed(status: Status, reason: str, message: str) -> Verdict:
 
 
 def _joins(csv: ReadOnly, group: ReadOnly, status: Status) -> Verdict | None:
-    """Membership: what is still missing in the metadata, or why the group takes no members."""
+    """The verdict that makes the version a member, or says why the group cannot have members; None for a member."""
     if message := targets.refusal(group) or targets.invalid_targets(group):
         return _failed(status, "NoTargetNamespaces", message)
     member = Group.of(group)
@@ -65,7 +65,7 @@ def _has_settled(group: Group, now: datetime) -> bool:
 
 
 def metadata_patch(csv: ReadOnly, group: Group) -> Manifest:
-    """What the metadata of a member lacks: the annotations that name its group, and the finalizer."""
+    """The merge patch for what the metadata of a member lacks: the annotations that name its group, the finalizer."""
     changed = members.annotations_to_change(csv, group)
     patch: Manifest = {"annotations": changed} if changed else {}
     finalizers = metadata(csv).get("finalizers") or []
@@ -75,9 +75,9 @@ def metadata_patch(csv: ReadOnly, group: Group) -> Manifest:
 
 
 def joined(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Manifest:
-    """A version that is about to be created, as a member of the group of its namespace: joining later is a write more.
+    """A version before its creation, as a member of the group of its namespace: to join later would be one more write.
 
-    It stays as it is where there is not one group.
+    It is returned unchanged unless the namespace has exactly one group.
     """
     match groups:
         case [group]:
@@ -88,13 +88,13 @@ def joined(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Manifest:
 
 
 def is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
-    """Why a member cannot watch the namespaces that its annotation names; None when it can."""
+    """The verdict on a member that cannot watch the namespaces in its annotation; None when it can."""
     modes = install_modes.modes_of(csv)
     if message := install_modes.duplicates(modes):
         return _failed(status, "InvalidInstallModes", message)
     annotation = annotations_of(csv).get(names.TARGET_NAMESPACES)
     if annotation is None:
-        # Going on would write Deployments without it.
+        # To continue would write Deployments without it.
         waits_for = f"the annotation {names.TARGET_NAMESPACES}"
         return Verdict(status, f"waits for {waits_for}", waits_for=waits_for)
     if message := install_modes.supports(modes, namespace_of(csv), install_modes.targets_of(annotation)):

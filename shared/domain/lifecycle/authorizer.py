@@ -1,4 +1,4 @@
-"""What a ServiceAccount may do, by the rules of Kubernetes' RBAC over given roles and bindings (csv.md §5.6)."""
+"""Evaluates the RBAC of Kubernetes for a ServiceAccount, over given roles and bindings (csv.md §5.6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ANYTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Roles and bindings, as far as they were looked up. More of them never takes a permission away."""
+    """The roles and bindings that were read. More of them never remove a permission."""
 
     roles: tuple[ReadOnly, ...] = ()
     role_bindings: tuple[ReadOnly, ...] = ()
@@ -23,9 +23,9 @@ class Grants:
     cluster_role_bindings: tuple[ReadOnly, ...] = ()
 
     def of(self, account: str, home: str, namespace: str = "") -> Rules:
-        """The rules that a ServiceAccount of namespace `home` has in a namespace; empty means everywhere.
+        """The rules that a ServiceAccount of namespace `home` has in a namespace; empty means in the whole cluster.
 
-        Groups that every ServiceAccount is in do not count.
+        Bindings to the groups that contain every ServiceAccount do not count.
         """
         bound = [item for item in self.cluster_role_bindings if _binds(item, account, home)]
         rules = list(self._rules(bound, self.cluster_roles, ""))
@@ -64,7 +64,7 @@ def _binds(binding: ReadOnly, account: str, home: str) -> bool:
 
 
 def defect(rule: ReadOnly) -> str:
-    """Why the rule means nothing to Kubernetes; empty when it is fine."""
+    """Why the rule is not valid in Kubernetes; empty when it is valid."""
     if not rule.get("verbs"):
         return "policy rule must have at least one verb"
     if rule.get("nonResourceURLs") and (rule.get("resources") or rule.get("apiGroups") or rule.get("resourceNames")):
@@ -73,7 +73,7 @@ def defect(rule: ReadOnly) -> str:
 
 
 def is_satisfied(wanted: ReadOnly, granted: Rules) -> bool:
-    """Whether each single request that a rule stands for is allowed by one of the granted rules."""
+    """Whether each single request that a rule covers is allowed by one of the granted rules."""
     if wanted in granted:
         return True
     verbs = wanted.get("verbs") or ()

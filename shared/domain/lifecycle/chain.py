@@ -1,4 +1,4 @@
-"""Which ClusterServiceVersion replaces which (csv.md §2.5, §4.11)."""
+"""The replacement chain of ClusterServiceVersions (csv.md §2.5, §4.11)."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ def replaces_of(csv: ReadOnly) -> str:
 
 
 def predecessor(csv: ReadOnly, neighbours: Iterable[Manifest]) -> Manifest | None:
-    """The one that it replaces, when it exists."""
+    """The version that it replaces, if it exists."""
     replaced = replaces_of(csv)
     return next((other for other in neighbours if replaced and name_of(other) == replaced), None)
 
 
 def successors(csv: ReadOnly, neighbours: Iterable[Manifest]) -> tuple[Manifest, ...]:
-    """Those that replace it, by name."""
+    """The versions that replace it, sorted by name."""
     found = (other for other in neighbours if replaces_of(other) == name_of(csv) and not is_copied(other))
     return tuple(sorted(found, key=name_of))
 
 
 def successor(csv: ReadOnly, neighbours: Iterable[Manifest]) -> Manifest | None:
-    """The one that replaces it; of several, the first by name."""
+    """The version that replaces it; of several, the first by name."""
     return next(iter(successors(csv, neighbours)), None)
 
 
 def final(csv: Manifest, neighbours: tuple[Manifest, ...]) -> Manifest:
-    """The last of its successors; itself when there is none. A cycle ends where it began to repeat."""
+    """The last of its successors; itself without one. A cycle ends where it begins to repeat."""
     seen = {name_of(csv)}
     while (following := successor(csv, neighbours)) is not None and name_of(following) not in seen:
         csv = following
@@ -41,7 +41,7 @@ def final(csv: Manifest, neighbours: tuple[Manifest, ...]) -> Manifest:
 
 
 def replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...]) -> frozenset[str]:
-    """The names of itself, of all that replace it and of all that it replaces, directly or not."""
+    """The names of the version, of all that replace it and of all that it replaces, directly or indirectly."""
     return _reached(csv, lambda item: successors(item, neighbours)) | _reached(
         csv, lambda item: tuple(filter(None, (predecessor(item, neighbours),)))
     )
@@ -59,7 +59,7 @@ def _reached(csv: Manifest, follow: Callable[[Manifest], tuple[Manifest, ...]]) 
 
 
 def installed_alongside(csv: ReadOnly, listed: Iterable[str], neighbours: Mapping[str, Manifest]) -> tuple[str, ...]:
-    """Of the neighbours that a CRD lists, the ancestors of this one, if it is not listed itself (csv.md §5.3)."""
+    """Its ancestors among the neighbours that a CRD lists; none if it is listed itself (csv.md §5.3)."""
     names_listed = set(listed)
     if name_of(csv) in names_listed:
         return ()

@@ -1,4 +1,4 @@
-"""The Deployments that a ClusterServiceVersion stands for, and what to write so that they exist (csv.md §6.1–6.3)."""
+"""The Deployments of a ClusterServiceVersion, and the writes that bring them about (csv.md §6.1–6.3)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONDITION_NAME = "OPERATOR_CONDITION_NAME"
 
 
 def desired_deployments(csv: ReadOnly, subscriptions: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
-    """The Deployments as they are to be written, in the order of the strategy."""
+    """The wanted Deployments, in the order of the strategy."""
     strategy = strategy_of(csv)
     config = config_of(csv, subscriptions)
     return tuple(_deployment(csv, item, config) for item in _components(strategy))
@@ -53,7 +53,7 @@ def _deployment(csv: ReadOnly, component: Component, config: ReadOnly) -> Manife
 
 def _spec(csv: ReadOnly, component: Component, config: ReadOnly, extra: ReadOnly) -> Manifest:
     template = component.spec.get("template") or {}
-    # Keys of the ClusterServiceVersion win over those of the template, and both over those of the Subscription.
+    # Keys of the ClusterServiceVersion override those of the template, and both override those of the Subscription.
     annotations = {**extra, **annotations_of(template), **annotations_of(csv)}
     pod = overridden(template.get("spec") or {}, config)
     pod["containers"] = _told(csv, pod["containers"])
@@ -62,24 +62,24 @@ def _spec(csv: ReadOnly, component: Component, config: ReadOnly, extra: ReadOnly
 
 
 def _told(csv: ReadOnly, containers: Iterable[ReadOnly]) -> list[ReadOnly]:
-    """The containers, each knowing the name of the OperatorCondition to report to."""
+    """The containers, each with the environment variable that names its OperatorCondition."""
     condition = [{"name": _CONDITION_NAME, "value": name_of(csv)}]
     return [{**container, "env": by_name(container.get("env"), condition)} for container in containers]
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What to write so that the Deployments are the desired ones."""
+    """The writes that turn the present Deployments into the desired ones."""
 
     created: tuple[Manifest, ...]
     replaced: tuple[Manifest, ...]
     """With the resourceVersion that was read."""
     orphans: tuple[Manifest, ...]
-    """Ours, and no longer in the strategy."""
+    """Deployments of this version that are no longer in its strategy."""
 
 
 def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manifest]) -> Changes:
-    """The difference between the desired Deployments and those of the namespace."""
+    """The writes for the difference between the desired Deployments and those of the namespace."""
     there = {name_of(item): item for item in present}
     wanted = {name_of(item) for item in desired}
     return Changes(
@@ -98,9 +98,10 @@ def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manife
 
 
 def annotated(desired: Iterable[Manifest], present: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
-    """The Deployments of which only the annotations of the pods differ and which stay available while they change.
+    """The Deployments whose pods differ only in annotations and which stay available during the rollout.
 
-    With the resourceVersion that was read. Empty when anything else differs: then the version is installed again.
+    With the resourceVersion that was read. Empty when there is any other difference: then the version is installed
+    again.
     """
     there = {name_of(item): item for item in present}
     differing = [item for item in desired if not covers(there.get(name_of(item)), item)]
@@ -110,7 +111,7 @@ def annotated(desired: Iterable[Manifest], present: Iterable[ReadOnly]) -> tuple
 
 
 def told_again(csv: ReadOnly, present: Iterable[Manifest]) -> tuple[Manifest, ...]:
-    """The Deployments whose containers lost the name of their OperatorCondition, with it (csv.md §11.3)."""
+    """The Deployments whose containers lost the name of their OperatorCondition, corrected (csv.md §11.3)."""
     found = []
     for item in present:
         template = item["spec"]["template"]
@@ -126,7 +127,7 @@ def _is_rolled(deployment: ReadOnly) -> bool:
 
 
 def _unannotated(deployment: Manifest) -> Manifest:
-    """Without what follows from the annotations of the pods."""
+    """The Deployment without the annotations of its pods, and without the hash label that depends on them."""
     labels = {key: value for key, value in labels_of(deployment).items() if key != names.DEPLOYMENT_SPEC_HASH}
     spec = deployment["spec"]
     meta = {key: value for key, value in metadata(spec["template"]).items() if key != "annotations"}
@@ -142,9 +143,9 @@ def _at(manifest: Manifest, version: str) -> Manifest:
 
 
 def covers(live: object, wanted: object) -> bool:
-    """Whether everything wanted is live; what the API server filled in besides does not count.
+    """Whether every wanted field is live; other fields, which the API server filled in, do not count.
 
-    An owner more or less is a difference: on an upgrade the Deployment changes hands.
+    An additional or missing owner is a difference: on an upgrade the Deployment gets a new owner.
     """
     if isinstance(wanted, dict) and isinstance(live, dict):
         return all(covers(live.get(key), value) for key, value in wanted.items())

@@ -1,4 +1,4 @@
-"""JSON as Go writes it: struct fields in the order of their declaration, map keys sorted, HTML characters escaped."""
+"""Writes JSON as Go does: struct fields in the order of declaration, map keys sorted, HTML characters escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from shared.domain.goencode import json_text
 
 OMIT: Final = object()
-"""Zero value of a field that is left out when it is empty (`omitempty`)."""
+"""Marks a field that is left out when it is empty (`omitempty`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class Field:
 
     name: str
     struct: Struct = ()
-    """The struct that the value (or each element of the list) is; empty: any JSON value, maps sorted."""
+    """The struct type of the value (or of each element of the list); empty: any JSON value, maps sorted."""
     zero: Any = OMIT  # why: any JSON value
-    """What stands for an absent value."""
+    """The value that is written for an absent one."""
 
 
 Struct: TypeAlias = tuple[Field, ...]
@@ -58,8 +58,9 @@ DEPLOYMENT_SPEC: Final[Struct] = (
     Field("strategy", zero={}),
     *(Field(name) for name in ("minReadySeconds", "revisionHistoryLimit", "paused", "progressDeadlineSeconds")),
 )
-"""Down to containers; what lies deeper, and fields not named here, follow sorted by name. Stable, and equal to OLM's
-for specs that use nothing else; any other spec costs one rewrite of the Deployment when OLM's cluster is taken over."""
+"""Declares the fields down to containers; deeper fields, and fields not named here, follow sorted by name. The order is
+stable, and equal to OLM's for specs without other fields; any other spec costs one rewrite of the Deployment when this
+program takes over a cluster from OLM."""
 
 
 def encode(value: object, struct: Struct = ()) -> str:

@@ -1,4 +1,4 @@
-"""Content hashes that OLM puts into names and labels (csv.md §16)."""
+"""The content hashes that OLM puts into names and labels (csv.md §16)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def cluster_role_name(csv: str, namespace: str, permission: ReadOnly) -> str:
 
 
 def joined(base: str, suffix: str) -> str:
-    """`base-suffix`, the base cut where both are too long; as in OLM nothing is cut of 63 characters together."""
+    """`base-suffix`, with the base truncated if the whole is too long; 63 characters are not truncated, as in OLM."""
     if len(base) + len(suffix) > _LABEL_LENGTH:
         base = base[: _LABEL_LENGTH - len(suffix) - 1]
     return f"{base}-{suffix}"
@@ -89,5 +89,5 @@ def api_hash(kind: str, version: str, group: str) -> str:
 
 
 def alongside_key(namespace: str, csv: str) -> str:
-    """End of the annotation key by which a CRD remembers the CSV that it was installed with."""
+    """The end of the annotation key on a CRD for the CSV with which it was installed."""
     return fnv1a(f"{namespace}/{csv}")

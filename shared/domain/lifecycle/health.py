@@ -1,4 +1,4 @@
-"""Whether the Deployments of a ClusterServiceVersion are the wanted ones and run (csv.md §6.4, §6.5)."""
+"""Checks that the Deployments of a ClusterServiceVersion are as wanted and available (csv.md §6.4, §6.5)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from shared.domain.lifecycle.deployments import hash_label
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The first thing that is wrong.
+    """The first problem of the Deployments.
 
-    `stuck`: the deadline passed; `outdated`: another Deployment is wanted; `rolling`: it changes its pods and stays
-    available meanwhile.
+    `stuck`: the progress deadline passed; `outdated`: the Deployment differs from the wanted one; `rolling`: it
+    replaces its pods and stays available meanwhile.
     """
 
     kind: Literal["missing", "stuck", "waiting", "outdated", "rolling"]
@@ -24,16 +24,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """How far one Deployment is."""
+    """The rollout state of one Deployment."""
 
     is_ready: bool
     message: str
     is_overdue: bool = False
-    """It gave up: no waiting helps."""
+    """The progress deadline passed: waiting does not help."""
 
 
 def rollout(deployment: ReadOnly) -> Rollout:
-    """Whether a Deployment runs what its spec says."""
+    """The rollout state of a Deployment: whether its pods run as its spec says."""
     name, status = name_of(deployment), deployment.get("status") or {}
     conditions = {str(item.get("type")): item for item in status.get("conditions") or ()}
     if (metadata(deployment).get("generation") or 0) > (status.get("observedGeneration") or 0):
@@ -52,7 +52,7 @@ def rollout(deployment: ReadOnly) -> Rollout:
 
 
 def first_problem(csv: ReadOnly, desired: Sequence[Manifest], labelled: Iterable[Manifest]) -> Problem | None:
-    """The first thing wrong, in the order of the strategy. `labelled`: the Deployments with this owner's labels."""
+    """The first problem in the order of the strategy, or None. `labelled`: the Deployments with this owner's labels."""
     present = {name_of(item): item for item in labelled}
     problems = (_problem(csv, item, present.get(name_of(item))) for item in desired)
     return next((problem for problem in problems if problem), None)
@@ -62,7 +62,7 @@ def _problem(csv: ReadOnly, wanted: ReadOnly, live: ReadOnly | None) -> Problem 
     name = name_of(wanted)
     if live is None:
         return Problem("missing", f"missing deployment with name={name}")
-    # First of all, so that an edit of the version also frees a Deployment that gave up.
+    # Checked first, so that an edit of the version also replaces a Deployment that exceeded its deadline.
     if message := _difference(csv, wanted, live):
         return Problem("outdated", message)
     progress = rollout(live)

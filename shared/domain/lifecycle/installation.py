@@ -10,13 +10,13 @@ _FAILED = "install strategy failed: "
 
 
 def started(status: Status) -> Verdict:
-    """Everything is written."""
+    """Installing, after all Deployments were written."""
     message = "waiting for install components to report healthy"
     return Verdict(status.to("Installing", "InstallSucceeded", message), message, waits_for="its Deployments")
 
 
 def refused(status: Status, message: str, *, is_forbidden: bool) -> Verdict:
-    """A write was refused; what is forbidden waits for other permissions, the rest is tried again after a pause."""
+    """Failed, because a write was refused: a forbidden one waits for changed permissions, others are retried later."""
     if is_forbidden:
         text = f"{_FAILED}{_FAILED}{message}"
         return Verdict(status.to("Failed", NO_RETRY, text), text, waits_for="permissions")

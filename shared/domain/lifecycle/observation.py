@@ -1,4 +1,4 @@
-"""From Installing to Succeeded, and what becomes of an operator that is not well (csv.md §4.4–4.6, §4.9)."""
+"""From Installing to Succeeded, and the phases of an unhealthy operator (csv.md §4.4–4.6, §4.9)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _UNWELL: Final[dict[str, tuple[Phase, str]]] = {
     "Succeeded": ("Failed", "ComponentUnhealthy"),
     "Failed": ("Pending", "NeedsReinstall"),
 }
-"""Phase and reason that follow when a Deployment is missing or not ready, by the phase before."""
+"""The phase and reason after a Deployment was found missing or not ready, by the phase before."""
 
 
 def is_observed(status: Status) -> bool:
-    """Whether the Deployments decide about this phase; of failures only those that they brought about."""
+    """Whether the Deployments decide this phase; for Failed only if they caused the failure."""
     return status.phase in ("Installing", "Succeeded") or (status.phase == "Failed" and status.reason in HEALTH_REASONS)
 
 
 def outgrown(csv: ReadOnly, status: Status) -> Verdict | None:
-    """Pending again, when the spec was edited and requires more than was checked."""
+    """Pending, when the spec was edited and has requirements that were not checked; else None."""
     if status.phase != "Succeeded" or is_judged(csv):
         return None
     message = "requirements not yet checked"
@@ -34,7 +34,7 @@ def outgrown(csv: ReadOnly, status: Status) -> Verdict | None:
 
 
 def is_outdated(status: Status, problem: Problem | None) -> bool:
-    """Whether the operator works, and another Deployment is wanted."""
+    """Whether the operator works, but a Deployment differs from the wanted one."""
     return status.phase == "Succeeded" and problem is not None and problem.kind == "outdated"
 
 

@@ -1,4 +1,4 @@
-"""`Subscription.spec.config` laid over the Deployments of a ClusterServiceVersion (csv.md §6.3)."""
+"""Applies `Subscription.spec.config` to the Deployments of a ClusterServiceVersion (csv.md §6.3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def config_of(csv: ReadOnly, subscriptions: Iterable[ReadOnly]) -> ReadOnly:
 
 
 def overridden(pod: ReadOnly, config: ReadOnly) -> Manifest:
-    """The pod spec with the configuration laid over it; init containers are left alone."""
+    """The pod spec with the configuration applied; init containers are not changed."""
     changed = dict(pod)
     for key, merge in _POD.items():
         if config.get(key) is not None:
@@ -44,7 +44,7 @@ def _put(target: Manifest, key: str, value: _Value) -> None:
 
 
 def by_name(present: Sequence[ReadOnly] | None, wanted: Sequence[ReadOnly]) -> list[ReadOnly]:
-    """Each wanted entry in the place of the one of its name, new ones behind."""
+    """The list in which each wanted entry replaces the present one of its name; new entries are appended."""
     replacements = {entry.get("name"): entry for entry in wanted}
     kept = [replacements.get(entry.get("name"), entry) for entry in present or ()]
     known = {entry.get("name") for entry in present or ()}
@@ -64,7 +64,7 @@ def _replaced(_: _Value, wanted: _Value) -> _Value:
 
 
 def _affinity(present: ReadOnly | None, wanted: Mapping[str, ReadOnly | None]) -> Manifest:
-    """`{}` clears all of it; of a part that is named `{}` clears the part, and anything else replaces it."""
+    """The affinity of the pod: a wanted `{}` clears all of it; a part with `{}` is cleared, any other part replaced."""
     if not wanted:
         return {}
     named = {key: value for key, value in wanted.items() if value is not None}

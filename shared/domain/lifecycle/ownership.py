@@ -1,4 +1,4 @@
-"""Who owns an object: OLM's owner labels and owner references, made and read in one place."""
+"""OLM's owner labels and owner references: makes and reads them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def labels_for(name: str, namespace: str, kind: str = CSV_KIND) -> dict[str, str
 
 
 def owner_reference(owner: ReadOnly, *, controller: bool = False) -> Manifest:
-    """A reference that lets garbage collection follow the owner and never blocks its deletion.
+    """An owner reference for garbage collection that never blocks the deletion of the owner.
 
-    The uid is the owner's; empty when the manifest carries none: whoever creates the object fills it in.
+    The uid is that of the owner; empty when its manifest has none: effects fill it in when they create the object.
     """
     return {
         "apiVersion": owner.get("apiVersion") or CLUSTER_SERVICE_VERSION.api_version,

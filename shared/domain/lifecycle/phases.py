@@ -1,4 +1,4 @@
-"""The status of a ClusterServiceVersion: how a phase is set, and what its history says (csv.md §2.2–2.4)."""
+"""The status of a ClusterServiceVersion: sets phases and keeps their history (csv.md §2.2–2.4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, n
 Phase = Literal["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing", "Deleting"]
 
 HISTORY: Final = 20
-"""How many conditions are kept."""
+"""Maximum number of conditions."""
 
 _FIRST_PAUSE: Final = timedelta(seconds=5)
 _LONGEST_PAUSE: Final = timedelta(minutes=5)
@@ -22,7 +22,7 @@ _RECENT: Final = timedelta(minutes=15)
 GROUP_REASONS: Final = frozenset(
     {"NoTargetNamespaces", "NoOperatorGroup", "TooManyOperatorGroups", "UnsupportedOperatorGroup"}
 )
-"""Failures that end when the OperatorGroup suits the ClusterServiceVersion."""
+"""Reasons of failures that end when the OperatorGroup supports the ClusterServiceVersion."""
 
 _UNCOPIABLE: Final = GROUP_REASONS | {
     "Copied",
@@ -43,7 +43,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The status of a ClusterServiceVersion on its way from what was read to what is written."""
+    """The status of a ClusterServiceVersion: as it was read, with the changes to write."""
 
     manifest: ReadOnly
     now: datetime
@@ -51,17 +51,17 @@ class Status:
 
     @property
     def phase(self) -> str:
-        """The present phase; empty before the first."""
+        """The present phase; empty before the first one."""
         return str(self.manifest.get("phase") or "")
 
     @property
     def reason(self) -> str:
-        """Why it is in that phase, one word."""
+        """The reason of the present phase, one word."""
         return str(self.manifest.get("reason") or "")
 
     @property
     def message(self) -> str:
-        """Why it is in that phase, for people."""
+        """The message of the present phase, for people."""
         return str(self.manifest.get("message") or "")
 
     @property
@@ -70,7 +70,7 @@ class Status:
         return instant(self.manifest.get("lastTransitionTime")) or self.now
 
     def to(self, phase: Phase, reason: str, message: str) -> Status:
-        """In another phase, with a notice; the same when phase, reason and message are what they were."""
+        """The status in another phase, with a notice; unchanged when phase, reason and message are the same."""
         if (phase, reason, message) == (self.phase, self.reason, self.message):
             return self
         now = timestamp(self.now)
@@ -87,12 +87,12 @@ class Status:
         return replace(self, manifest=manifest, notices=(*self.notices, notice))
 
     def requiring(self, requirements: Sequence[ReadOnly]) -> Status:
-        """With the given `requirementStatus`."""
+        """The status with the given `requirementStatus`."""
         return replace(self, manifest={**self.manifest, "requirementStatus": list(requirements)})
 
 
 def _with(history: Sequence[ReadOnly], entry: ReadOnly) -> list[ReadOnly]:
-    """The history and a new entry; one that changes neither phase nor reason is not kept."""
+    """The history with the new entry; an entry with the same phase and reason as the last is not added."""
     last = history[-1] if history else {}
     if (last.get("phase") or "", last.get("reason")) == (entry["phase"], entry["reason"]):
         return list(history)
@@ -100,7 +100,7 @@ def _with(history: Sequence[ReadOnly], entry: ReadOnly) -> list[ReadOnly]:
 
 
 def pause_left(status: Status, *, free: int) -> timedelta:
-    """How long a failed version still rests before it is tried again: the pause doubles with each recent failure.
+    """How long a failed version still waits before the next attempt: the pause doubles with each recent failure.
 
     The first `free` failures need no pause.
     """
@@ -112,12 +112,12 @@ def pause_left(status: Status, *, free: int) -> timedelta:
 
 
 def status_of(csv: ReadOnly, now: datetime) -> Status:
-    """The status that a ClusterServiceVersion was read with."""
+    """The status of a ClusterServiceVersion as it was read."""
     return Status(csv.get("status") or {}, now)
 
 
 def phase_of(csv: ReadOnly) -> str:
-    """`status.phase`, empty before the first."""
+    """`status.phase`, empty before the first phase."""
     return str((csv.get("status") or {}).get("phase") or "")
 
 
@@ -142,7 +142,7 @@ def is_uncopiable(csv: ReadOnly) -> bool:
 
 
 def instant(text: object) -> datetime | None:
-    """The instant that Kubernetes wrote; None when there is none or it cannot be read."""
+    """The time in a Kubernetes timestamp; None when it is absent or not valid."""
     try:
         return datetime.fromisoformat(str(text)) if text else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""From nothing to InstallReady, and back when a requirement is lost (csv.md §4.1, §4.2, §4.6)."""
+"""From a new version to InstallReady, and back when a requirement is lost (csv.md §4.1, §4.2, §4.6)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from shared.kinds import Ref
 
 NO_RETRY: Final = "InstallComponentFailedNoRetry"
 HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
-"""Failures that end when the Deployments are well."""
+"""Reasons of failures that end when the Deployments are healthy."""
 SLOWLY: Final = timedelta(minutes=5)
-"""How often something is tried again that an event ought to wake."""
+"""Interval of retries, as a fallback for events."""
 _PLAN_GRACE: Final = timedelta(minutes=1)
 _PLAN_PAUSE: Final = timedelta(milliseconds=250)
 _RECOVERED: Final = {
@@ -38,15 +38,15 @@ _RECOVERED: Final = {
 
 
 def is_young(csv: ReadOnly, now: datetime) -> bool:
-    """Whether the InstallPlan that made the version may still be making what it requires."""
+    """Whether the InstallPlan that created the version may still be creating its requirements."""
     created = instant(metadata(csv).get("creationTimestamp"))
     return phase_of(csv) in ("", "Pending") and created is not None and now - created <= _PLAN_GRACE
 
 
 def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Verdict | None:
-    """What to do while an InstallPlan is still making what the version requires.
+    """The verdict to wait while an InstallPlan is still creating the requirements of the version; else None.
 
-    Its end rings; to look at the requirements before would cost a reading of all of them per object it makes.
+    The end of the plan rings; to check earlier would read all requirements for each object that the plan creates.
     """
     found = (
         name_of(plan)
@@ -61,7 +61,7 @@ def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Verd
 
 
 def try_again(status: Status, witnesses: Iterable[ReadOnly]) -> Verdict:
-    """What becomes of an installation that was forbidden: it is tried again when roles changed, or after a while."""
+    """The verdict on an installation that was forbidden: try again when roles have changed, or after a pause."""
     changed = any(moment > status.since for item in witnesses for moment in _moments(item))
     rest = status.since + SLOWLY - status.now
     if changed or rest <= timedelta():
@@ -77,7 +77,7 @@ def _moments(manifest: ReadOnly) -> list[datetime]:
 
 
 def decide(csv: Manifest, facts: Facts, status: Status) -> Verdict:
-    """How far a version gets with the requirements as they are now."""
+    """The phase that follows from the present state of the requirements."""
     if status.phase == "Succeeded":
         return _still_met(csv, facts, status)
     if status.phase == "Failed":
@@ -102,13 +102,13 @@ def _still_met(csv: Manifest, facts: Facts, status: Status) -> Verdict:
 
 
 def unrecognized(status: Status, message: str) -> Verdict:
-    """The strategy is none that can be installed."""
+    """Failed, because the install strategy is not supported."""
     text = f"install strategy invalid: {message}"
     return Verdict(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
 
 
 def _recover(csv: Manifest, facts: Facts, status: Status) -> Verdict:
-    """Pending, when what made it fail is over; a failure that an edit must end stays as it is."""
+    """Pending, when the cause of the failure is gone; a failure that needs an edit stays."""
     if message := _RECOVERED.get(status.reason):
         return Verdict(status.to("Pending", "RequirementsUnknown", message), message)
     found = evaluate(csv, facts)
@@ -137,7 +137,7 @@ def _reinstall(status: Status) -> Verdict:
 
 def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     replaced = chain.predecessor(csv, facts.neighbours)
-    # The predecessor must notice that it is being replaced, whatever becomes of its successor.
+    # The predecessor must be informed that it is being replaced, even when its successor fails.
     rings = (Ref.of(replaced),) if replaced and phase_of(replaced) in ("Succeeded", "Failed") else ()
     if replaced and (gate := refusal(replaced, facts.objects)):
         message = f"operator is not upgradeable: {gate}"
@@ -174,11 +174,11 @@ def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None)
 
 
 NOT_YET = " not supported yet: "
-"""In every sentence about a part of a version that cannot be served; it stays until the version does without."""
+"""Part of every message about an unsupported part of a version, which waits until an edit removes that part."""
 
 
 def _unsupported(csv: ReadOnly) -> str:
-    """What the version defines that cannot be served yet; empty when all of it can."""
+    """The unsupported parts of the version (webhooks, APIServices); empty when all of it is supported."""
     spec = csv.get("spec") or {}
     if webhooks := [str(item.get("generateName")) for item in spec.get("webhookdefinitions") or ()]:
         return f"webhooks are{NOT_YET}{', '.join(webhooks)}"
@@ -191,7 +191,7 @@ def _unsupported(csv: ReadOnly) -> str:
 
 
 def _rival(csv: Manifest, neighbours: Sequence[Manifest]) -> str:
-    """Another version of the namespace, outside the replacement chain, that owns one of the same definitions."""
+    """Another version of the namespace, outside the replacement chain, that owns one of the same CRDs."""
     related = chain.replacement_chain(csv, tuple(neighbours))
     owned = owned_definitions(csv)
     rivals = (

@@ -1,4 +1,4 @@
-"""ServiceAccounts and roles that an InstallPlan makes for a ClusterServiceVersion (csv.md §5.7, catalog.md §4.6)."""
+"""The ServiceAccounts and roles that an InstallPlan creates for a version (csv.md §5.7, catalog.md §4.6)."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from shared.kinds import Kind
 
 
 def objects_for(csv: ReadOnly, namespace: str) -> tuple[Manifest, ...]:
-    """What must exist before the operator may run, in the order in which OLM makes it.
+    """The objects that the operator needs before it runs, in the order in which OLM creates them.
 
     Per ServiceAccount: the account (unless it is `default`), then the Roles, RoleBindings, ClusterRoles and
-    ClusterRoleBindings of its permissions (resolver.md §10.6). Owner references are without uid when the
-    ClusterServiceVersion has none yet. A strategy that nobody can install needs nothing.
+    ClusterRoleBindings of its permissions (resolver.md §10.6). Owner references have no uid when the
+    ClusterServiceVersion has none yet. An unsupported strategy needs no objects.
     """
     strategy = strategy_of(csv)
     if not isinstance(strategy, Strategy):
         return ()
     kind = kinds.CLUSTER_SERVICE_VERSION
-    # Bundles are not always right about what they hold; the stored owner is.
+    # The apiVersion, kind and namespace in a bundle are not always correct; the owner is the stored object.
     identity = {"apiVersion": kind.api_version, "kind": kind.kind}
     owner = {**csv, **identity, "metadata": {**metadata(csv), "namespace": namespace}}
     return tuple(_objects(owner, strategy))
 
 
 def given(csv: ReadOnly, plans: Iterable[ReadOnly]) -> frozenset[tuple[str, str]]:
-    """Kind and name of all that InstallPlans made for a version; the name of a role holds the hash of its rules."""
+    """Kind and name of the objects that InstallPlans created for a version; role names contain a hash of the rules."""
     statuses = (plan.get("status") or {} for plan in plans if phase_of(plan) == "Complete")
     steps = (step for status in statuses for step in status.get("plan") or ())
     made = (step.get("resource") or {} for step in steps if step.get("resolving") == name_of(csv))
@@ -57,7 +57,7 @@ def _role_and_binding(csv: ReadOnly, permission: Permission) -> tuple[Manifest, 
 
 
 def _cluster_role_and_binding(csv: ReadOnly, permission: Permission) -> tuple[Manifest, Manifest]:
-    """Only labels name the owner: an object without namespace cannot refer to one that has a namespace."""
+    """A ClusterRole and its binding, with owner labels only: cluster-scoped objects cannot have a namespaced owner."""
     meta = {"name": hashes.cluster_role_name(name_of(csv), namespace_of(csv), permission.manifest)}
     return _pair((kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING), meta, csv, permission)
 

@@ -1,4 +1,4 @@
-"""What a ClusterServiceVersion requires of the cluster, and whether it is there (csv.md §5)."""
+"""The requirements of a ClusterServiceVersion, and whether the cluster meets them (csv.md §5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.domain.semver import version as semver
 from shared.kinds import Kind, Ref
 
 GRANTING = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
-"""The kinds that grants are made of, in the order of `Grants`."""
+"""The kinds of roles and bindings, in the order of the fields of `Grants`."""
 
 Api: TypeAlias = tuple[str, str]
 """apiVersion and kind."""
@@ -24,21 +24,21 @@ Api: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was looked up about the requirements of one ClusterServiceVersion."""
+    """What was read about the requirements of one ClusterServiceVersion."""
 
     neighbours: tuple[Manifest, ...] = ()
     """The ClusterServiceVersions of its namespace."""
     objects: Mapping[Ref, Manifest | None] = field(default_factory=dict)
-    """The answers about `wanted_objects`."""
+    """The objects of `wanted_objects` as they were read."""
     served: frozenset[Api] = frozenset()
-    """Which of `wanted_apis` the API server serves."""
+    """The kinds of `wanted_apis` that the API server serves."""
     server_version: str = ""
     grants: Grants = field(default_factory=Grants)
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """The verdict on each requirement, as `requirementStatus` tells it."""
+    """The verdict on each requirement, in the form of `requirementStatus`."""
 
     are_met: bool
     statuses: tuple[Manifest, ...]
@@ -46,13 +46,13 @@ class Requirements:
 
 @dataclass(frozen=True, slots=True)
 class Undecidable:
-    """The ClusterServiceVersion itself is wrong: nobody can tell what it requires."""
+    """The ClusterServiceVersion itself is not valid, so its requirements are unknown."""
 
     message: str
 
 
 def wanted_objects(csv: ReadOnly, neighbours: Sequence[Manifest] = ()) -> tuple[Ref, ...]:
-    """The objects to look up."""
+    """The refs of the objects to read."""
     strategy = strategy_of(csv)
     accounts = strategy.service_accounts if isinstance(strategy, Strategy) else ()
     replaced = chain.predecessor(csv, neighbours)
@@ -70,19 +70,19 @@ def wanted_apis(csv: ReadOnly) -> tuple[Api, ...]:
 
 
 def malformed_definition(csv: ReadOnly) -> str:
-    """The first CustomResourceDefinition whose name lacks its group; empty when there is none."""
+    """The name of the first CustomResourceDefinition that lacks its group; empty without one."""
     section = _section(csv, "customresourcedefinitions")
     entries = (*(section.get("owned") or ()), *(section.get("required") or ()))
     return next((str(item.get("name")) for item in entries if "." not in str(item.get("name"))), "")
 
 
 def owned_definitions(csv: ReadOnly) -> frozenset[str]:
-    """The names of the CustomResourceDefinitions that it owns."""
+    """The names of the CustomResourceDefinitions that the version owns."""
     return frozenset(str(item.get("name")) for item in _section(csv, "customresourcedefinitions").get("owned") or ())
 
 
 def own_grants(csv: ReadOnly) -> tuple[Kind, ...]:
-    """The kinds of roles and bindings that an InstallPlan makes for it."""
+    """The kinds of roles and bindings that an InstallPlan creates for the version."""
     strategy = strategy_of(csv)
     if not isinstance(strategy, Strategy):
         return ()
@@ -92,7 +92,7 @@ def own_grants(csv: ReadOnly) -> tuple[Kind, ...]:
 
 
 def is_permitted(csv: ReadOnly, facts: Facts) -> bool:
-    """Whether more roles could not help: every rule is satisfied, or is not judged for want of its ServiceAccount."""
+    """Whether more roles cannot change the result: each rule is satisfied, or its ServiceAccount is missing."""
     strategy = strategy_of(csv)
     if not isinstance(strategy, Strategy):
         return True
@@ -103,12 +103,12 @@ def is_permitted(csv: ReadOnly, facts: Facts) -> bool:
 
 
 def wants_version(csv: ReadOnly) -> bool:
-    """Whether the version of the API server counts."""
+    """Whether a requirement depends on the version of the API server."""
     return bool(_spec(csv).get("minKubeVersion"))
 
 
 def is_judged(csv: ReadOnly) -> bool:
-    """Whether `requirementStatus` speaks of everything that the spec requires now."""
+    """Whether `requirementStatus` has an entry for everything that the spec requires now."""
     known, strategy = (csv.get("status") or {}).get("requirementStatus") or (), strategy_of(csv)
     found, minimum = evaluate(csv, Facts()), _spec(csv).get("minKubeVersion") or ""
     if isinstance(found, Undecidable) or isinstance(strategy, UnknownStrategy):
@@ -179,7 +179,7 @@ def _compare(minimum: str, server: str) -> tuple[str, str]:
 
 
 def _definitions(csv: ReadOnly) -> dict[str, ReadOnly]:
-    """Owned and required definitions by name, sorted; what is owned wins."""
+    """Owned and required CRDs by name, sorted; an owned entry overrides a required one."""
     section = _section(csv, "customresourcedefinitions")
     found = {str(item.get("name")): item for item in section.get("required") or ()}
     found |= {str(item.get("name")): item for item in section.get("owned") or ()}
@@ -227,7 +227,7 @@ def _service_name(entry: ReadOnly) -> str:
 
 
 def _required_services(csv: ReadOnly) -> list[ReadOnly]:
-    """Required aggregated APIs that it does not own itself; of equal names the last, sorted by name."""
+    """Required aggregated APIs that the version does not own, sorted by name; of equal names the last."""
     section = _section(csv, "apiservicedefinitions")
     owned = {_service_name(entry) for entry in section.get("owned") or ()}
     required = {_service_name(entry): entry for entry in section.get("required") or ()}

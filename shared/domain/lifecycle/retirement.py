@@ -1,4 +1,4 @@
-"""How one ClusterServiceVersion makes room for the next (csv.md §4.5-1, §4.6-1, §4.7)."""
+"""The replacement and deletion of a ClusterServiceVersion by its successor (csv.md §4.5-1, §4.6-1, §4.7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REPLACED = "has been replaced by a newer ClusterServiceVersion that has success
 
 
 def fails_forward(namespace: str, groups: Iterable[ReadOnly]) -> bool:
-    """Whether the group of the namespace lets a failed version be replaced."""
+    """Whether the OperatorGroup of the namespace allows the upgrade of a failed version."""
     return any(
         namespace_of(group) == namespace
         and (group.get("spec") or {}).get("upgradeStrategy") == "TechPreviewUnsafeFailForward"
@@ -25,7 +25,7 @@ def fails_forward(namespace: str, groups: Iterable[ReadOnly]) -> bool:
 
 
 def begin(csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOnly], status: Status) -> Verdict | None:
-    """Replacing, when a successor is there and this one has succeeded (or failed, and the group fails forward)."""
+    """Replacing, when a successor exists and this version has succeeded (or failed, and the group fails forward)."""
     following = chain.successor(csv, neighbours)
     if following is None or status.phase not in ("Succeeded", "Failed"):
         return None
@@ -38,9 +38,9 @@ def begin(csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOn
 
 
 def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> Verdict:
-    """Deleting, once nothing older is left and what replaces it has succeeded.
+    """Deleting, once no older version is left and its successor has succeeded.
 
-    Looking at the end of the chain as well keeps two versions in a row that both are being replaced from waiting for
+    The end of the chain is checked, too, so that two successive versions that are both being replaced do not wait for
     each other.
     """
     if status.phase == "Deleting":
@@ -54,7 +54,7 @@ def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> V
     last = chain.final(csv, neighbours)
     if "Succeeded" in (phase_of(following), phase_of(last)):
         return Verdict(status.to("Deleting", "Replaced", _REPLACED), _REPLACED)
-    # One that is not installed yet may be waiting for what this one's OperatorCondition says.
+    # A successor that is not installed yet may wait for the OperatorCondition of this version.
     rings = (Ref.of(following),) if phase_of(following) == "Pending" else ()
     return replace(_waits(status, f"{name_of(last)} to succeed"), rings=rings)
 
@@ -64,17 +64,17 @@ def _waits(status: Status, what: str) -> Verdict:
 
 
 def left_behind(ref: Ref, neighbours: Iterable[Manifest]) -> tuple[Ref, ...]:
-    """Who waited for a version that is gone: what replaces it."""
+    """The refs of the versions that waited for a deleted one: its successors."""
     gone: Manifest = {"metadata": {"name": ref.name, "namespace": ref.namespace}}
     return tuple(map(Ref.of, chain.successors(gone, neighbours)))
 
 
 def related(csv: ReadOnly, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:
-    """What it replaces and what replaces it: they wait for its phase."""
+    """The refs of its predecessor and successors, which wait for its phase."""
     older = chain.predecessor(csv, neighbours)
     return tuple(map(Ref.of, (*((older,) if older else ()), *chain.successors(csv, neighbours))))
 
 
 def is_deleted(csv: ReadOnly) -> bool:
-    """Whether its deletion was asked for."""
+    """Whether the object is being deleted (`deletionTimestamp`)."""
     return bool(metadata(csv).get("deletionTimestamp"))

@@ -11,12 +11,12 @@ from shared.domain.bundle.typed import MistypedError, arranged
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What a ServiceAccount of the operator may do."""
+    """The permissions of one ServiceAccount of the operator."""
 
     service_account: str
     rules: tuple[ReadOnly, ...]
     manifest: ReadOnly
-    """As OLM reads it, so without what it does not know: the names of its roles are hashes of this."""
+    """The permission as OLM reads it, without fields unknown to OLM: the names of its roles are hashes of this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class UnknownStrategy:
-    """A strategy that nobody can install."""
+    """A strategy that is not supported."""
 
     message: str = "unrecognized install strategy"
 

@@ -1,4 +1,4 @@
-"""Whether the installed operator allows its successor to be installed (csv.md §11.4)."""
+"""Checks whether the installed operator allows its upgrade (`Upgradeable`, csv.md §11.4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.kinds import OPERATOR_CONDITION, Ref
 
 
 def refusal(predecessor: ReadOnly, objects: Mapping[Ref, Manifest | None]) -> str:
-    """Why the predecessor must not be replaced now; empty when it may (also when it says nothing)."""
+    """Why the predecessor must not be replaced now; empty when it may, also without an OperatorCondition."""
     condition = objects.get(OPERATOR_CONDITION.ref(name_of(predecessor), namespace_of(predecessor)))
     if condition is None:
         return ""

@@ -1,4 +1,4 @@
-"""What was decided about a ClusterServiceVersion, before it becomes writes."""
+"""The decision about a ClusterServiceVersion, before it becomes writes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from shared.kinds import Ref
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The status it gets, and what else follows."""
+    """The new status of a version, and what else follows from the decision."""
 
     status: Status
     sentence: str
-    """What was decided and why, for people."""
+    """What was decided and why, for the journal."""
     rings: tuple[Ref, ...] = ()
-    """ClusterServiceVersions that this concerns."""
+    """The ClusterServiceVersions to wake."""
     waits_for: str = ""
-    """What it waits for; empty when it goes on by itself."""
+    """What the version waits for; empty when it does not wait."""
     again_in: timedelta | None = None
     patch: Manifest = field(default_factory=dict)
-    """Merge patch of its metadata; whoever patches leaves the status to the run that the patch rings."""
+    """Merge patch of its metadata; the status is then written by the run that the patch rings."""

@@ -1,1 +1,1 @@
-"""InstallPlans: their steps, how they are written, and how they are carried out."""
+"""InstallPlans: their steps, their creation, and their execution."""

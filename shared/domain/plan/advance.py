@@ -1,4 +1,4 @@
-"""One pass over the steps of a plan, in order, up to the first that fails. It reads only through what it is given."""
+"""One pass over the steps of a plan, in order, up to the first one that fails; it reads only through its arguments."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from shared.kinds import Kind, Ref
 
 
 class World(Protocol):
-    """What a pass may ask about the cluster."""
+    """The reads of the cluster that a pass makes."""
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The object, or None."""
+        """The object, or None when it does not exist."""
         ...
 
     def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
@@ -38,38 +38,38 @@ class World(Protocol):
 
 
 class Served(Protocol):
-    """What a pass may ask about the API server."""
+    """The discovery that a pass uses."""
 
     def find(self, api_version: str, kind: str) -> Kind | None:
-        """The served kind, or None."""
+        """The kind, or None when the API server does not serve it."""
         ...
 
 
 class _Failure(Exception):
-    """A step cannot be carried out, for the reason given."""
+    """A step cannot be executed; the message says why."""
 
 
 class _Occupied(_Failure):
-    """Something has the name of what is to be created, and may go at any time."""
+    """Another object has the name of the object to create, and may be deleted at any time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the pass came."""
+    """The result of a pass."""
 
     actions: tuple[Action, ...]
-    """Of the steps up to the one that failed; the others stay as they are."""
+    """The actions of the steps up to the one that failed; the other steps stay unchanged."""
     statuses: tuple[str, ...]
-    """Of all steps, once the actions are done."""
+    """The status of all steps after the actions."""
     error: str = ""
     is_curable: bool = False
-    """The error may go at any time, by something done elsewhere."""
+    """The error may go away at any time, by a change somewhere else."""
     warnings: tuple[str, ...] = ()
-    """What people should know about although it stopped nothing."""
+    """Warnings for people; they stopped no step."""
 
 
 class _Pass:
-    """One pass: the plan, and what it has asked so far; each question once, and only when a step needs the answer."""
+    """One pass: the plan, and the objects read so far; each is read once, and only when a step needs it."""
 
     def __init__(self, plan: ReadOnly, world: World, served: Served, home: str) -> None:
         self.plan, self.world, self.served, self.home = plan, world, served, home
@@ -81,7 +81,7 @@ class _Pass:
 
     @cached_property
     def csvs(self) -> Mapping[str, Manifest]:
-        """The ClusterServiceVersions of the namespace that are no copies, by name."""
+        """The ClusterServiceVersions of the namespace that are not copies, by name."""
         found = self.world.list(kinds.CLUSTER_SERVICE_VERSION, namespace_of(self.plan))
         return {name_of(csv): csv for csv in found if not is_copy(csv)}
 
@@ -91,7 +91,7 @@ class _Pass:
         return self.world.list(kinds.OPERATOR_GROUP, namespace_of(self.plan))
 
     def live(self, kind: Kind, name: str) -> Manifest | None:
-        """The object as it is; several of a namespaced kind come in one answer."""
+        """The stored object, or None; several objects of a namespaced kind are read with one list."""
         if kind == kinds.CLUSTER_SERVICE_VERSION and name in self.csvs:
             return self.csvs[name]
         if kind.is_namespaced and kind.kind in self._listed:
@@ -112,7 +112,7 @@ class _Pass:
 
 
 def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progress:
-    """What the next pass over a plan does; `home` is the namespace that pull secrets are copied from."""
+    """The actions of the next pass over a plan; `home` is the namespace from which pull secrets are copied."""
     planned = (plan.get("status") or {}).get("plan") or ()
     statuses = [str(step.get("status") or "Unknown") for step in planned]
     going, error, is_curable = _Pass(plan, world, served, home), "", False
@@ -138,7 +138,7 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
         return _act_on_crd(going, step, resource, place)
     manifest = _manifest(going, step, resource)
     if step.get("status") == "WaitingForApi":
-        return Action("Present")  # only definitions wait: a plan of OLM's may say so of anything
+        return Action("Present")  # only CRDs wait, but a plan that OLM wrote may have this status on any step
     if step.get("status") not in ("Unknown", "NotPresent"):
         raise _Failure(INVALID_PLAN)
     if resource.kind == "Secret":
@@ -161,7 +161,7 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
 
 
 def _version(going: _Pass, csv: Manifest, live: ReadOnly | None) -> Manifest:
-    """A version as a member of its group. Only a plan that somebody made by hand brings one that it does not name."""
+    """A version as a member of its group. Only a plan made by hand contains a version that it does not name."""
     if live is not None and is_copy(live):
         raise _Occupied(f"{occupied(name_of(csv), home_of(live))}. {way_out(home_of(live))}")
     named = (going.plan.get("spec") or {}).get("clusterServiceVersionNames") or ()
@@ -174,7 +174,7 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
     manifest = _manifest(going, step, resource)
     is_waiting = step.get("status") == "WaitingForApi"
     if is_waiting and (apis := crds.apis(manifest)) and all(going.served.find(*api) for api in apis):
-        return Action("Created")  # one answer of discovery tells of all definitions of a group
+        return Action("Created")  # one discovery request covers all CRDs of a group
     live = going.live(crds.RULE.kind, resource.name)
     if is_waiting and live is not None:
         if problem := crds.rejected(live):
@@ -190,7 +190,7 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
 
 
 def _checked(world: World, new: Manifest, live: Manifest) -> Iterator[str]:
-    """Warnings about an update that is safe; _Failure when it is not."""
+    """Warnings about a safe update of a CRD; _Failure when the update is not safe."""
     for kind in stored.to_check(live, new):
         for misfit in islice(stored.misfits(new, kind, world.list(kind)), 1):
             if not stored.converts_by_webhook(new):
@@ -204,7 +204,7 @@ def _checked(world: World, new: Manifest, live: Manifest) -> Iterator[str]:
 
 
 def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
-    """A pull secret, copied from where the catalogs are that serve every namespace; one that is there stays."""
+    """Copy a pull secret from the namespace of the global catalogs; an existing secret is not changed."""
     if going.world.get(kinds.SECRET.ref(resource.name, place.namespace)) is not None:
         return Action("Present")
     source = going.world.get(kinds.SECRET.ref(resource.name, going.home))

@@ -1,4 +1,4 @@
-"""Whether a version that a plan does not name may own what it wants to own (catalog.md §4.5)."""
+"""Checks whether a version that a plan does not name may own its CRDs (catalog.md §4.5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.api.manifest import ReadOnly, name_of, namespace_of
 
 
 def competing(csv: ReadOnly, live: Iterable[ReadOnly]) -> str:
-    """Why not: others of its namespace own one of its definitions already; empty when nobody else does."""
+    """Why not: another version of its namespace owns one of its CRDs already; empty when it may."""
     owners = {name_of(one): _owned(one) for one in live}
     for definition in _owned(csv):
         found = sorted(name for name, owned in owners.items() if definition in owned)

@@ -1,4 +1,4 @@
-"""The InstallPlan of one component: object, status and name (catalog.md §3.7 G, §4.2)."""
+"""Builds the InstallPlan of one component: object, status and name (catalog.md §3.7 G, §4.2)."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ _REFUSED = "EnsureInstallPlanFailed"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a plan is made of."""
+    """The input of an InstallPlan."""
 
     subscriptions: Sequence[ReadOnly]
-    """Those that own it."""
+    """The Subscriptions that own the plan."""
     bundles: Sequence[tuple[Chosen, UnpackedBundle]]
     is_manual: bool
     generation: int
 
     @property
     def namespace(self) -> str:
-        """Where the plan is."""
+        """The namespace of the plan."""
         return namespace_of(self.subscriptions[0])
 
     @property
     def csvs(self) -> list[str]:
-        """The names of the versions that it installs, each once."""
+        """The names of the ClusterServiceVersions that the plan installs, each once."""
         return list(dict.fromkeys(chosen.bundle.name for chosen, _ in self.bundles))
 
     @property
     def components(self) -> dict[str, str]:
-        """The labels of the operators that it brings."""
+        """The component labels of the operators that the plan installs."""
         return {components.label(chosen.package, self.namespace): "" for chosen, _ in self.bundles}
 
     @property
     def known(self) -> int:
-        """The newest generation that its owners know of."""
+        """The highest generation in the status of its owners."""
         return max((one.get("status") or {}).get("installPlanGeneration") or 0 for one in self.subscriptions)
 
     @property
     def name(self) -> str:
-        """Derived from the content, so that writing it twice writes it once, whatever plans the neighbours get."""
+        """The name, derived from the content: a repeated run creates no second plan; other plans do not affect it."""
         owners = sorted(uid_of(one) or name_of(one) for one in self.subscriptions)
         images = [chosen.bundle.image for chosen, _ in self.bundles]
         content = json.dumps([self.namespace, self.known, owners, self.csvs, images])
@@ -87,7 +87,7 @@ def manifest(draft: Draft) -> Manifest:
 
 
 def status(draft: Draft) -> Manifest:
-    """Its first status: every step, all still unknown; what is needed by others gets a Subscription, too."""
+    """The first status of the plan: all steps, still `Unknown`; a dependency also gets a step for its Subscription."""
     return {
         "phase": "RequiresApproval" if draft.is_manual else "Installing",
         "catalogSources": sorted({chosen.catalog.key.name for chosen, _ in draft.bundles}),
@@ -100,7 +100,7 @@ def status(draft: Draft) -> Manifest:
 
 
 def reference(chosen: Chosen) -> Reference:
-    """Where the objects of a chosen bundle are."""
+    """The reference to the unpacked objects of a chosen bundle."""
     key = chosen.catalog.key
     properties = annotation(chosen.bundle, chosen.package)
     return Reference(bundle_hash(chosen.bundle.image), key.namespace, key, chosen.replaces, properties)
@@ -109,7 +109,7 @@ def reference(chosen: Chosen) -> Reference:
 def numbered(
     drafts: Iterable[Draft], subscriptions: Iterable[ReadOnly], plans_there: Sequence[ReadOnly]
 ) -> Iterator[tuple[Draft, ReadOnly | None]]:
-    """Each draft with its generation, and the plan that an interrupted run left for it; once refused, it comes last."""
+    """Each draft with its generation, and the plan that an interrupted run left for it; refused drafts come last."""
     generation = next_generation(subscriptions, plans_there)
     for number, draft in enumerate(sorted(drafts, key=_was_refused)):
         plan = unfinished(draft, plans_there)
@@ -122,14 +122,14 @@ def _was_refused(draft: Draft) -> bool:
 
 
 def next_generation(subscriptions: Iterable[ReadOnly], plans: Iterable[ReadOnly]) -> int:
-    """One more than every generation in the namespace."""
+    """One more than the highest generation in the namespace."""
     used = [(one.get("status") or {}).get("installPlanGeneration") or 0 for one in subscriptions]
     used += [(one.get("spec") or {}).get("generation") or 0 for one in plans]
     return max(used, default=0) + 1
 
 
 def unfinished(draft: Draft, plans: Iterable[ReadOnly]) -> ReadOnly | None:
-    """A plan with this very content that an interrupted run left behind: newer than what its owners know of."""
+    """A plan with the same content that an interrupted run left: its generation is newer than its owners know."""
     owners = {uid_of(one) for one in draft.subscriptions}
     for plan in plans:
         spec: Mapping[str, object] = plan.get("spec") or {}
@@ -141,13 +141,13 @@ def unfinished(draft: Draft, plans: Iterable[ReadOnly]) -> ReadOnly | None:
 
 
 def subscribed(draft: Draft, subscription: ReadOnly) -> str:
-    """The version that a Subscription of the plan gets; empty when none of them is for it."""
+    """The name of the version that the plan installs for a Subscription; empty without one."""
     mine = (chosen.bundle.name for chosen, _ in draft.bundles if name_of(subscription) in chosen.subscribers)
     return next(mine, "")
 
 
 def followed(draft: Draft, plan: ReadOnly | None, now: datetime) -> Iterator[tuple[ReadOnly, Manifest]]:
-    """The Subscriptions that get something from the plan, each with its new status."""
+    """The Subscriptions for which the plan installs a version, each with its new status."""
     name = name_of(plan) if plan else draft.name
     fields = {"installPlanGeneration": draft.generation, **plans.references(name, draft.namespace, plan)}
     for one in draft.subscriptions:
@@ -158,7 +158,7 @@ def followed(draft: Draft, plan: ReadOnly | None, now: datetime) -> Iterator[tup
 
 
 def refused(draft: Draft, message: str, now: datetime) -> Iterator[tuple[ReadOnly, Manifest]]:
-    """The Subscriptions whose plan the server refused, each with the status that says so anew."""
+    """The Subscriptions whose plan the server refused, each with the new status that reports it."""
     told = f"error ensuring InstallPlan: {message}"
     failed = Condition(BUNDLE_UNPACK_FAILED, "True", _REFUSED, told)
     for one in draft.subscriptions:

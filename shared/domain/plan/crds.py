@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions of a plan: remembered, never made unsafe, never deleted (catalog.md §4.8)."""
+"""The CustomResourceDefinitions of a plan: created, updated only when safe, never deleted (catalog.md §4.8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _V1BETA1 = "apiextensions.k8s.io/v1beta1"
 
 
 def unsupported(manifest: ReadOnly) -> str:
-    """Why the definition cannot be read at all; empty when it can."""
+    """Why the definition is not supported; empty when it is."""
     version = manifest.get("apiVersion")
     return (
         "" if version in (RULE.kind.api_version, _V1BETA1) else f"CRD APIVersion from manifest not supported: {version}"
@@ -23,7 +23,7 @@ def unsupported(manifest: ReadOnly) -> str:
 
 
 def apis(manifest: ReadOnly) -> tuple[tuple[str, str], ...]:
-    """ApiVersion and kind of every API that the definition serves."""
+    """The apiVersion and kind of every API that the definition serves."""
     spec = manifest.get("spec") or {}
     kind = str((spec.get("names") or {}).get("kind") or "")
     return tuple(
@@ -32,14 +32,14 @@ def apis(manifest: ReadOnly) -> tuple[tuple[str, str], ...]:
 
 
 def establish(live: ReadOnly) -> Action:
-    """How a definition that was created is doing; only a served API counts as created."""
+    """The status of the step for a created definition: `Created` only when its APIs are served."""
     conditions = {one.get("type"): one.get("status") for one in (live.get("status") or {}).get("conditions") or ()}
     is_served = conditions.get("Established") == conditions.get("NamesAccepted") == "True"
     return Action("Created" if is_served else "WaitingForApi")
 
 
 def rejected(live: ReadOnly) -> str:
-    """Why the server will not serve the definition; empty while it may."""
+    """Why the server does not accept the definition; empty otherwise."""
     conditions = (live.get("status") or {}).get("conditions") or ()
     return next(
         (
@@ -67,7 +67,7 @@ def act(manifest: ReadOnly, live: ReadOnly | None, place: Place, csvs: Collectio
 
 
 def risk(manifest: ReadOnly, live: ReadOnly) -> str:
-    """Why the update would lose stored objects; empty when it would not."""
+    """Why the update could lose stored objects; empty when it is safe."""
     for version in lost_versions(live, manifest):
         return (
             f'risk of data loss updating "{name_of(live)}": new CRD removes version {version} that is listed as a '
@@ -80,7 +80,7 @@ _PREFIX = names.INSTALLED_ALONGSIDE_PREFIX
 
 
 def _alongside(source: ReadOnly, place: Place, csvs: Collection[str]) -> dict[str, str]:
-    """The annotations of a source, with the versions it was installed with: this one, and those still there."""
+    """The annotations with the versions that installed the definition: this one, and earlier ones that still exist."""
     kept = {
         key: value
         for key, value in annotations_of(source).items()
@@ -92,13 +92,13 @@ def _alongside(source: ReadOnly, place: Place, csvs: Collection[str]) -> dict[st
 
 
 def _may_exist(owner: str, place: Place, csvs: Collection[str]) -> bool:
-    """False only for a CSV of this namespace that is not there; of others nothing is known here."""
+    """False only for a CSV of this namespace that does not exist; CSVs of other namespaces are not known here."""
     namespace, _, csv = owner.partition("/")
     return namespace != place.namespace or csv in csvs
 
 
 def _with_ca_bundle(wanted: Manifest, live: ReadOnly) -> Manifest:
-    """The definition with the CA that somebody injected into the live one, if it brings none itself."""
+    """The definition with the `caBundle` that somebody injected into the live one, unless it has its own."""
     path = ("spec", "conversion", "webhook", "clientConfig")
     old, new = _at(live, path), _at(wanted, path)
     if not new or new.get("caBundle") or not old.get("caBundle"):

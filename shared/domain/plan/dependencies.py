@@ -1,4 +1,4 @@
-"""The Subscriptions that a plan brings along, for what nobody has asked for but somebody needs (resolver.md §10.5)."""
+"""The Subscriptions that a plan creates for dependencies without one (resolver.md §10.5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHARACTERS = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
 def steps(chosen: Iterable[Chosen], namespace: str) -> Iterator[Manifest]:
-    """A step per bundle that no Subscription asked for."""
+    """One step for each bundle that no Subscription requested."""
     kind = kinds.SUBSCRIPTION
     for one in chosen:
         if one.subscribers:
@@ -38,7 +38,7 @@ def steps(chosen: Iterable[Chosen], namespace: str) -> Iterator[Manifest]:
 
 
 def subscription(chosen: Chosen, namespace: str) -> Manifest:
-    """The Subscription that keeps a dependency up to date, begun at the version that was chosen."""
+    """The Subscription that keeps a dependency up to date, starting at the chosen version."""
     kind, key = kinds.SUBSCRIPTION, chosen.catalog.key
     name = _name(f"{chosen.package}-{chosen.channel}-{key.name}-{key.namespace}")
     return {
@@ -57,13 +57,13 @@ def subscription(chosen: Chosen, namespace: str) -> Manifest:
 
 
 def generated(plan: ReadOnly) -> tuple[str, ...]:
-    """The names of the Subscriptions that a plan brings along."""
+    """The names of the Subscriptions that a plan creates."""
     resources = (step.get("resource") or {} for step in (plan.get("status") or {}).get("plan") or ())
     return tuple(str(one.get("name")) for one in resources if one.get("kind") == kinds.SUBSCRIPTION.kind)
 
 
 def _name(wanted: str) -> str:
-    """The name that OLM gives; where the API server would refuse that one, as much of it as it takes."""
+    """The name that OLM gives; truncated, with a hash, where the API server would refuse it."""
     if len(wanted) <= _LONGEST and _CHARACTERS.fullmatch(wanted):
         return wanted
     digest = hashlib.sha256(wanted.encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Plans that could be written now: of each component whose bundles are all unpacked."""
+"""The drafts of plans that can be written now: for each component whose bundles are all unpacked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from shared.domain.unpack.content import bundle_in
 from shared.kinds import Ref
 
 Get = Callable[[Ref], Manifest | None]
-"""The object, or None; each answer costs a request."""
+"""Reads an object, None when it does not exist; each call is one request."""
 
 
 def drafts(components: Iterable[Component], subscriptions: Sequence[ReadOnly], get: Get) -> Iterator[Draft]:
-    """The plan of each component, its generation still open; none where a bundle is missing or nothing was chosen."""
+    """The draft of each component, without its generation; none when a bundle is missing or nothing was chosen."""
     for component in components:
         if bundles := _bundles(component, get):
             owners = [one for one in subscriptions if name_of(one) in component.subscribers]
@@ -26,7 +26,7 @@ def drafts(components: Iterable[Component], subscriptions: Sequence[ReadOnly], g
 
 
 def _bundles(component: Component, get: Get) -> list[tuple[Chosen, UnpackedBundle]]:
-    """What the component gets; empty as long as one of its bundles is missing."""
+    """The chosen and unpacked bundles of the component; empty while one of them is not unpacked."""
     found: list[tuple[Chosen, UnpackedBundle]] = []
     for chosen in component.chosen:
         place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)

@@ -1,4 +1,4 @@
-"""What one step of a plan writes, by the kind of its object (catalog.md §4.5)."""
+"""The write of one step of a plan, by the kind of its object (catalog.md §4.5)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FINISHED = ("Present", "Created")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How objects of a kind are written."""
+    """The rule for writing objects of a kind."""
 
     kind: Kind
     owner: Owner = "none"
-    """How the object names its ClusterServiceVersion."""
+    """How the object refers to its ClusterServiceVersion."""
     is_updated: bool = True
-    """An object that is there already takes the new content; otherwise it is left alone."""
+    """Whether an existing object is updated; otherwise it is not changed."""
 
 
 RULES: Mapping[str, Rule] = {
@@ -40,7 +40,7 @@ RULES: Mapping[str, Rule] = {
     "Service": Rule(kinds.SERVICE, "reference"),
     "ConfigMap": Rule(kinds.CONFIG_MAP, "reference"),
 }
-"""The kinds that OLM knows; CustomResourceDefinitions have a page of their own (`crds.py`)."""
+"""The kinds that OLM knows; CustomResourceDefinitions are in `crds.py`."""
 
 SUPPORTED = frozenset({
     "PrometheusRule", "ServiceMonitor", "PodDisruptionBudget", "PriorityClass", "VerticalPodAutoscaler",
@@ -51,7 +51,7 @@ SUPPORTED = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a plan is carried out, and for which of its versions."""
+    """The namespace and name of a plan, and the name of the version to which a step belongs."""
 
     namespace: str
     plan: str
@@ -60,24 +60,24 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What becomes of a step: its new status, and the object to create or to put in place, if any."""
+    """The action of a step: its new status, and the object to create or to replace, if any."""
 
     status: StepStatus
     create: Manifest | None = None
     replace: Manifest | None = None
     index: int = 0
-    """Of the step in its plan."""
+    """The index of the step in its plan."""
 
 
 def warned(step: ReadOnly) -> str:
-    """What the server warned about while a step was carried out, as a sentence to be completed."""
+    """The message of the Event about the server's warnings for a step; see `Create.on_warning`."""
     resource, operator = step.get("resource") or {}, step.get("resolving")
     where = f'installation of operator "{operator}"' if operator else "operator installation"
     return f'warning(s) generated during {where} ({resource.get("kind")} "{resource.get("name")}")'
 
 
 def rule_for(kind: str, served: Kind | None) -> Rule | None:
-    """How a kind is written; None for one that bundles may not ship. `served` is what discovery says about others."""
+    """The rule for a kind; None when bundles may not contain it. `served` is the discovered kind of other kinds."""
     if kind in RULES:
         return RULES[kind]
     if kind not in SUPPORTED or served is None:
@@ -86,7 +86,7 @@ def rule_for(kind: str, served: Kind | None) -> Rule | None:
 
 
 def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
-    """The object as the plan wants it: in the plan's namespace, labelled, owned as its kind asks."""
+    """The object to write: in the namespace of the plan, with labels, and with the owner that the rule demands."""
     labels = {**labels_of(manifest), names.MANAGED: "true", **_owner_labels(rule, place)}
     meta = {**metadata(manifest), "labels": labels}
     meta.pop("namespace", None)
@@ -101,21 +101,21 @@ def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
 
 
 def copied(secret: ReadOnly, place: Place) -> Manifest:
-    """What a Secret holds, as one of the plan's namespace that nobody owns."""
+    """A copy of the Secret in the namespace of the plan, without an owner."""
     meta = {"name": name_of(secret), "namespace": place.namespace, "labels": {names.MANAGED: "true"}}
     held = {key: secret[key] for key in ("type", "data") if key in secret}
     return {"apiVersion": kinds.SECRET.api_version, "kind": kinds.SECRET.kind, "metadata": meta, **held}
 
 
 def act(wanted: Manifest, live: ReadOnly | None, rule: Rule) -> Action:
-    """Create what is missing, bring up to date what is there."""
+    """Create the object when it is missing, update it when it exists."""
     if live is None:
         return Action("Created", create=wanted)
     return Action("Present", replace=merged(wanted, live) if rule.is_updated else None)
 
 
 def merged(wanted: Manifest, live: ReadOnly) -> Manifest:
-    """The wanted object on top of the live one: what others added to its metadata stays, and what cannot change."""
+    """The wanted object, with the metadata that others added to the live one, and with its immutable fields."""
     old, new = metadata(live), metadata(wanted)
     meta = {**new, "resourceVersion": version_of(live)}
     for key in ("labels", "annotations"):
@@ -133,18 +133,18 @@ def merged(wanted: Manifest, live: ReadOnly) -> Manifest:
 
 _ACCOUNT = kinds.SERVICE_ACCOUNT.kind
 _ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort")
-"""What the server gave to a Service and does not let go."""
+"""The fields that the server allocated for a Service and that cannot change."""
 
 
 def _united(old: list[Manifest], new: list[Manifest]) -> list[Manifest]:
-    """Both lists, each owner once; an owner without uid is about to be made, so who had its name before is gone."""
+    """Both lists, each owner once; an owner without uid is not created yet, so it replaces an older one of its name."""
     coming = {(one.get("kind"), one.get("name")) for one in new if not one.get("uid")}
     kept = [one for one in old if (one.get("kind"), one.get("name")) not in coming]
     return list({(one.get("kind"), one.get("name"), one.get("uid") or ""): one for one in (*kept, *new)}.values())
 
 
 def _owner(place: Place) -> Manifest:
-    """The ClusterServiceVersion; its uid is looked up when the object is written."""
+    """The owner reference to the ClusterServiceVersion; its uid is read when the object is written."""
     return {
         "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version,
         "kind": kinds.CLUSTER_SERVICE_VERSION.kind,
@@ -165,7 +165,7 @@ def _owner_labels(rule: Rule, place: Place) -> dict[str, str]:
 
 
 def not_served(kind: str, name: str, group: str, version: str) -> str:
-    """The sentence for an API that the server does not have."""
+    """The message for an API that the server does not serve."""
     return (
         f"api-server resource not found installing {kind} {name}: GroupVersionKind {group}/{version}, Kind={kind} "
         "not found on the cluster. This API may have been deprecated and removed, see "

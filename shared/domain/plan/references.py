@@ -1,4 +1,4 @@
-"""A step's manifest as a reference to the ConfigMap that holds its bundle (catalog.md §4.6)."""
+"""The manifest of a step as a reference to the ConfigMap that contains its bundle (catalog.md §4.6)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from shared.domain.resolver.model import CatalogKey
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where the manifest of a step is, and what the catalog said about its bundle."""
+    """The ConfigMap that contains the manifest of a step, and the catalog's properties of the bundle."""
 
     name: str
-    """The ConfigMap."""
+    """The name of the ConfigMap."""
     namespace: str
     catalog: CatalogKey
     replaces: str = ""
@@ -22,7 +22,7 @@ class Reference:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """The package that the properties name; none when they name none, or cannot be read."""
+        """The packages that the properties name; empty when they name none, or are not valid."""
         try:
             stated = json.loads(self.properties)
         except ValueError:
@@ -51,7 +51,7 @@ class Reference:
 
 
 def parse(manifest: str) -> Reference | None:
-    """The reference that a step's manifest is; None when it is the object itself."""
+    """The reference in the manifest of a step; None when the manifest is the object itself."""
     try:
         stated = json.loads(manifest)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The phases of an InstallPlan, as values of its status (catalog.md §4.3)."""
+"""The phases of an InstallPlan and the changes of its status (catalog.md §4.3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Somebody has to approve."""
+    """The plan waits for approval."""
 
     message: str
     status: Manifest
@@ -36,13 +36,13 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """The plan is carried out."""
+    """The plan may be executed."""
 
     status: Manifest
 
 
 def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked | Waiting | Going:
-    """Whether a plan that is not finished may go on."""
+    """Whether an unfinished plan may be executed now."""
     status = plan.get("status") or {}
     if message := obstacle(groups):
         return Blocked(message, blocked(status, message, now))
@@ -53,14 +53,14 @@ def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked |
 
 
 def is_finished(plan: ReadOnly) -> bool:
-    """Nothing is to be done: no steps (a plan without status), a final phase, or one that nobody may carry out."""
+    """Whether nothing is left to do: no steps (a plan without status), a final phase, or a plan that must not run."""
     status = plan.get("status") or {}
     is_empty = not (status.get("plan") or status.get("bundleLookups"))
     return is_empty or status.get("phase") not in ("RequiresApproval", "Installing")
 
 
 def obstacle(groups: Sequence[ReadOnly]) -> str:
-    """Why nothing may be installed in the namespace, whoever approves; empty when it may."""
+    """Why nothing may be installed in the namespace, even with approval; empty when it may."""
     managing = [group for group in groups if (group.get("status") or {}).get("namespaces")]
     if refused := [why for group in groups if (why := refusal(group))]:
         return refused[0]
@@ -73,19 +73,19 @@ def obstacle(groups: Sequence[ReadOnly]) -> str:
 
 
 def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:
-    """The namespace is not ready for any plan; the phase stays."""
+    """The status while the namespace is not ready for any plan; the phase is not changed."""
     return _with_condition(status, "False", CHECK_FAILED, message, now=now)
 
 
 def unblocked(status: ReadOnly, now: datetime) -> Manifest:
-    """An earlier obstacle is gone."""
+    """The status after an earlier obstacle is gone."""
     if any(one.get("reason") == CHECK_FAILED for one in status.get("conditions") or ()):
         return _with_condition(status, "False", "Unknown", "", now=now)
     return dict(status)
 
 
 def approved(status: ReadOnly, now: datetime) -> Manifest:
-    """The plan is carried out from now on."""
+    """The status of a plan that is executed from now on."""
     started = {"startTime": timestamp(now), **status, "phase": "Installing"}
     if status.get("phase") == "RequiresApproval":
         started.pop("message", None)
@@ -93,7 +93,7 @@ def approved(status: ReadOnly, now: datetime) -> Manifest:
 
 
 def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Manifest:
-    """The steps are where `statuses` say; when all are finished the plan is."""
+    """The status with the given status of each step; when all steps are finished, the plan is complete."""
     planned = status.get("plan") or ()
     new = {**status, "plan": [{**step, "status": word} for step, word in zip(planned, statuses, strict=True)]}
     new.pop("message", None)
@@ -103,7 +103,7 @@ def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Mani
 
 
 def next_look(status: ReadOnly, now: datetime) -> timedelta | None:
-    """When a plan under way is looked at again: at once while it is young, for its APIs are about to be served."""
+    """When to run a plan again: at once while it is young, because its APIs will be served soon; None: at an event."""
     if status["phase"] != "Installing":
         return None
     is_young = now - _started(status, now) < _YOUNG
@@ -111,7 +111,7 @@ def next_look(status: ReadOnly, now: datetime) -> timedelta | None:
 
 
 def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is_curable: bool) -> Manifest:
-    """A step failed: tried again while the window is open, then final; one that others can cure is never given up."""
+    """The status after a step failed: retried for the time `retry`, then Failed; a curable error is always retried."""
     if is_curable or now - _started(status, now) < retry:
         return {**status, "message": f"retrying execution due to error: {error}"}
     failed = {**status, "phase": "Failed", "message": error}

@@ -18,7 +18,7 @@ _CSV = kinds.CLUSTER_SERVICE_VERSION.kind
 
 @dataclass(frozen=True, slots=True, order=True)
 class Resource:
-    """Which object a step is about."""
+    """The identity of the object of a step."""
 
     group: str
     version: str
@@ -27,7 +27,7 @@ class Resource:
 
     @classmethod
     def of(cls, manifest: ReadOnly) -> Resource:
-        """The identity under which a step knows an object; a shipped Secret goes by `BundleSecret`."""
+        """The identity of an object as a step states it; a Secret from a bundle has the kind `BundleSecret`."""
         group, _, version = str(manifest.get("apiVersion") or "").rpartition("/")
         kind = "BundleSecret" if manifest.get("kind") == "Secret" else str(manifest.get("kind") or "")
         return cls(group, version, kind, name_of(manifest) or str(metadata(manifest).get("generateName") or ""))
@@ -40,18 +40,18 @@ class Resource:
 
 
 def objects(bundle: UnpackedBundle, namespace: str, reference: Reference) -> tuple[Manifest, ...]:
-    """Everything that the bundle wants in the namespace, in order: CSV, its other objects, generated RBAC."""
+    """All objects of the bundle for the namespace, in order: CSV, its other objects, generated RBAC."""
     csv = installed_csv(bundle.csv, namespace, reference)
     others = [manifest for manifest in bundle.objects if manifest.get("kind") != _CSV]
     return (csv, *others, *objects_for(csv, namespace))
 
 
 def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manifest:
-    """The CSV as it is created: in its namespace, replacing what the catalog says, with the catalog's properties.
+    """The CSV to create: in its namespace, with `replaces` and the properties from the catalog.
 
-    It is born as a component of its operator: a label that came later would be a write for each of its copies.
+    It has the component label of its operator from the start: a later label would be one write for each of its copies.
 
-    Its apiVersion is the one there is: published bundles state others (`binding.operators.coreos.com/v1alpha1`).
+    Its apiVersion is always OLM's: some published bundles state another (`binding.operators.coreos.com/v1alpha1`).
     """
     labels = {**labels_of(csv), **{components.label(package, namespace): "" for package in reference.packages}}
     annotations = {**(metadata(csv).get("annotations") or {}), names.PROPERTIES: reference.properties}
@@ -65,7 +65,7 @@ def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manife
 
 
 def _without_nulls(value: Any) -> Any:  # why: any JSON value
-    """The value without null fields: the API server refuses them in custom resources, published bundles have them."""
+    """The value without null fields, which occur in published bundles and which the API server refuses."""
     match value:
         case dict():
             return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
