@@ -58,6 +58,8 @@ def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) ->
         if serving.is_all_or_nothing:
             raise SickCatalogError(f'build package index: process package "{name}": {findings[0]}')
         tell(f"package {name} is not served: {'; '.join(findings)}")
+    for name, findings in sorted(answers.flawed.items()):
+        tell(f"package {name} is served, but broken: {'; '.join(findings)}")
     store = Store(serving.cache_folder) if serving.cache_folder else serving.store
     with ExitStack() as stack:
         heard = tell if serving.is_every_call_told else None

@@ -115,7 +115,7 @@ def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:
             sys.stderr.write(f"{heading}{line}\n")
         for one in sorted(findings, key=lambda one: not one.is_error):
             place = f"{one.path}: " if one.path not in one.detail else ""
-            sys.stderr.write(f"  {one.level.lower()}: {place}{one.detail}\n")
+            sys.stderr.write(f"  {one.level.lower()}: {heading}{place}{one.detail}\n")
 
 
 def _row(reference: str, findings: tuple[Finding, ...]) -> dict[str, object]:

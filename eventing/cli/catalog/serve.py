@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,6 +81,7 @@ def _run(serving: Serving, *, is_only_index: bool) -> None:
     from shared.adapters.registry.cache_folder import CacheError
     from shared.adapters.registry.errors import PortTakenError
 
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its log would say of a taken port what we say in a sentence
     with told(serving.path):
         try:
             if is_only_index:

@@ -13,6 +13,7 @@ from shared.adapters.registry.errors import AnswerError, BadQuestionError
 from shared.adapters.registry.structs import to_struct
 from shared.api.manifest import Manifest
 from shared.domain.catalog import registry_api
+from shared.domain.catalog.graph import defect
 from shared.domain.catalog.model import Bundle, Channel, Package
 from shared.domain.catalog.registry_api import Content, Gvk, NotServable
 from shared.domain.gotext import quoted
@@ -28,11 +29,17 @@ class Answers:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self.sick: dict[str, tuple[str, ...]] = {}
+        """Packages that are not served, and why."""
+        self.flawed: dict[str, tuple[str, ...]] = {}
+        """Packages that are served, with channels through which nothing is updated."""
         self._packages: dict[str, Package] = {}
         for name in snapshot.names:
             found = snapshot.channels(name)
             if isinstance(found, Channels):
                 self._packages[name] = Package(name, found.default_channel, found.channels, {}, found.deprecations)
+                defects = ((one.name, defect(one)) for one in found.channels)
+                if flaws := tuple(f"channel {channel}: {why}" for channel, why in defects if why):
+                    self.flawed[name] = flaws
             elif found is not None:
                 self.sick[name] = found.findings
         self._bundles = lru_cache(_PACKAGES_READ)(snapshot.bundles)

@@ -177,6 +177,13 @@ def test_several_bundles_are_judged_one_by_one(bundle: Path) -> None:
     assert f"{bundle}: Bundle validation errors: " in run("validate", TIDE, bundle).stderr
 
 
+def test_warnings_about_several_sound_bundles_name_the_bundle(bundle: Path) -> None:
+    found = run("validate", bundle, TIDE, "--optional-validators", "community")
+    told = [line.split(": ")[:2] for line in found.stderr.splitlines()]
+    assert ["  warning", str(bundle)] in told
+    assert {path for _, path in told} <= {str(bundle), str(TIDE)}
+
+
 def test_validators_are_chosen_as_opm_chooses_them(bundle: Path) -> None:
     changed(bundle, lambda csv: csv["spec"].update(provider={}))
     assert "csv.Spec.Provider.Name not specified" in run("validate", bundle, "-o", "operatorhub,unknown").stderr

@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -141,11 +142,28 @@ def test_fbc_md_r384_a_broken_package_ends_all_only_where_that_is_wanted(tmp_pat
         assert ports
 
 
+def test_a_channel_without_a_head_is_told_while_its_package_is_served(tmp_path: Path) -> None:
+    loop = [
+        {"name": f"tea.v{one}", "replaces": f"tea.v{other}"} for one, other in (("1.0.0", "2.0.0"), ("2.0.0", "1.0.0"))
+    ]
+    documents: list[dict[str, Any]] = [
+        {"schema": "olm.package", "name": "tea", "defaultChannel": "loop"},
+        {"schema": "olm.channel", "package": "tea", "name": "loop", "entries": loop},
+        *(a_bundle(version) for version in ("1.0.0", "2.0.0")),
+    ]
+    log = tmp_path / "termination"
+    folder = str(written(tmp_path / "catalog", *documents))
+    told = "package tea is served, but broken: channel loop: no channel head found in graph"
+    done = olmf(tmp_path, "serve", folder, "-p", "0", "--http", "127.0.0.1:70000", "-t", str(log))
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, told)
+
+
 def test_fbc_md_r390_a_port_in_use(tmp_path: Path, catalog: Path) -> None:
     with serving(tmp_path, str(catalog)) as (port, *_):
         done = olmf(tmp_path, "serve", str(catalog), "-p", str(port))
         assert done.returncode == 1
         assert "failed to listen: " in done.stderr
+        assert "add_port" not in done.stderr
         done = olmf(tmp_path, "serve", str(catalog), "-p", "0", "--http", f"127.0.0.1:{port}")
         assert done.returncode == 1
         assert f"failed to listen: 127.0.0.1:{port} cannot be listened on: " in done.stderr
