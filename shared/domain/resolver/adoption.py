@@ -1,4 +1,4 @@
-"""A Subscription takes over what is installed and nobody claims, as after it was deleted and made again.
+"""A Subscription adopts an installed version that no Subscription claims, e.g. after it was deleted and created again.
 
 OLM refuses: the version "exists and is not referenced by a subscription" (resolver.md §9.1).
 """
@@ -13,7 +13,7 @@ from shared.domain.resolver.model import Chosen, Inputs, Subscriber
 
 
 def adopted(inputs: Inputs) -> tuple[Inputs, Mapping[str, Chosen]]:
-    """The inputs as if they were taken over, and for each Subscription that does so, what to install again to do it."""
+    """The inputs after adoption, and for each adopting Subscription the bundle that is installed again."""
     found: dict[str, Chosen] = {}
     claimed = {one.name for one in inputs.installed if one.owner}
     for subscriber in sorted(inputs.subscribers, key=lambda one: one.name):

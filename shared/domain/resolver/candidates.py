@@ -20,15 +20,18 @@ class Candidates:
 
     subscriber: Subscriber
     current: Operator | None
-    """What it has, if that is there."""
+    """The installed version; None when its ClusterServiceVersion does not exist."""
     operators: tuple[Operator, ...] = ()
-    """What it may get instead, best first."""
+    """The versions it may get instead, best first."""
     refusal: str = ""
-    """Which wish left nothing to choose from."""
+    """The field of its spec that left no version to choose from, in OLM's words; empty when there are candidates."""
 
 
 def candidates(subscriber: Subscriber, market: Market) -> Candidates:
-    """What the Subscription may get. AmbiguousInstallation; ChannelError when a channel of its package has no order."""
+    """The candidates of a Subscription.
+
+    AmbiguousInstallation; ChannelError when a channel of its package has no order.
+    """
     current = _current(subscriber, market)
     if current is None and subscriber.opt_in.hold:
         return Candidates(subscriber, None)
@@ -43,7 +46,7 @@ def candidates(subscriber: Subscriber, market: Market) -> Candidates:
             one for (_, channel), package in groups for one in market.ordered(pool[0].catalog, (package, channel))
         ]
     wish = subscriber.opt_in
-    if current is None and wish.is_pin:  # what a higher version skips is for those who ask for just that
+    if current is None and wish.is_pin:  # a pin may ask for a version that a higher one skips
         ordered += [one for one in pool if one not in ordered and wish.accepts(one.name, one.version)]
     kept = [one for one in ordered if current is None or one.updates(current.name, current.version)]
     return Candidates(subscriber, current, tuple(dict.fromkeys(_with_siblings(kept, pool))))
@@ -59,7 +62,7 @@ def _current(subscriber: Subscriber, market: Market) -> Operator | None:
 
 
 def _pool(subscriber: Subscriber, market: Market, *, is_new: bool) -> tuple[Sequence[Operator], str]:
-    """The operators that meet every wish, or which wish none met. The first wish without any decides."""
+    """The operators that match catalog, package, channel and startingCSV; or the first of these that none matches."""
     catalog, package, channel = subscriber.catalog, subscriber.package, subscriber.channel
     source = market.catalog(catalog)
     if source is None or not any(source.shelf.names()):
@@ -84,7 +87,7 @@ def _rank(one: Operator) -> tuple[bool, str]:
 
 
 def _with_siblings(kept: Sequence[Operator], pool: Sequence[Operator]) -> Iterator[Operator]:
-    """Each operator, and then those of its name in other channels (resolver.md §14.2)."""
+    """Each operator, followed by the operators of the same name in other channels (resolver.md §14.2)."""
     namesakes: dict[str, list[Operator]] = {}
     for one in sorted(pool, key=_rank):
         namesakes.setdefault(one.name, []).append(one)

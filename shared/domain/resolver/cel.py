@@ -15,14 +15,15 @@ Rule: TypeAlias = Callable[[Iterable[Property]], bool]
 
 
 class InvalidRule(ValueError):
-    """A rule does not compile, is no test, or takes more steps than a rule may."""
+    """A rule does not compile, does not return a bool, or takes more steps than allowed."""
 
 
 @lru_cache(maxsize=1024)
 def rule(source: str) -> Rule:
-    """The rule that a text states. InvalidRule when it is none.
+    """Compile a rule. InvalidRule.
 
-    What goes wrong while it runs counts as "no", as in OLM. A rule that runs for too long is InvalidRule when it does.
+    An error while the rule is evaluated counts as "no", as in OLM. A rule that takes too many steps raises InvalidRule
+    when it is evaluated.
     """
     environment, boolean = _environment()
     try:
@@ -45,7 +46,7 @@ def rule(source: str) -> Rule:
 
 @cache
 def _environment() -> tuple[Any, Any]:
-    from cel_expr_python import cel  # native code that only catalogs with rules need
+    from cel_expr_python import cel  # native code: loaded only when a catalog has rules
 
     kind = cel.Type
     types = {

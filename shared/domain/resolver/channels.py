@@ -1,4 +1,4 @@
-"""The order of the operators in one channel: from its head down what each replaces (resolver.md §5.4)."""
+"""The order of the operators in one channel: the head first, then along `replaces` (resolver.md §5.4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ChannelError(ValueError):
 
 
 def in_order(operators: Sequence[Operator]) -> tuple[Operator, ...]:
-    """The operators of one channel from the head to the tail, without skipped ones. ChannelError without one chain."""
+    """The operators of one channel from head to tail, without skipped ones. ChannelError unless they form one chain."""
     if not operators:
         return ()
     known = {one.name: one for one in operators}

@@ -1,4 +1,4 @@
-"""Why there is no answer: constraints that exclude each other, as few as can be, and the same each time (§14.5)."""
+"""Why there is no answer: a minimal set of contradicting constraints, the same in every run (§14.5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEADING = "constraints not satisfiable"
 
 
 def conflict(variables: Sequence[Variable]) -> tuple[Constraint, ...]:
-    """Constraints of which each is needed for the contradiction, by text. GaveUp."""
+    """A minimal contradiction, sorted by text: without any one of its constraints there is an answer. GaveUp."""
     found = {one.text: one for variable in variables for one in variable.constraints}
     with Sat((one for variable in variables for one in variable.constraints), selectable=True) as sat:
         kept = _preferred([], sorted(sat.texts), lambda texts: not sat.is_possible(texts=texts), is_new=False)
@@ -19,14 +19,14 @@ def conflict(variables: Sequence[Variable]) -> tuple[Constraint, ...]:
 
 
 def message(facts: Sequence[str]) -> str:
-    """OLM's line."""
+    """OLM's message for a contradiction."""
     return f"{_HEADING}: {', '.join(sorted(facts))}" if facts else _HEADING
 
 
 def _preferred(
     base: list[str], texts: list[str], is_contradiction: Callable[[list[str]], bool], *, is_new: bool
 ) -> list[str]:
-    """QuickXplain (Junker 2004): what deleting texts one by one from the end would leave, in fewer questions."""
+    """QuickXplain (Junker 2004): the result of deleting texts one by one from the end, with fewer solver calls."""
     if is_new and is_contradiction(base):
         return []
     if len(texts) == 1:

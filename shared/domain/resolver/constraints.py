@@ -1,4 +1,4 @@
-"""What the solver works on: variables with constraints, each of which can be read aloud (resolver.md §7)."""
+"""What the solver works on: variables with constraints; each constraint has OLM's text for it (resolver.md §7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Id(NamedTuple):
-    """Names a variable. Its text is OLM's; `home` tells apart what OLM's text does not."""
+    """Names a variable: `text` is OLM's identifier, `home` distinguishes variables for which OLM's text is the same."""
 
     text: str
     home: str = ""
@@ -18,7 +18,7 @@ class Id(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mandatory:
-    """The subject is in every answer: an anchor."""
+    """The subject is in every answer; OLM calls it an anchor."""
 
     subject: Id
     text: str
@@ -34,7 +34,7 @@ class Prohibited:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """With the subject comes one of the options; earlier ones are preferred."""
+    """If the subject is chosen, one of the options is chosen too; earlier options are preferred."""
 
     subject: Id
     options: tuple[Id, ...]
@@ -43,20 +43,20 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Not both."""
+    """Subject and other are not chosen together."""
 
     subject: Id
     other: Id
 
     @property
     def text(self) -> str:
-        """As OLM puts it."""
+        """OLM's message."""
         return f"{self.subject} conflicts with {self.other}"
 
 
 @dataclass(frozen=True, slots=True)
 class AtMostOne:
-    """At most one of the ids is in an answer; one that is listed twice is in none."""
+    """At most one of the ids is in an answer; an id that is listed twice is in none."""
 
     subject: Id
     ids: tuple[Id, ...]
@@ -65,13 +65,13 @@ class AtMostOne:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """With the subject, which is in every answer, comes none of the others: it was asked so."""
+    """None of the others is chosen, because an annotation of the subject, a Subscription, excludes them."""
 
     subject: Id
     others: tuple[Id, ...]
     text: str
     annotation: str
-    """Where it was asked."""
+    """The name of that annotation."""
 
 
 Constraint: TypeAlias = Mandatory | Prohibited | Dependency | Conflict | AtMostOne | Excluded
@@ -79,7 +79,7 @@ Constraint: TypeAlias = Mandatory | Prohibited | Dependency | Conflict | AtMostO
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """Something that is in an answer or not, and what follows from that."""
+    """A Subscription, operator or invariant that is in an answer or not, with its constraints."""
 
     id: Id
     constraints: tuple[Constraint, ...] = ()

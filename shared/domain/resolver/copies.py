@@ -1,4 +1,4 @@
-"""Copies of a ClusterServiceVersion: nothing is installed by them, but they occupy its name (csv.md §10)."""
+"""Copied ClusterServiceVersions: they install nothing, but occupy a name in the namespace (csv.md §10)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def home_of(copy: ReadOnly) -> str:
 
 
 def occupied(name: str, home: str) -> str:
-    """The fact: the operator serves this namespace already, and its copy has the name that is wanted."""
+    """The sentence that says: the operator serves this namespace already, and its copy has the wanted name."""
     return f"{name} is installed for this namespace already, from {_place(home)}, and its copy here has the same name"
 
 
 def way_out(home: str) -> str:
-    """What somebody can do about it."""
+    """The sentence that says how to resolve that conflict."""
     return (
         f"Use that one and delete the Subscription, or leave this namespace out of the OperatorGroup of {_place(home)}"
         "; the install goes on by itself once the copy is gone."

@@ -1,4 +1,4 @@
-"""Who gets what: one verdict for each connected component, or one for the whole namespace as in OLM."""
+"""The verdicts: one for each connected component, or one for the whole namespace as in OLM."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ class Take:
     operator: Operator
     bundle: Bundle
     replaces: str
-    """What is installed instead, else what its channel says."""
+    """The installed version that it replaces, else its `replaces` in the channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What variables that hang together come to."""
+    """The result for variables that are connected by constraints."""
 
     variables: tuple[Variable, ...]
     takes: tuple[Take, ...] = ()
     """In the order of choice."""
     error: str = ""
-    """OLM's line; empty when there is an answer."""
+    """OLM's message; empty when there is an answer."""
     facts: tuple[Constraint, ...] = ()
-    """A smallest contradiction, if that is the error."""
+    """A minimal contradiction; empty when the error is another one."""
 
 
 Why = Callable[[Sequence[Variable]], tuple[Constraint, ...]]
-"""Finds a smallest contradiction."""
+"""Finds a minimal contradiction."""
 
 
 def untold(_: Sequence[Variable]) -> tuple[Constraint, ...]:
-    """For those who only ask whether there is an answer."""
+    """Looks for no contradiction: for callers that only need to know whether there is an answer."""
     return ()
 
 
 def as_one(problem: Problem, market: Market, why: Why = conflict) -> Verdict:
-    """OLM's verdict: all or nothing."""
+    """OLM's verdict for the namespace: every Subscription is satisfied, or none is."""
     verdict = _verdict(problem.variables, problem, why)
     errors = aggregated(filter(None, (_lost(take.operator, market) for take in verdict.takes)))
     return Verdict(problem.variables, error=errors) if errors else verdict
 
 
 def apart(problem: Problem, why: Why = conflict) -> tuple[Verdict, ...]:
-    """A verdict for each component: what shares no package, API or dependency does not share a fate."""
+    """A verdict for each component, i.e. for Subscriptions and CSVs that share a package, an API or a dependency."""
     return tuple(_verdict(variables, problem, why) for variables in components(problem.variables))
 
 
 def aggregated(errors: Iterable[str]) -> str:
-    """Several errors as OLM prints them."""
+    """Several errors as OLM prints them: as a list in brackets, each once."""
     match list(dict.fromkeys(errors)):
         case []:
             return ""
@@ -91,7 +91,7 @@ def _takes(chosen: Iterable[Id], problem: Problem) -> Iterator[Take]:
 
 
 def _lost(one: Operator, market: Market) -> str:
-    """OLM looks up what it chose by its id, and fails where that is ambiguous (resolver.md §9.2, §13 B10)."""
+    """OLM's error when an operator cannot be found by its id (resolver.md §9.2, §13 B10); else empty."""
     if "/" in one.channel:
         return f"error determining origin of operator: unable to parse identifier {one.id} for source info"
     found = len(namesakes(one, market))
@@ -117,7 +117,7 @@ class _Union:
 
 
 def components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:
-    """The variables that constraints connect, in the given order; groups that nobody asks for are left out."""
+    """Groups of variables that constraints connect, in the given order; groups without an anchor are left out."""
     union = _Union()
     for variable in variables:
         for constraint in variable.constraints:

@@ -1,4 +1,4 @@
-"""What is installed in a namespace, as the resolver's virtual catalog (resolver.md §2.5, §2.6)."""
+"""The ClusterServiceVersions of a namespace, as the resolver's virtual catalog (resolver.md §2.5, §2.6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAIL_FORWARD = "TechPreviewUnsafeFailForward"
 
 
 class IncoherentCSVs(ValueError):
-    """What is installed cannot be told; the message is OLM's."""
+    """The ClusterServiceVersions of a namespace cannot be read, or contradict each other; the message is OLM's."""
 
 
 def existing(
@@ -44,7 +44,10 @@ def existing(
 
 
 def of_csv(csv: ReadOnly, packages: Iterable[str]) -> tuple[Property, ...]:
-    """What a CSV states; without its annotation, what spec and Subscriptions' packages imply. IncoherentCSVs."""
+    """The properties in the annotation of a CSV, else those that its spec and its Subscription's package imply.
+
+    IncoherentCSVs when the annotation cannot be read.
+    """
     implied = tuple(_apis(csv))
     text = annotations_of(csv).get(names.PROPERTIES)
     if text is None:
@@ -67,7 +70,7 @@ def _apis(csv: ReadOnly) -> Iterator[Property]:
 
 
 def _stated(csv: ReadOnly, key: str) -> Iterator[tuple[Gvk, str]]:
-    """Each API and its plural; the same API under two plurals counts twice."""
+    """Each API with its plural; an API with two plurals is listed twice."""
     for one in (_spec(csv).get("customresourcedefinitions") or {}).get(key) or ():
         plural, dot, group = str(one.get("name") or "").partition(".")
         if not dot:
@@ -88,7 +91,7 @@ def _implied_package(csv: ReadOnly, packages: set[str]) -> Iterator[Property]:
 
 
 def _failing(csvs: Sequence[ReadOnly], groups: Sequence[ReadOnly]) -> set[str]:
-    """Versions that are being replaced by what failed: OLM leaves them out where failures may be passed."""
+    """Versions whose replacement failed: OLM leaves them out where the OperatorGroup allows fail-forward."""
     if len(groups) != 1 or _spec(groups[0]).get("upgradeStrategy") != FAIL_FORWARD:
         return set()
     successors = {replaces: csv for csv in csvs if (replaces := _spec(csv).get("replaces"))}
@@ -98,7 +101,7 @@ def _failing(csvs: Sequence[ReadOnly], groups: Sequence[ReadOnly]) -> set[str]:
 
 
 def _end(csv: ReadOnly, successors: Mapping[str, ReadOnly]) -> str:
-    """The phase of the last version that replaces this one. IncoherentCSVs when the chain is none."""
+    """The phase of the last version in the chain of replacements. IncoherentCSVs for a broken chain or a cycle."""
     seen: set[str] = set()
     while (following := successors.get(name_of(csv))) is not None:
         where = f"csv {namespace_of(csv)}/{name_of(csv)}"

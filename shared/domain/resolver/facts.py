@@ -33,25 +33,25 @@ class Named(NamedTuple):
 
 
 class Undecodable(ValueError):
-    """A value has not the shape that its type asks for."""
+    """The value of a property does not have the shape that the type of the property demands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the properties of one bundle say. A fact that cannot be read is none."""
+    """What the properties of one bundle say. A property whose value cannot be read is left out."""
 
     properties: tuple[Property, ...]
     packages: tuple[Named, ...]
     """Its `olm.package` properties, in order."""
     apis: tuple[Gvk, ...]
-    """Its `olm.gvk` properties, in order; one that is stated twice is there twice."""
+    """Its `olm.gvk` properties, in order; duplicates are kept."""
     labels: frozenset[str]
     is_deprecated: bool
-    """Nobody shall install it any more."""
+    """It has the property `olm.deprecated`, so it is not installed any more."""
 
 
 class Reader:
-    """Reads values, each once: the versions of a package mostly share theirs."""
+    """Reads property values, each object once: the versions of a package mostly share theirs."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int], tuple[Property, Any]] = {}
@@ -71,7 +71,7 @@ class Reader:
         )
 
     def _read(self, stated: Property) -> Any:
-        """A fact, or None. What was read stays in memory, so that nothing else gets its number."""
+        """A fact, or None. The property is kept in memory, so that its id() is not given to another object."""
         key = (stated.type, id(stated.value))
         if key not in self._known:
             try:
@@ -83,12 +83,12 @@ class Reader:
 
 
 def gvk(value: object) -> Gvk:
-    """An API as properties and constraints state it. Undecodable when it is no object of texts."""
+    """The API in a property or a constraint. Undecodable when the value is not an object of strings."""
     return Gvk(*_texts(value, _API))
 
 
 def text(value: object, key: str) -> str:
-    """A field as Go's JSON reads it into a struct: keys in any case, absent and null are empty."""
+    """A string field as Go's JSON decoder reads it: the key in any case, absent and null as an empty string. Undecodable."""
     if value is None:
         return ""
     if not isinstance(value, Mapping):
@@ -103,7 +103,7 @@ def text(value: object, key: str) -> str:
 
 
 def _texts(value: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Several fields: at once where these are all that there is, as nearly everywhere."""
+    """Several string fields; the fast path is an object with exactly these keys, which nearly all have."""
     if isinstance(value, dict) and len(value) == len(keys):
         found: list[Any] = [value.get(key) for key in keys]
         if set(map(type, found)) == {str}:

@@ -1,4 +1,4 @@
-"""What Subscriptions refuse to get, by their annotations: each refusal is one constraint, and so one fact."""
+"""What the annotations of Subscriptions exclude: each annotation becomes one constraint, and so one fact."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.opt_in import IGNORE, NONE, REQUIRE
 
 Needs = Mapping[Operator, Sequence[Dependency]]
-"""What each operator depends on; all that anybody may get or has."""
+"""The dependencies of each operator that is installed or may be chosen."""
 IdOf = Callable[[Operator], Id]
 
 
 def carefree(subscribers: Iterable[Subscriber], market: Market) -> Iterator[Operator]:
-    """The operators of Subscriptions that ignore what these need. AmbiguousInstallation."""
+    """The operators whose dependencies are ignored, because their Subscription says so. AmbiguousInstallation."""
     for subscriber in subscribers:
         if subscriber.opt_in.dependencies == IGNORE:
             try:
                 yield from _options(candidates(subscriber, market))
             except ChannelError:
-                continue  # it gets nothing, and is told so where the problem is posed
+                continue  # `pose` reports the same error
 
 
 def limits(asked: Sequence[Candidates], needs: Needs, market: Market, id_of: IdOf) -> dict[str, list[Excluded]]:
-    """What is forbidden by versions, by holds, and by dependencies that must be there; by Subscription."""
+    """What each Subscription excludes by `olmf.io/version`, `hold`, `hold-installed` and `dependencies: require`."""
     forbidden: dict[str, list[Excluded]] = {}
     strict = [found for found in asked if found.subscriber.opt_in.dependencies == REQUIRE]
     for found in asked:
@@ -63,7 +63,7 @@ def _of_holds(found: Candidates, needs: Needs, id_of: IdOf) -> Iterator[Excluded
 def _unsupplied(
     strict: Sequence[Candidates], asked: Sequence[Candidates], needs: Needs, id_of: IdOf
 ) -> Iterator[tuple[Candidates, list[Id]]]:
-    """What would come for nobody but Subscriptions that require their dependencies to be there."""
+    """For each Subscription with `dependencies: require`: its dependencies that no other Subscription brings."""
     by_id = {id_of(one): found for one, found in needs.items()}
     mine = {id_of(one) for found in strict for one in _options(found)}
     claimed = {id_of(one) for found in asked for one in _options(found)}
@@ -85,7 +85,7 @@ def _excluded(found: Candidates, others: Iterable[Id], why: str, annotation: str
 
 
 def _is_on_the_way(one: Operator, found: Candidates, market: Market) -> bool:
-    """It is accepted; or, where what is installed is not, it leads up to something that is."""
+    """Whether the pin accepts the version; or, if it does not accept the installed one, a version above this one."""
     accepts = found.subscriber.opt_in.accepts
     if accepts(one.name, one.version):
         return True
@@ -98,7 +98,7 @@ def _is_on_the_way(one: Operator, found: Candidates, market: Market) -> bool:
 
 
 def _above(one: Operator, offered: Sequence[Operator]) -> Iterator[Operator]:
-    """Every version that rising updates lead to."""
+    """Every version that can be reached by updates to higher versions."""
     waiting, seen = [one], {one}
     while waiting:
         origin = waiting.pop()
@@ -114,7 +114,7 @@ def _rises(origin: Operator, to: Operator) -> bool:
 
 
 def _reach(roots: Iterable[Id], needs: Mapping[Id, Sequence[Dependency]]) -> set[Id]:
-    """What the roots may bring along, in any depth."""
+    """The direct and transitive dependencies of the roots."""
     waiting, seen = list(roots), set[Id]()
     while waiting:
         for need in needs.get(waiting.pop(), ()):

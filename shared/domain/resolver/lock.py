@@ -1,4 +1,4 @@
-"""What an answer depended on and what it was, by digests: a lock, which tells later whether all is still the same."""
+"""A lock: digests of all inputs of an answer and of its choices, to check later whether anything has changed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _INPUTS: Final = {"catalogs": "catalog", "subscriptions": "Subscription", "insta
 
 
 class InvalidLock(ValueError):
-    """What was read is no lock of a version that is known here."""
+    """A file is not a lock, or one of an unknown version."""
 
 
 def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
-    """The lock of an answer. The reference of each catalog has to say which content it had."""
+    """The lock of an answer. The reference of each catalog must identify its content."""
     return {
         "version": VERSION,
         "namespace": inputs.namespace,
@@ -39,7 +39,7 @@ def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
 
 
 def checked(value: object) -> Lock:
-    """A value that was read, as a lock. InvalidLock."""
+    """Check that a decoded JSON value is a lock, and return it. InvalidLock."""
     wanted = {"namespace": str, "isolation": str, "surroundings": str, "chosen": dict, **dict.fromkeys(_INPUTS, dict)}
     if not isinstance(value, dict) or value.get("version") != VERSION:
         raise InvalidLock(f"it is no lock of version {VERSION}")
@@ -49,12 +49,12 @@ def checked(value: object) -> Lock:
 
 
 def is_whole(lock: Lock) -> bool:
-    """Whether one conflict refuses the whole namespace."""
+    """Whether the lock was made with `--isolation namespace`."""
     return bool(lock["isolation"] == _WHOLE)
 
 
 def differences(lock: Lock, now: Lock) -> Iterator[str]:
-    """A sentence for each input that is not as it was, and for each choice that is another one."""
+    """A sentence for each input and each choice that is not as it was locked."""
     for key in ("namespace", "isolation"):
         if lock[key] != now[key]:
             yield f"the {key} is {now[key]}, and {lock[key]} was locked"
@@ -95,7 +95,7 @@ def _catalog(one: Catalog) -> dict[str, object]:
 
 
 def _subscriber(one: Subscriber) -> dict[str, object]:
-    """What is said of it; what is not said is left out, so that a lock outlives fields that come later."""
+    """Its fields that are not empty: so a lock stays valid when a later version of this program adds a field."""
     stated = {**asdict(one), "opt_in": "" if one.opt_in == NONE else asdict(one.opt_in)}
     return {field: value for field, value in stated.items() if value}
 

@@ -39,7 +39,7 @@ class Market:
         self.installed = tuple(installed)
         self.is_whole = is_whole
         self.flaws: dict[Operator, str] = {}
-        """What may not be chosen, and why."""
+        """Operators that may not be chosen, and why."""
         self._sources = {source.key: source for source in sources}
         self._packages: dict[tuple[CatalogKey, str], Mapping[str, tuple[Operator, ...]]] = {}
         self._ordered: dict[tuple[CatalogKey, _Group], tuple[Operator, ...] | ChannelError] = {}
@@ -55,7 +55,7 @@ class Market:
         return tuple(one for channel in self._channels(key, name).values() for one in channel)
 
     def named(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
-        """The operators of that name, of whatever package and channel."""
+        """The operators of that name in all packages and channels."""
         source = self._sources[key]
         return tuple(
             one for package in source.shelf.homes(name) for one in self.package(key, package) if one.name == name
@@ -69,14 +69,14 @@ class Market:
         return self._found[predicate.identity]
 
     def preferred(self, predicate: Predicate, home: CatalogKey) -> tuple[Operator, ...]:
-        """Who passes, as an operator from catalog `home` prefers them. ChannelError as `in_order`."""
+        """The operators that pass, as an operator from catalog `home` prefers them. ChannelError as `in_order`."""
         question = (predicate.identity, home)
         if question not in self._preferred:
             self._preferred[question] = tuple(filter(predicate.holds, self._widened(self.find(predicate), home)))
         return self._preferred[question]
 
     def ordered(self, key: CatalogKey, group: _Group) -> tuple[Operator, ...]:
-        """A channel from head to tail. ChannelError when it has no order and the market is whole."""
+        """The operators of a channel from head to tail. ChannelError when it has no order and the market is whole."""
         question = (key, group)
         if question not in self._ordered:
             self._ordered[question] = self._in_order(self._channels(key, group[0]).get(group[1], ()))
@@ -112,7 +112,7 @@ class Market:
             yield from self.package(source.key, name)
 
     def _widened(self, hits: Sequence[Operator], home: CatalogKey) -> Iterator[Operator]:
-        """The whole channels of the hits, one after the other; what is installed stands first, by itself."""
+        """Installed hits first; then all operators of the channels that have a hit, channel by channel."""
         yield from self._installed(hits)
         groups: dict[CatalogKey, dict[_Group, bool]] = {}
         for one in hits:
@@ -123,7 +123,7 @@ class Market:
                 yield from self.ordered(key, group)
 
     def _installed(self, hits: Sequence[Operator]) -> Iterator[Operator]:
-        """OLM sorts what is installed like channels, and sees one for each package and owner (§13 B12)."""
+        """Installed hits; OLM sorts them like a channel, and sees only one for each package and owner (§13 B12)."""
         found = [one for one in hits if one.is_installed]
         if not self.is_whole:
             yield from sorted(found, key=lambda one: one.name)

@@ -1,4 +1,4 @@
-"""What the resolver is asked and what it answers, as frozen values; any resolver sits behind these."""
+"""Inputs and results of the resolver, as frozen values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CatalogKey:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """A CatalogSource whose content can be asked for, or the sentence that says why it cannot."""
+    """A CatalogSource: where its content can be read, or why it cannot."""
 
     key: CatalogKey
     image: str = ""
@@ -36,13 +36,13 @@ class Catalog:
     priority: int = 0
     secrets: tuple[str, ...] = ()
     problem: str = ""
-    """Why nothing can be read; empty when it can, or when it was never tried."""
+    """Why no content can be read; empty when it can be read, or when reading was not tried yet."""
     is_stale: bool = False
-    """What can be read is what was read last; a newer look has failed."""
+    """The content is the last good snapshot, because the latest attempt to read it failed."""
 
     @property
     def origin(self) -> tuple[str, str, tuple[str, ...]]:
-        """The image, and where the secrets are that open it."""
+        """The image, and the namespace and names of its pull secrets."""
         return self.image, self.key.namespace, self.secrets
 
 
@@ -54,7 +54,7 @@ class Shelf(Protocol):
         ...
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """What a package offers by channel, under the key of its catalog; nothing where there is no such package."""
+        """The operators of a package by channel, with that catalog key; empty for an unknown package."""
         ...
 
     def names(self) -> Iterable[str]:
@@ -70,7 +70,7 @@ class Shelf(Protocol):
         ...
 
     def problem(self, name: str) -> str:
-        """Why a package cannot be read; empty when it can, or is not there."""
+        """Why a package cannot be read; empty when it can be, or does not exist."""
         ...
 
 
@@ -86,11 +86,11 @@ class Subscriber:
     installed_csv: str = ""
     is_manual: bool = False
     waits: str = ""
-    """Why nothing is decided for it now, e.g. that a plan is under way; empty when a decision is wanted."""
+    """Why nothing is decided for it now, e.g. an InstallPlan is not finished; empty when a decision is wanted."""
     failed_csv: str = ""
-    """What a plan failed to install, and what may be passed: it is not tried again."""
+    """The version whose InstallPlan failed and that fail-forward may pass: it is not tried again."""
     opt_in: OptIn = NONE
-    """What it asks for beyond OLM."""
+    """What its `olmf.io/` annotations ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ class Installed:
     version: str
     properties: tuple[Property, ...] = ()
     owner: str = ""
-    """The Subscription that says it installed it; empty for one that nobody claims."""
+    """The Subscription whose `status.installedCSV` names it; empty when none does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything the answer depends on; equal inputs have equal answers."""
+    """Everything that the answer depends on: equal inputs have equal answers."""
 
     namespace: str
     subscribers: tuple[Subscriber, ...] = ()
@@ -118,25 +118,25 @@ class Inputs:
     problem: str = ""
     """What prevents any decision in the namespace, e.g. two OperatorGroups."""
     is_whole: bool = False
-    """OLM's scope: the namespace is one component, and one refusal refuses all."""
+    """OLM's scope: the namespace is one component, so one conflict stops every Subscription."""
     is_strict: bool = False
     """Any catalog in sight that cannot be read now prevents every decision, as in OLM."""
     copies: Mapping[str, str] = field(default_factory=dict)
-    """Copied ClusterServiceVersions in the namespace, and where their originals are."""
+    """Copied ClusterServiceVersions in the namespace, with the namespaces of their originals."""
     unseen: Mapping[CatalogKey, str] = field(default_factory=dict)
     """Catalogs that are known but not visible in the namespace, and why not. Only explanations use it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A bundle to install, for these Subscriptions (none: it is a dependency)."""
+    """A bundle to install, with the Subscriptions that get it; without any it is a dependency."""
 
     bundle: Bundle
     package: str
     channel: str
     catalog: Catalog
     replaces: str
-    """The CSV that it replaces: the installed one, else what its channel says."""
+    """The CSV that it replaces: the installed one, else its `replaces` in the channel."""
     subscribers: tuple[str, ...]
 
 
@@ -147,7 +147,7 @@ class Refusal:
     reason: Literal["ConstraintsNotSatisfiable", "ErrorPreventedResolution"]
     message: str
     facts: tuple[str, ...] = ()
-    """A smallest contradiction: without any one of them there would be an answer."""
+    """A minimal contradiction: without any one of them there would be an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, p
 EXISTING = "@existing"
 """The name of the virtual catalog that holds what is installed."""
 _BULKY = frozenset({"olm.bundle.object", "olm.csv.metadata"})
-"""Content of the bundle, not told as properties (fbc.md §15.5)."""
+"""Content of the bundle, which a registry does not list as properties (fbc.md §15.5)."""
 _DEPENDENCIES = frozenset({"olm.gvk.required", "olm.package.required"})
-"""Told as properties and as dependencies, which become properties again."""
+"""A registry lists these as properties and as dependencies; the resolver turns the latter into properties again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
-    """One installable or installed version; two are the same only if they are one object."""
+    """One version that can be installed or is installed; compared by identity."""
 
     name: str
     package: str
@@ -34,9 +34,9 @@ class Operator:
     is_default: bool = False
     """Its channel is the default one of its package."""
     bundle: Bundle | None = None
-    """None for what is installed."""
+    """None for an installed version."""
     owner: str = ""
-    """Of what is installed: the Subscription that says so."""
+    """The Subscription that installed it; empty for one on offer, or when no Subscription claims it."""
     id: str = field(init=False)
     """How OLM names it in its messages."""
 
@@ -50,14 +50,14 @@ class Operator:
         return self.bundle is None
 
     def updates(self, name: str, version: Version | None) -> bool:
-        """Whether it may follow what is installed: by name, or because its skip range holds the version."""
+        """Whether it may replace an installed version: by `replaces`, `skips`, or its `skipRange`."""
         if self.replaces == name or name in self.skips:
             return True
         return self.skip_range is not None and version is not None and version in self.skip_range
 
 
 def of_package(package: Package, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-    """The operators of a package by channel, in the order in which a registry lists them: by name."""
+    """The operators of a package by channel, sorted by name as a registry lists them."""
     read = Reader().facts
     facts = {name: read(_translated(bundle, package.name)) for name, bundle in package.bundles.items()}
 
@@ -79,7 +79,7 @@ def of_package(package: Package, catalog: CatalogKey) -> Mapping[str, tuple[Oper
 
 
 def of_installed(installed: Installed, namespace: str) -> Operator:
-    """What is installed. Its own `replaces` and skips play no part: they were used when it came."""
+    """The operator of an installed version. Its own `replaces` and `skips` no longer matter, so they are left out."""
     facts = Reader().facts(installed.properties)
     package = facts.packages[-1].name if facts.packages else ""
     catalog = CatalogKey(namespace, EXISTING)
@@ -88,7 +88,7 @@ def of_installed(installed: Installed, namespace: str) -> Operator:
 
 
 def _translated(bundle: Bundle, package: str) -> tuple[Property, ...]:
-    """The properties that a registry tells: dependencies once more as properties, and always a package."""
+    """The properties that a registry lists: dependencies are repeated, and an `olm.package` is always among them."""
     kinds = {one.type for one in bundle.properties}
     if "olm.package" in kinds and kinds.isdisjoint(_BULKY | _DEPENDENCIES):  # as nearly all are
         return bundle.properties

@@ -1,4 +1,4 @@
-"""What Subscriptions and groups ask for beyond OLM, by annotation; without annotations OLM's rules are all there is."""
+"""The `olmf.io/` annotations of Subscriptions and OperatorGroups; without them only OLM's rules apply."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from shared.api.manifest import ReadOnly, annotations_of
 from shared.domain.semver import InvalidRange, Range, Version, parse_range, version_or_none
 
 INSTALL, REQUIRE, IGNORE = "install", "require", "ignore"
-"""What becomes of dependencies: they are installed (as in OLM), must be there already, or do not matter."""
+"""Dependencies are installed (as in OLM), must be installed already, or are ignored."""
 AVAILABLE, STRICT = "available", "strict"
-"""What of catalogs that cannot be read now: their last good snapshot counts, or they stop everybody (as in OLM)."""
+"""Of a catalog that cannot be read now the last snapshot is used, or it stops every Subscription (as in OLM)."""
 _NAME: Final = re.compile(r"[a-z0-9]([-.+_a-zA-Z0-9]*[a-zA-Z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
 class OptIn:
-    """The wishes of one Subscription; empty texts and `install` are OLM."""
+    """The annotations of one Subscription; empty strings and `install` are OLM's behaviour."""
 
     version: str = ""
-    """A version, the name of one, or a range: nothing else is installed."""
+    """A version, the name of a CSV, or a version range: no other version is installed."""
     hold: str = ""
-    """Why nothing is to change, not even from nothing to something."""
+    """The reason given for a hold: nothing is installed or updated."""
     hold_installed: str = ""
-    """Why what is installed is kept; what is not installed yet is installed first."""
+    """The reason given for a hold of the installed version: a first version is still installed."""
     dependencies: str = INSTALL
 
     @property
     def why_held(self) -> str:
-        """Why what is installed is kept; empty when it may be updated."""
+        """Why the installed version is kept; empty when it may be updated."""
         return self.hold or self.hold_installed
 
     @property
     def is_pin(self) -> bool:
-        """Whether one version is wanted, and no other."""
+        """Whether exactly one version is accepted."""
         return bool(self.version) and (version_or_none(self.version) is not None or _range(self.version) is None)
 
     def problem(self) -> str:
-        """Which annotation cannot be understood, in a sentence; empty when all can."""
+        """A sentence about the first annotation with an invalid value; empty when all are valid."""
         if self.dependencies not in (INSTALL, REQUIRE, IGNORE):
             wanted = f"wanted {INSTALL}, {REQUIRE} or {IGNORE}"
             return f"annotation {names.DEPENDENCIES}: {self.dependencies!r}: {wanted}"
@@ -59,7 +59,7 @@ class OptIn:
         return wanted is not None and version is not None and version in wanted
 
     def without(self) -> Iterator[tuple[str, OptIn]]:
-        """Each annotation that is set, and what is wished without it."""
+        """Each annotation that is set, with the opt-ins as they are without it."""
         for field, annotation in _FIELDS.items():
             if getattr(self, field) != getattr(NONE, field):
                 yield annotation, replace(self, **{field: getattr(NONE, field)})
@@ -74,7 +74,7 @@ _FIELDS: Final = {
 }
 
 ANNOTATIONS: Final = (*_FIELDS.values(), names.CATALOG_POLICY, names.EXCLUDE_GLOBAL_CATALOGS)
-"""All that can be asked for by annotation, on a Subscription or an OperatorGroup."""
+"""Every annotation that the resolver reads on Subscriptions and OperatorGroups."""
 
 
 def opt_in_of(subscription: ReadOnly) -> OptIn:
@@ -85,12 +85,12 @@ def opt_in_of(subscription: ReadOnly) -> OptIn:
 
 
 def policy_of(groups: Sequence[ReadOnly], otherwise: str) -> str:
-    """What the OperatorGroup of a namespace says about catalogs that cannot be read now, else what everybody says."""
+    """The catalog policy in an annotation of the OperatorGroup, else the given default."""
     return next(filter(None, (annotations_of(one).get(names.CATALOG_POLICY) for one in groups)), otherwise)
 
 
 def policy_problem(policy: str) -> str:
-    """Why a policy is none, in a sentence; empty when it is one."""
+    """A sentence that says a policy is invalid; empty for a valid one."""
     if policy in (AVAILABLE, STRICT):
         return ""
     return f"annotation {names.CATALOG_POLICY}: {policy!r}: wanted {AVAILABLE} or {STRICT}"

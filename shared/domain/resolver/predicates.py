@@ -1,4 +1,4 @@
-"""Which operators satisfy a requirement, as predicates that compose and can be read aloud (resolver.md §4.1–4.3)."""
+"""Which operators satisfy a requirement: predicates that compose and have OLM's text (resolver.md §4.1–4.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Sought = tuple[str, str | Gvk]
 
 
 class InvalidConstraint(ValueError):
-    """A property demands what cannot be read; resolving cannot go on with its bundle."""
+    """A property states a requirement that cannot be read, so its bundle cannot be resolved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Predicate:
     seeks: frozenset[Sought] | None = None
     """Only operators found there can pass; None: any might."""
     parts: tuple[object, ...] = ()
-    """What it is made of: OLM's text has no brackets and lacks a "not", so different tests may read the same."""
+    """The predicates that it combines: OLM's text lacks brackets and a "not", so different tests can read the same."""
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -46,7 +46,7 @@ class Predicate:
 def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
     """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
     found: dict[object, Predicate] = {}
-    stated = {id(one): one for one in properties if one.type in _READERS}  # catalogs tell the same object twice
+    stated = {id(one): one for one in properties if one.type in _READERS}  # registries list dependencies twice
     for one in stated.values():
         predicate = _READERS[one.type](one.value)
         found.setdefault(predicate.identity, predicate)
@@ -60,7 +60,7 @@ def providing(api: Gvk) -> Predicate:
 
 
 def of_package(name: str) -> Predicate:
-    """Operators of a package, by their catalog or by their own word."""
+    """Operators of a package: by their catalog, or by an `olm.package` property."""
     return Predicate(f"with package: {name}", lambda one: is_of_package(one, name), frozenset({("package", name)}))
 
 
@@ -70,7 +70,7 @@ def is_of_package(one: Operator, name: str) -> bool:
 
 
 def in_range(versions: Range) -> Predicate:
-    """Operators with a version in the range: the entry's own, or one that any of its packages states."""
+    """Operators with a version in the range: that of the bundle, or of any of its `olm.package` properties."""
 
     def holds(one: Operator) -> bool:
         stated = [package.version for package in one.facts.packages]
@@ -80,14 +80,14 @@ def in_range(versions: Range) -> Predicate:
 
 
 def both(*predicates: Predicate) -> Predicate:
-    """One operator that passes all."""
+    """Operators that pass all predicates."""
     seeks = next((one.seeks for one in predicates if one.seeks is not None), None)
     words = " and ".join(one.text for one in predicates)
     return Predicate(words, lambda one: all(each.holds(one) for each in predicates), seeks, _parts("all", predicates))
 
 
 def either(*predicates: Predicate) -> Predicate:
-    """One operator that passes any."""
+    """Operators that pass any predicate."""
     places = [one.seeks for one in predicates]
     seeks = None if None in places else frozenset().union(*(place for place in places if place is not None))
     words = " or ".join(one.text for one in predicates)
@@ -95,7 +95,7 @@ def either(*predicates: Predicate) -> Predicate:
 
 
 def none_of(*predicates: Predicate) -> Predicate:
-    """One operator that passes none; OLM's text lacks the first "not"."""
+    """Operators that pass no predicate; OLM's text lacks the first "not"."""
     words = " and not ".join(one.text for one in predicates)
     parts = _parts("not", predicates)
     return Predicate(words, lambda one: not any(each.holds(one) for each in predicates), parts=parts)

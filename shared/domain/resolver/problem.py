@@ -1,4 +1,4 @@
-"""From what a namespace wants and may choose from to variables and constraints (resolver.md §6, §7)."""
+"""Turns Subscriptions, installed versions and candidates into variables and constraints (resolver.md §6, §7)."""
 
 from __future__ import annotations
 
@@ -27,42 +27,42 @@ from shared.domain.resolver.predicates import InvalidConstraint, Predicate, requ
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """All variables, in canonical order, and what they stand for."""
+    """All variables, in canonical order, and the operators they stand for."""
 
     variables: tuple[Variable, ...]
     operators: Mapping[Id, Operator]
     replaced: Mapping[Id, str]
     """Candidate to the installed version that it would replace."""
     errors: tuple[str, ...] = ()
-    """What OLM gives up for; a whole problem with errors is not solved."""
+    """Errors that make OLM give up: in namespace mode a problem with errors is not solved."""
     is_about_installed: bool = False
-    """The errors are about what is installed: OLM tells them before those of catalogs."""
+    """The errors are about installed versions: OLM reports these before errors of catalogs."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """A problem in the making."""
+    """A problem while it is being built."""
 
     market: Market
     ids: dict[Operator, Id] = field(default_factory=dict)
     options: dict[tuple[Operator, ...], tuple[Id, ...]] = field(default_factory=dict)
-    """Many operators need the same, so they share the ids of what meets it."""
+    """Operators with the same requirement share one tuple of ids: with wide requirements this is half of the time."""
     needs: dict[Operator, tuple[Dependency, ...]] = field(default_factory=dict)
     conflicts: dict[Operator, dict[Conflict, None]] = field(default_factory=dict)
     replaced: dict[Id, str] = field(default_factory=dict)
     errors: dict[str, None] = field(default_factory=dict)
     asked: list[Candidates] = field(default_factory=list)
     carefree: frozenset[Operator] = frozenset()
-    """Whoever subscribed to them ignores what they need."""
+    """Operators whose Subscription ignores their dependencies."""
 
     def id_of(self, one: Operator) -> Id:
-        """OLM's id lacks the package; only a whole market confuses what is called alike (§13 B10)."""
+        """The id of an operator. OLM's lacks the package, so only namespace mode confuses equal names (§13 B10)."""
         if one not in self.ids:
             self.ids[one] = Id(one.id) if self.market.is_whole else Id(one.id, one.package)
         return self.ids[one]
 
     def expand(self, roots: Iterable[Operator]) -> None:
-        """Add operators with all that they may need, in any depth."""
+        """Add operators with their direct and transitive dependencies."""
         waiting = list(roots)
         while waiting:
             one = waiting.pop()
@@ -107,7 +107,7 @@ class _Draft:
         self.market.flaws.setdefault(one, why)
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Add a Subscription with what it may get."""
+        """Add a Subscription with its candidates."""
         try:
             found = candidates(subscriber, self.market)
         except ChannelError as error:
@@ -180,7 +180,7 @@ def _listed(ids: Sequence[Id], last: str) -> str:
 
 
 def _invariants(operators: Mapping[Id, Operator], market: Market) -> Iterator[Variable]:
-    """One provider for each API, one operator of each package."""
+    """The constraints: one provider for each API, and one operator of each package."""
     known = {subject: one for subject, one in operators.items() if not market.is_whole or _is_found_again(one, market)}
     apis = [(subject, one.facts.apis) for subject, one in known.items()]
     packages = [(subject, tuple([package.name for package in one.facts.packages])) for subject, one in known.items()]
@@ -194,7 +194,7 @@ def _invariants(operators: Mapping[Id, Operator], market: Market) -> Iterator[Va
 def _by_statement(
     stated: Iterable[tuple[Id, tuple[object, ...]]], market: Market
 ) -> Iterator[tuple[str, Sequence[Id]]]:
-    """Who states each thing. Those that state the same, as most versions of a package do, are counted together."""
+    """Who states each API or package. Most versions of a package state the same, so they are grouped first."""
     alike: dict[tuple[object, ...], list[Id]] = {}
     for subject, things in stated:
         alike.setdefault(things, []).append(subject)
@@ -214,7 +214,7 @@ def _at_most_one(what: str, ids: Sequence[Id], only: str, verb: str) -> Iterator
 
 
 def _is_found_again(one: Operator, market: Market) -> bool:
-    """OLM looks an operator up by its id; what is not found, or found twice, escapes the invariants."""
+    """Whether OLM finds the operator by its id: one that is not found, or found twice, escapes the invariants."""
     return "/" not in one.channel and len(namesakes(one, market)) == 1
 
 

@@ -8,7 +8,7 @@ from shared.domain.catalog.model import Bundle, Property
 
 
 def annotation(bundle: Bundle, package: str) -> str:
-    """The text of `operatorframework.io/properties` for a bundle: its properties and always its package."""
+    """The value of `operatorframework.io/properties` for a bundle: its properties, with its package added if absent."""
     properties = list(bundle.properties)
     if not any(stated.type == "olm.package" for stated in properties):
         properties.append(Property("olm.package", {"packageName": package, "version": bundle.version}))

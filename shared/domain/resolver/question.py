@@ -1,4 +1,4 @@
-"""A namespace as JSON: what `olmf resolve --batch` is asked and answers, one line each."""
+"""The JSON lines of `olmf resolve --batch`: a namespace as a question, and its answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shared.domain.shape import InvalidQuestion, Shape, check
 Load = Callable[[str], Shelf]
 """The content of a catalog by path. InvalidQuestion when there is none."""
 _READ = "as asked"
-"""Stands for the digest of a catalog that came with the question."""
+"""The reference of a catalog whose content is in the question."""
 
 _METADATA: Final[Shape] = {
     "name": str,
@@ -61,7 +61,7 @@ _NEEDED: Final = {
     "subscriptions": ("metadata.name",),
     "csvs": ("metadata.name",),
 }
-"""Fields that identify: what has none cannot be in an answer."""
+"""Fields that identify an object: without them an answer cannot name it."""
 _BLOBS: Final[Mapping[str, Shape]] = {
     "olm.package": {"name": str, "defaultChannel": str},
     "olm.channel": {
@@ -143,7 +143,7 @@ def _unseen(question: ReadOnly, groups: Sequence[ReadOnly]) -> dict[CatalogKey, 
 
 
 def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[str, Any]:
-    """The answer: what is newly chosen, or why nothing is, and what would help."""
+    """The answer as JSON: the operators that are newly chosen, or the conflict and its fixes."""
     found = tuple(findings)
     refusals = list({one.refusal.message: one.refusal for one in resolution.components if one.refusal}.values())
     return {

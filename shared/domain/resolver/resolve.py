@@ -1,4 +1,4 @@
-"""The answer for a namespace: which bundles its Subscriptions get, together with what those need, and why."""
+"""The answer for a namespace: which bundles its Subscriptions get, with their dependencies, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PREVENTED: Final = "ErrorPreventedResolution"
 
 
 def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
-    """The answer for a namespace; depends on nothing but the inputs, in whatever order they come."""
+    """The answer for a namespace. It depends on the inputs alone, and not on their order."""
     subscribers = sorted(inputs.subscribers, key=lambda one: one.name)
     if inputs.problem:
         return _of(_stopped(one, inputs.problem) for one in subscribers)
@@ -41,7 +41,7 @@ def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
 
 
 def market_of(inputs: Inputs) -> Market:
-    """What the namespace may choose from."""
+    """The operators that the namespace may choose from."""
     sources = [Source(key, shelf, inputs.catalogs[key].priority) for key, shelf in inputs.shelves.items()]
     installed = [of_installed(one, inputs.namespace) for one in sorted(inputs.installed, key=lambda one: one.name)]
     return Market(inputs.namespace, sources, installed, is_whole=inputs.is_whole)
@@ -80,7 +80,7 @@ def _sick(inputs: Inputs) -> Iterator[str]:
 
 
 def _unread(inputs: Inputs) -> str:
-    """Which catalog is still to be read, in a sentence; empty when none is."""
+    """A sentence about the first catalog that was not read yet; empty when all were."""
     unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
     return f"catalog {min(unread)} has not been read yet" if unread else ""
 
@@ -90,14 +90,14 @@ def _is_unread(catalog: Catalog) -> bool:
 
 
 def set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
-    """Why nothing is decided for a Subscription: what it wishes, or what it is offered, cannot be read."""
+    """The component of a Subscription that cannot be decided: its annotations, or its catalog, cannot be read."""
     if problem := subscriber.opt_in.problem():
         return _stopped(subscriber, problem)
     return None if inputs.is_whole else _unreadable(subscriber, inputs)
 
 
 def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
-    """Why nothing can be said about a Subscription: its catalog, or its package there, cannot be read."""
+    """The component of a Subscription whose catalog, or package there, cannot be read."""
     if inputs.is_strict and (unread := _unread(inputs)):
         return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits or unread})
     if inputs.is_strict and (errors := aggregated(_sick(inputs))):
@@ -131,7 +131,7 @@ def _prevented(names: tuple[str, ...], problem: str) -> Component:
 
 
 def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]) -> Component:
-    """What a verdict means for its Subscriptions."""
+    """The component that a verdict makes of its Subscriptions."""
     wanted = {str(one.id).removeprefix(_PREFIX) for one in verdict.variables if str(one.id).startswith(_PREFIX)}
     members = [one for one in sorted(inputs.subscribers, key=lambda one: one.name) if one.name in wanted]
     names, is_manual = tuple(one.name for one in members), any(one.is_manual for one in members)
@@ -154,7 +154,7 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
 
 
 def _too_early(verdict: Verdict, members: Iterable[Subscriber], inputs: Inputs) -> str:
-    """What nobody asked for, or nobody has, may be in a catalog that was not read yet."""
+    """Why to wait: a conflict, or a dependency, may change with a catalog that was not read yet. Empty: no need."""
     is_open = verdict.error or any(not any(_asks_for(one, take) for one in members) for take in verdict.takes)
     return _unread(inputs) if is_open else ""
 
@@ -163,7 +163,7 @@ def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Re
     if verdict.error:
         contradiction = tuple(one.text for one in verdict.facts)
         return Refusal(_UNSATISFIABLE if contradiction else _PREVENTED, verdict.error, contradiction)
-    for take in verdict.takes:  # a copy cannot become the operator, and two objects of one name cannot be
+    for take in verdict.takes:  # a copied CSV has that name, so the CSV cannot be created
         name = take.operator.name
         if name in inputs.copies:
             home = inputs.copies[name]
@@ -173,7 +173,7 @@ def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Re
 
 
 def _given_up(chosen: Iterable[Chosen], members: Iterable[Subscriber]) -> str:
-    """What failed once is not tried again; the whole component waits for something that passes it."""
+    """Why to wait: a version whose InstallPlan failed is not tried again, until a newer one can replace it."""
     failed = {one.failed_csv for one in members if one.failed_csv}
     names = [one.bundle.name for one in chosen if one.bundle.name in failed]
     return f"the InstallPlan of {names[0]} failed, and nothing in its channel passes it yet" if names else ""
@@ -186,7 +186,7 @@ def _chosen(take: Take, members: Iterable[Subscriber], inputs: Inputs) -> Chosen
 
 
 def _asks_for(subscriber: Subscriber, take: Take) -> bool:
-    """resolver.md §10.2: by package, channel and catalog."""
+    """Whether the chosen operator is what the Subscription asks for (resolver.md §10.2)."""
     one = take.operator
     wish = (subscriber.package, subscriber.catalog)
     return wish == (one.package, one.catalog) and subscriber.channel in ("", one.channel)

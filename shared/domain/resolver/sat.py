@@ -1,6 +1,6 @@
 """The SAT solver behind the resolver; the only module that knows its library.
 
-What it answers depends on the question alone: a heuristic can neither change "yes" nor "no", and no model is ever used.
+Only its "yes" and "no" are used, never a model as the answer: so heuristics of the solver cannot change a result.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from shared.domain.resolver.constraints import (
 MAX_CONFLICTS = 20_000
 """Conflicts after which one question is given up."""
 _FEW = 6
-"""Up to so many ids exclude each other pairwise; beyond, through a ladder of new variables."""
+"""Up to so many ids exclude each other pairwise; more of them through a ladder of new variables."""
 
 Clause = list[int]
 
 
 class GaveUp(Exception):
-    """The question is harder than what is worth the time."""
+    """The solver reached its limit of conflicts without an answer."""
 
 
 class Sat:
-    """Constraints to ask about. With `selectable`, each distinct text can be left out of a question."""
+    """Constraints, loaded once for many questions. With `selectable` a question names the texts that apply."""
 
     def __init__(
         self, constraints: Iterable[Constraint], *, selectable: bool = False, max_conflicts: int = MAX_CONFLICTS
     ) -> None:
-        from pysat.solvers import Glucose4  # native code that only namespaces with clashing wishes need
+        from pysat.solvers import Glucose4  # native code: loaded only when first choices conflict
 
         constraints = tuple(constraints)
         known = dict.fromkeys(chain.from_iterable(map(mentioned, constraints)))
@@ -65,11 +65,11 @@ class Sat:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts that can be left out."""
+        """The texts that a question can name."""
         return tuple(self._selectors)
 
     def is_possible(self, ids: Iterable[Id] = (), texts: Iterable[str] = ()) -> bool:
-        """Whether all ids can be had together, under the constraints that bear one of the texts. GaveUp."""
+        """Whether all ids can be chosen together under the constraints with these texts. GaveUp."""
         wanted = [*map(self._number, ids), *(self._selectors[text] for text in texts)]
         self._solver.conf_budget(self._max_conflicts)
         answer = self._solver.solve_limited(assumptions=wanted)
@@ -80,12 +80,12 @@ class Sat:
         return bool(answer)
 
     def first_possible(self, options: Sequence[Id], chosen: Sequence[Id]) -> Id | None:
-        """The first option that can be had together with what is chosen."""
+        """The first option that can be chosen in addition to the chosen ids; None when no option can. GaveUp."""
         together = ((option, (*chosen, option)) for option in options)
         return next((option for option, ids in together if self._is_witnessed(ids) or self.is_possible(ids)), None)
 
     def _is_witnessed(self, ids: Iterable[Id]) -> bool:
-        """The last answer that was found shows it already."""
+        """Whether the last model contains all ids, which makes a solver call unnecessary."""
         return all(self._number(one) in self._model for one in ids)
 
     def _number(self, one: Id) -> int:
@@ -121,7 +121,7 @@ class Sat:
         if len(numbers) <= _FEW:
             yield from ([-one, -other] for index, one in enumerate(numbers) for other in numbers[index + 1 :])
             return
-        before = self._fresh()  # some earlier one is chosen
+        before = self._fresh()  # true when an earlier one is chosen
         yield [-numbers[0], before]
         for number in numbers[1:]:
             yield [-before, -number]

@@ -1,4 +1,4 @@
-"""One look at a namespace: Kubernetes objects become the resolver's inputs. It asks only what it is given to ask."""
+"""Reads a namespace: Kubernetes objects become the resolver's inputs. All reads go through the given port."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shared.kinds import Kind, Ref
 
 
 class Objects(Protocol):
-    """The two questions about the cluster; each costs one request."""
+    """Reads of the cluster; each costs one request."""
 
     def get(self, ref: Ref) -> Manifest | None:
         """The object, or None."""
@@ -32,31 +32,31 @@ class Objects(Protocol):
 
 
 class Scope(Protocol):
-    """What an administrator chose for every namespace."""
+    """Settings of the installation for every namespace."""
 
     @property
     def global_namespace(self) -> str:
-        """Where the catalogs are that serve every namespace."""
+        """The namespace whose catalogs every namespace sees."""
         ...
 
     @property
     def plan_scope(self) -> str:
-        """`namespace`: OLM's one plan, and one fate, per namespace."""
+        """`namespace`: one InstallPlan and one verdict per namespace, as in OLM; else `component`."""
         ...
 
     @property
     def catalog_policy(self) -> str:
-        """`strict`: a catalog that cannot be read now stops whoever sees it."""
+        """`strict`: a catalog that cannot be read now stops every namespace that sees it; else `available`."""
         ...
 
 
 Open = Callable[[Catalog], IndexedShelf]
-"""The content of a catalog that has a reference."""
+"""Opens the content of a catalog that has a reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What was seen, and what it means to the resolver."""
+    """The objects that were read, and the resolver's inputs made of them."""
 
     subscriptions: tuple[Manifest, ...]
     groups: tuple[Manifest, ...]
@@ -65,7 +65,7 @@ class Scene:
 
     @property
     def is_partial(self) -> bool:
-        """Once resolved: something that a catalog has could not be read just now, so another look is worth it."""
+        """After resolving: whether a part of a catalog could not be read, so that it is worth trying again."""
         return any(shelf.problems for shelf in self.shelves)
 
 
@@ -76,7 +76,7 @@ def _never(_: ReadOnly) -> bool:
 def look(
     objects: Objects, opened: Open, namespace: str, scope: Scope, *, is_resting: Callable[[ReadOnly], bool] = _never
 ) -> Scene:
-    """The scene of a namespace, with as few questions as the answer needs; one where all rest is empty."""
+    """Read a namespace with as few requests as possible; the inputs are empty when no Subscription wants a decision."""
     subscriptions = objects.list(kinds.SUBSCRIPTION, namespace)
     if all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
         return Scene(subscriptions, (), Inputs(namespace))
@@ -111,7 +111,7 @@ def look(
 
 
 def catalog_of(source: ReadOnly) -> Catalog:
-    """A CatalogSource as the resolver sees it: its last good snapshot, or why there is none."""
+    """A CatalogSource as the resolver sees it: its last good snapshot, or why it has none."""
     spec, status = source.get("spec") or {}, source.get("status") or {}
     reference = str((status.get("connectionState") or {}).get("address") or "")
     return Catalog(
@@ -126,7 +126,7 @@ def catalog_of(source: ReadOnly) -> Catalog:
 
 
 def _problem(groups: Sequence[ReadOnly]) -> str:
-    """Why nothing may be resolved in the namespace, or nothing."""
+    """Why nothing may be resolved in the namespace; empty when it may be."""
     match groups:
         case [group]:
             return refusal(group) or ""

@@ -1,4 +1,4 @@
-"""The content of catalogs as the market asks for it: in memory, or asked piece by piece."""
+"""The content of catalogs as the market reads it: loaded as a whole, or package by package from an index."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from shared.domain.resolver.operators import Operator, of_package
 
 
 class Unread(Protocol):
-    """Content that could not be had."""
+    """The reason why content could not be read."""
 
     @property
     def message(self) -> str:
-        """Why, in a sentence."""
+        """The reason, in a sentence."""
         ...
 
 
@@ -40,7 +40,7 @@ class Content(Protocol):
 
 @dataclass(slots=True)
 class IndexedShelf:
-    """Asks an index, and remembers what it could not tell."""
+    """The content of an indexed catalog; remembers what could not be read."""
 
     content: Content
     reference: str
@@ -50,7 +50,7 @@ class IndexedShelf:
     asked: dict[str, Package] = field(default_factory=dict)
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """What a package offers by channel."""
+        """The operators of a package by channel."""
         package = self.package(name)
         return of_package(package, catalog) if package else {}
 
@@ -99,7 +99,7 @@ class LoadedShelf:
     _offers: dict[tuple[str, CatalogKey], Mapping[str, tuple[Operator, ...]]] = field(default_factory=dict, repr=False)
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """What a package offers by channel; made once, for a loaded catalog is asked by many."""
+        """The operators of a package by channel; made once, because many questions use the same loaded catalog."""
         if (name, catalog) not in self._offers:
             package = self.package(name)
             self._offers[name, catalog] = of_package(package, catalog) if package else {}

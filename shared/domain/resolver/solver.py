@@ -1,7 +1,7 @@
 """The preferred answer of a set of variables, or that there is none (resolver.md §8.2).
 
-Preferences go breadth first: all anchors, then the first wishes of each, then what those need. An answer to which every
-first wish leads is found by walking; only where wishes clash a SAT solver says which of them can be had together.
+Preferences are breadth first: all anchors, then the first option of each of their dependencies, and so on. If taking
+every first option satisfies all constraints, that is the answer; else a SAT solver says which options are possible.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Unsatisfiable(Exception):
 def solve(variables: Sequence[Variable]) -> tuple[Id, ...]:
     """The chosen variables, in the order of choice.
 
-    Unsatisfiable; GaveUp when finding out takes more than `sat.MAX_CONFLICTS` conflicts; ValueError for an input that
-    is none: an id twice, or an id that no variable has.
+    Unsatisfiable; GaveUp after `sat.MAX_CONFLICTS` conflicts of the solver; ValueError when two variables have the same
+    id, or a constraint mentions an id without a variable.
     """
     known = {variable.id: variable for variable in variables}
     _check(variables, known)
@@ -44,11 +44,11 @@ def solve(variables: Sequence[Variable]) -> tuple[Id, ...]:
 
 
 Pick = Callable[[Sequence[Id], Sequence[Id]], Id | None]
-"""Of the options, the first that goes together with what is chosen."""
+"""Of the options (first argument) the first that is possible with the chosen ids (second), or None."""
 
 
 def _walk(known: Mapping[Id, Variable], pick: Pick) -> tuple[Id, ...]:
-    """Follow wishes from the anchors on; a wish that something chosen fulfils is fulfilled."""
+    """Follow dependencies from the anchors; one that a chosen variable satisfies already needs no choice."""
     chosen: dict[Id, None] = {}
     queue = deque([variable.id] for variable in known.values() if variable.is_anchor)
     while queue:
@@ -65,7 +65,7 @@ def _walk(known: Mapping[Id, Variable], pick: Pick) -> tuple[Id, ...]:
 
 
 def _first_wish(known: Mapping[Id, Variable]) -> Pick:
-    """Takes what is not prohibited by itself: an answer is only an answer if it turns out to be one."""
+    """Picks the first option that is not prohibited; `_is_answer` checks the result against all constraints."""
     stated = [one for variable in known.values() for one in variable.constraints]
     banned = {one.subject for one in stated if isinstance(one, Prohibited)}
     banned |= {other for one in stated if isinstance(one, Excluded) for other in one.others}
@@ -77,7 +77,7 @@ def _first_wish(known: Mapping[Id, Variable]) -> Pick:
 
 
 def _is_answer(chosen: Iterable[Id], known: Mapping[Id, Variable]) -> bool:
-    """Whether exactly these being chosen satisfies every constraint; anchors and wishes are followed by the walk."""
+    """Whether the chosen variables satisfy every constraint and include every anchor."""
     taken = set(chosen)
     anchors = all(variable.id in taken for variable in known.values() if variable.is_anchor)
     constraints = (one for variable in known.values() for one in variable.constraints)

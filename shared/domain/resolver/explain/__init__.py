@@ -1,4 +1,4 @@
-"""Why a namespace gets what it gets, and what would help: `explain(Inputs) -> findings`."""
+"""Explains an answer: the facts of a conflict with fixes, and why newer versions are not taken."""
 
 from shared.domain.resolver.explain.choices import Choice, Passed, choices
 from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, conflict_of, explained, fixes_of

@@ -25,13 +25,13 @@ class Passed:
 
     name: str
     code: str
-    """The rule, stably named."""
+    """The stable code of the rule that removed it."""
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a Subscription gets, or keeps."""
+    """The decision for a Subscription: the version that it gets, or keeps."""
 
     subscriber: str
     package: str
@@ -78,7 +78,7 @@ def _newer(wanted: Subscriber, gets: dict[str, str], found: Posed) -> tuple[Pass
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """Says which rule removed a version."""
+    """Finds the rule that removed a version."""
 
     wanted: Subscriber
     found: Candidates
@@ -88,7 +88,7 @@ class _Rules:
     reader: Reader
 
     def of(self, same: Sequence[Operator]) -> tuple[str, str]:
-        """The rule and a sentence for a version in all of its channels."""
+        """The code of the rule and a sentence, for the operators of one version in all of its channels."""
         channels = [one.channel for one in same]
         followed = [one for one in same if self.wanted.channel in ("", one.channel)]
         if not followed:
@@ -122,7 +122,7 @@ class _Rules:
         return "Preferred", "what is taken comes before it: nearer to the head, or in the default channel"
 
     def _forced(self, wanted: Operator) -> Iterator[Variable]:
-        """The component with the version demanded, and with what Subscriptions before this one got."""
+        """The component, with two more demands: this version, and the versions that earlier Subscriptions got."""
         mine = Id(f"{SUBSCRIPTION}{self.wanted.name}")
         group = next(each for each in components(self.problem.variables) if any(one.id == mine for one in each))
         before = {name for subscriber, name in self.gets.items() if subscriber < self.wanted.name}

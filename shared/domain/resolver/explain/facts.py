@@ -1,4 +1,4 @@
-"""From constraints and refusals to facts: a stable code, and a sentence with names, versions, catalog and channel."""
+"""Turns constraints and refusals into facts: a stable code, and a sentence with names, catalog and channel."""
 
 from __future__ import annotations
 
@@ -41,36 +41,36 @@ _ASKED: Final = {
     names.HOLD_INSTALLED: "Held",
     names.DEPENDENCIES: "DependenciesRequired",
 }
-"""What Subscriptions ask by annotation."""
+"""Annotation to the code of the fact that it causes."""
 _API = re.compile(r"providing an API with group: ([^,]*), version: ([^,]*), kind: (\S+)")
 _PACKAGE = re.compile(r"with package: (\S+) and with version in range: (.+)")
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads what constraints of one problem mean."""
+    """Translates the constraints of one problem."""
 
     inputs: Inputs
     problem: Problem | None
-    """None when no problem came about."""
+    """None when the inputs are ambiguous, so that there is no problem to solve."""
 
     def facts(self, refusal: Refusal) -> tuple[Fact, ...]:
-        """The facts of a refusal, in OLM's order; what prevented the search is one fact."""
+        """The facts of a refusal, in OLM's order; an error that prevented the search is a single fact."""
         if not refusal.facts:
             return (Fact(_code(refusal.message, _PREVENTED, "Prevented"), refusal.message, refusal.message),)
         ranks = ranks_in(self.constraints(refusal))
         return tuple(self._fact(text, ranks) for text in refusal.facts)
 
     def constraints(self, refusal: Refusal) -> tuple[Constraint, ...]:
-        """What the facts were made of."""
+        """The constraints that the facts of a refusal were made of."""
         return tuple(self._by_text[text] for text in refusal.facts if text in self._by_text)
 
     def operator(self, one: Id) -> Operator | None:
-        """What a variable stands for; None for what is no operator."""
+        """The operator of a variable; None for another kind of variable."""
         return self._operators.get(one)
 
     def subscriber(self, one: Id) -> Subscriber | None:
-        """The Subscription that a variable stands for."""
+        """The Subscription of a variable; None for another kind of variable."""
         return self._subscribers.get(one.text.removeprefix(SUBSCRIPTION)) if one.text.startswith(SUBSCRIPTION) else None
 
     @cached_property
@@ -89,7 +89,7 @@ class Reader:
     def _fact(self, text: str, ranks: Mapping[Id, int]) -> Fact:
         found = self._by_text.get(text)
         if found is None:
-            return Fact("NameTaken", text, text)  # by a copy, of which the solver knows nothing
+            return Fact("NameTaken", text, text)  # by a copied CSV, which is not part of the problem
         code, sentence = self._told(found)
         return Fact(code, text, sentence, ranks.get(found.subject, 0) if isinstance(found, Dependency) else 0)
 
@@ -135,7 +135,7 @@ class Reader:
         return "Flawed", f"{named}{text.partition(str(subject))[2]}"
 
     def _instead(self, code: str, wanted: Subscriber) -> str:
-        """What there is instead of what there is not."""
+        """In brackets, what exists instead of the missing catalog, package, channel or version; may be empty."""
         shelf = self.inputs.shelves.get(wanted.catalog)
         package = shelf.package(wanted.package) if shelf else None
         if code == "CatalogEmpty" and (why := self.inputs.unseen.get(wanted.catalog)):
@@ -162,19 +162,19 @@ class Reader:
 
 
 def ranks_in(facts: Iterable[Constraint]) -> dict[Id, int]:
-    """How many versions each version of the facts comes after; the preferred one has rank 0."""
+    """The rank of each option in a dependency of the facts; the preferred one has rank 0."""
     return {option: rank for one in facts if isinstance(one, Dependency) for rank, option in enumerate(one.options)}
 
 
 def wish_of(one: Subscriber) -> str:
-    """What a Subscription asks for, in words."""
+    """The spec of a Subscription, in words."""
     channel = f"channel {one.channel}" if one.channel else "any channel"
     start = f", starting at {one.starting_csv}" if one.starting_csv and not one.installed_csv else ""
     return f"package {one.package}, {channel}, from catalog {one.catalog}{start}"
 
 
 def plain(requirement: str) -> str:
-    """A predicate as a person says it."""
+    """OLM's text of a requirement in plain words."""
     if found := _API.fullmatch(requirement):
         return f"kind {found[3]} of {found[1]}/{found[2]}"
     if found := _PACKAGE.fullmatch(requirement):

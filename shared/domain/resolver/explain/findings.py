@@ -1,4 +1,4 @@
-"""What an explanation is made of: facts that contradict each other, and fixes that were tried."""
+"""The parts of an explanation: facts that contradict each other, and fixes that were tried."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from shared.domain.resolver.model import Refusal
 
 _LONGEST_LINE = 240
 _FACTS_FIRST = 3
-"""With a heading and a fix that makes five lines."""
+"""The facts in a summary: with a heading and a fix they make five lines."""
 _TOO_PLAIN = ("SubscriptionExists", "Candidates")
-"""What everybody who reads it knows: told last."""
+"""Facts that the reader knows anyway: shown last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One statement that is needed for the contradiction."""
+    """One statement of a minimal contradiction."""
 
     code: str
     """A stable reason code."""
     text: str
-    """OLM's words."""
+    """OLM's text."""
     sentence: str
-    """The same, with what it is about."""
+    """The same in plain words, with names, versions, catalog and channel."""
     rank: int = 0
     """How many versions are preferred to the one it is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change after which there is an answer; it was tried."""
+    """A change after which there is an answer: resolving was tried with it."""
 
     code: str
     what: str
@@ -70,14 +70,14 @@ class Finding:
 
 
 def explained(refusal: Refusal, finding: Finding | None) -> str:
-    """OLM's line, and the summary below it: of bounded length, and the same each time."""
-    says_all = not refusal.facts or refusal.message.endswith(".")  # a sentence of ours, with its way out
+    """OLM's message, and below it the summary: at most five lines, which depend on the inputs alone."""
+    says_all = not refusal.facts or refusal.message.endswith(".")  # our own message, which says what to do
     lines = finding.summary if finding and not says_all else ()
     return "\n".join((refusal.message, *lines))
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
-    """The same for programs."""
+    """Findings as JSON."""
     return [
         {
             "subscriptions": list(one.subscribers),
@@ -91,12 +91,12 @@ def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
 
 
 def conflict_of(finding: Finding) -> list[dict[str, str]]:
-    """The facts for programs."""
+    """The facts of a finding as JSON."""
     return [{"fact": one.text, "code": one.code, "says": one.sentence} for one in finding.facts]
 
 
 def fixes_of(finding: Finding) -> list[dict[str, str]]:
-    """The fixes for programs."""
+    """The fixes of a finding as JSON."""
     return [{"code": one.code, "what": one.what, "do": one.do} for one in finding.fixes]
 
 

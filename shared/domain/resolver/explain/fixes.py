@@ -1,4 +1,4 @@
-"""The explanation of a resolution: facts, and those fixes that lead to an answer when they are tried."""
+"""Explains refusals: their facts, and the fixes with which resolving again leads to an answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_FIXES: Final = 5
 
 
 def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Finding, ...]:
-    """Why Subscriptions get nothing, a finding for each refusal; nothing when there is none."""
+    """A finding for each refusal: why its Subscriptions get nothing, and what would help. Empty without refusals."""
     inputs = remembered(inputs)
     found = resolve(inputs) if resolution is None else resolution
     refused = {name for one in found.components if one.refusal for name in one.subscribers}
@@ -47,7 +47,7 @@ def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Findi
 
 
 def remembered(inputs: Inputs) -> Inputs:
-    """The same, for being resolved again and again."""
+    """The same inputs, with catalogs that answer each question only once: for resolving many times."""
     return replace(inputs, shelves={key: Remembering(shelf) for key, shelf in inputs.shelves.items()})
 
 
@@ -56,10 +56,10 @@ class Posed:
     """The problem of a namespace as `resolve` sees it."""
 
     inputs: Inputs
-    """With what is adopted."""
+    """The inputs after adoption."""
     market: Market
     problem: Problem | None
-    """None when none comes about."""
+    """None when a Subscription has several installed versions."""
 
 
 def posed(inputs: Inputs) -> Posed:
@@ -82,7 +82,7 @@ def _finding(names: tuple[str, ...], refusal: Refusal, inputs: Inputs, refused: 
 
 
 def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, names: Sequence[str]) -> Iterator[Proposal]:
-    """In the order of cost."""
+    """The proposals, cheapest first."""
     inputs = reader.inputs
     involved = [one for each in facts if (one := reader.subscriber(each.subject))]
     asking = list({one.name: one for one in involved}.values())
@@ -114,6 +114,6 @@ def _working(proposals: Iterator[Proposal], names: tuple[str, ...], refused: set
 
 
 def _is_answered(after: Resolution, names: Sequence[str], refused: set[str], changed: Inputs) -> bool:
-    """Those who were refused are not any more, and nobody else is instead."""
+    """Whether the given Subscriptions are no longer refused, and no other Subscription is newly refused."""
     still = {name for one in after.components if one.refusal for name in one.subscribers}
     return bool(changed.subscribers) and still.isdisjoint(names) and still <= refused

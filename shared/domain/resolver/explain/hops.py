@@ -1,4 +1,4 @@
-"""The way of one package from a version to where its channel leads, hop by hop, as it will be gone."""
+"""The upgrade path of one package from an installed version, update by update, as the resolver will choose it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.resolve import market_of, resolve
 
 MAX_HOPS: Final = 200
-"""A channel whose skip ranges lead back is followed no further."""
+"""The limit of a path: skip ranges can lead back to a version that was visited."""
 _DEPENDENCY: Final = "~"
-"""Owns what came along, so that it may be updated."""
+"""The owner of installed dependencies, so that they count as claimed and may be updated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +28,22 @@ class Hop:
     channel: str
     why: str
     also: tuple[str, ...]
-    """What is installed along with it."""
+    """The dependencies that are installed or updated with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """All hops, and why there is no further one."""
+    """All updates, and why the path ends."""
 
     hops: tuple[Hop, ...]
     end: Choice | None
-    """Which newer versions are not reached, and why."""
+    """The decision for the last version, with the newer versions that are not reached and why."""
     findings: tuple[Finding, ...] = ()
-    """Why even the first version cannot stay."""
+    """The conflict at the end of the path, if there is one."""
 
 
 def way(inputs: Inputs) -> Way:
-    """The way of the only Subscription of the inputs, which has something installed."""
+    """The upgrade path of the only Subscription of the inputs, which has an installed version. GaveUp."""
     inputs = remembered(inputs)
     hops: list[Hop] = []
     resolution = resolve(inputs)
@@ -56,7 +56,7 @@ def way(inputs: Inputs) -> Way:
 
 
 def installed_as(operator: Operator, owner: str) -> Installed:
-    """What an operator is once it is installed."""
+    """The operator as an installed version of that owner."""
     return Installed(operator.name, str(operator.version or ""), operator.facts.properties, owner)
 
 

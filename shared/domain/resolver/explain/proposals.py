@@ -1,4 +1,4 @@
-"""What could be changed about Subscriptions and what is installed, each change with the inputs as they would be."""
+"""Proposes changes of Subscriptions, installed versions and settings, each with the inputs as they would be."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.model import CatalogKey, Inputs, Installed, Subscriber
 
 _SHORTEST_WORD = 3
-"""Shorter names are all alike."""
+"""Shorter names are too similar to guess a misspelling."""
 
 Proposal = tuple[Fix, Inputs]
 
 
 def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
-    """Fewer wishes beyond OLM, other channels, no first version, other catalogs and names for the Subscriptions."""
+    """For each Subscription: fewer annotations, another channel, no startingCSV, another catalog, another package."""
     for wanted in involved:
         for annotation, rest in wanted.opt_in.without():
             do = f"kubectl -n {inputs.namespace} annotate subscription {wanted.name} {annotation}-"
@@ -36,7 +36,7 @@ def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator
 
 
 def to_installed(involved: Sequence[Installed], inputs: Inputs) -> Iterator[Proposal]:
-    """Unclaimed versions are claimed, or deleted."""
+    """Claim unclaimed versions by a Subscription, or delete them."""
     for csv in involved:
         for key in sorted(inputs.shelves):
             yield from _claims(csv, key, inputs)
@@ -48,7 +48,7 @@ def to_installed(involved: Sequence[Installed], inputs: Inputs) -> Iterator[Prop
 
 
 def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
-    """One Subscription less, with or without what it installed."""
+    """Drop a Subscription, with or without the version that it installed."""
     for wanted in involved if len(inputs.subscribers) > 1 else ():
         kept = tuple(one for one in inputs.subscribers if one.name != wanted.name)
         free = tuple(replace(one, owner="") if one.owner == wanted.name else one for one in inputs.installed)
@@ -62,7 +62,7 @@ def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Ite
 
 
 def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
-    """What is wrong around the Subscriptions: OperatorGroups, catalogs that cannot be read, the reach of a conflict."""
+    """Repair the namespace: one OperatorGroup, catalogs that can be read, conflicts that stop only their component."""
     if "OperatorGroup" in inputs.problem:
         do = f"kubectl -n {inputs.namespace} get operatorgroups, then create one or delete all but one"
         yield Fix("OneOperatorGroup", "have exactly one OperatorGroup", do), replace(inputs, problem="")
@@ -149,7 +149,7 @@ def _patch(wanted: Subscriber, inputs: Inputs, steps: Sequence[Mapping[str, str]
 
 
 def _is_close(one: str, other: str) -> bool:
-    """One letter too few, too many, wrong or swapped; or nothing but capitals and dashes."""
+    """Whether two names differ in one letter (missing, added, wrong or swapped), or only in case and dashes."""
     if one.lower().replace("-", "") == other.lower().replace("-", ""):
         return True
     if len(one) == len(other):

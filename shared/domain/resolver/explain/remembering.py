@@ -1,4 +1,4 @@
-"""A catalog that is asked each question once, for those who resolve the same namespace many times."""
+"""A catalog with a memo of all reads, for resolving the same namespace many times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.domain.resolver.operators import Operator, of_package
 
 
 class Remembering:
-    """Another shelf, remembered, with one package as it would be."""
+    """A shelf with a memo of its answers, in which one package may be replaced."""
 
     def __init__(self, shelf: Shelf, changed: Package | None = None) -> None:
         self._shelf = shelf
@@ -28,7 +28,7 @@ class Remembering:
         return self._packages[name]
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """What a package offers by channel."""
+        """The operators of a package by channel."""
         if (name, catalog) not in self._operators:
             changed = self._changed if self._changed and self._changed.name == name else None
             found = of_package(changed, catalog) if changed else self._shelf.operators(name, catalog)

@@ -1,4 +1,4 @@
-"""What could be done about requirements that nothing meets: install a provider, add a catalog, loosen a pin."""
+"""Proposes changes for unmet requirements: install a provider, add a catalog, loosen a pin."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TRIED = 3
 _NUMBER = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 Need = tuple[Operator, Predicate, Property]
-"""Who needs what, and where it says so."""
+"""An operator, its requirement, and the property that states it."""
 
 
 def needs_in(wishes: Sequence[Dependency], reader: Reader) -> Iterator[Need]:
-    """The requirements among the facts; what Subscriptions wish for is none."""
+    """The requirements of operators among the dependencies, in their order; those of Subscriptions are left out."""
     for wish in wishes:
         operator = reader.operator(wish.subject)
         if operator is None:
@@ -40,7 +40,7 @@ def needs_in(wishes: Sequence[Dependency], reader: Reader) -> Iterator[Need]:
 
 
 def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
-    """A provider that no channel offers any more can be installed by name, and then it counts."""
+    """Install a provider by name: one that no channel leads to any more still counts once it is installed."""
     taken = {one.package for one in inputs.subscribers}
     for _, predicate, _ in needs:
         found = [one for one in market.find(predicate) if one.bundle and one.package not in taken]
@@ -60,7 +60,7 @@ def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> It
 
 
 def added_catalogs(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
-    """A catalog with everything that a version lacks, tried with a catalog that has nothing else."""
+    """Add a catalog with everything that a version lacks; tried with an imagined catalog that has nothing else."""
     for operator in dict.fromkeys(one for one, _, _ in needs):
         asked = {predicate.text for one, predicate, _ in needs if one is operator}
         lacking = {
@@ -87,7 +87,7 @@ def _imagined(offered: Property, name: str) -> Package:
 
 
 def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
-    """The author of a bundle could accept any version."""
+    """Change the bundle in its catalog, so that it accepts any version of a required package."""
     for operator, predicate, stated in needs:
         shelf = inputs.shelves.get(operator.catalog)
         package = shelf.package(operator.package) if shelf else None
@@ -104,7 +104,7 @@ def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
 
 
 def _answering(requirement: Property) -> Property | None:
-    """What a bundle would have to state; None for a requirement that is more than that."""
+    """The property with which a bundle meets a requirement; None when one property does not suffice."""
     if requirement.type == "olm.gvk.required":
         return Property("olm.gvk", requirement.value)
     if requirement.type != "olm.package.required":
@@ -114,7 +114,7 @@ def _answering(requirement: Property) -> Property | None:
 
 
 def _version_in(text: str) -> str:
-    """Some version of a range: a bound of it, or what follows a bound; the empty text when these are outside."""
+    """A version in the range: 0.0.0, one of its bounds, or the patch version after a bound; else the empty string."""
     versions = parse_range(text)
     bounds = [tuple(map(int, found)) for found in _NUMBER.findall(text)]
     tried = ("0.0.0", *(f"{major}.{minor}.{patch + more}" for major, minor, patch in bounds for more in (0, 1)))
