@@ -88,7 +88,7 @@ def gvk(value: object) -> Gvk:
 
 
 def text(value: object, key: str) -> str:
-    """A string field as Go's JSON decoder reads it: the key in any case, absent and null as an empty string. Undecodable."""
+    """A string field as Go's JSON decoder reads it: the key in any case, absent and null as empty. Undecodable."""
     if value is None:
         return ""
     if not isinstance(value, Mapping):
