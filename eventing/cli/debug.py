@@ -15,6 +15,7 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from eventing.cli.namespace import Row
     from eventing.cli.target import Target
     from eventing.journal import Book
     from eventing.replay import Replayed
@@ -56,49 +57,43 @@ def why(
     is_told_of = answer.is_known or any(ref.name in each.verdict for each in answer.last)
     if not is_told_of and place.cluster().get(ref) is None:
         raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
-    stands, approve = _standing(place, ref)
+    standing = _standing(place, ref, book, jobs)
     if output == "table":
-        told = (text_of(answer), stands and f"stands at: {stands}", approve and f"waits for approval: {approve}")
-        sys.stdout.write("\n\n".join(filter(None, told)) + "\n")
+        from eventing.cli.namespace import told_of
+
+        sys.stdout.write("\n\n".join((text_of(answer), *told_of(standing))) + "\n")
     else:
-        document({**answer.json(), "stands": stands, "approve": approve}, output)
+        document({**answer.json(), **standing}, output)
     if not answer.writes and not answer.last:
         raise typer.Exit(NEGATIVE)
 
 
-def _standing(place: Target, ref: Ref) -> tuple[str, str]:
-    """Of a Subscription where its package stands, and the command that approves what it waits for; else nothing."""
-    from eventing.packages import installed, plan_to_approve
+def _standing(place: Target, ref: Ref, book: Book, jobs: Sequence[Listed]) -> Row:
+    """Where the package of a Subscription stands, since when, until when, and what approves it; else nothing."""
+    from eventing.cli.namespace import standing_of
+    from eventing.packages import installed
     from shared.kinds import SUBSCRIPTION
 
-    cluster = place.cluster()
-    subscription = cluster.get(ref) if ref == SUBSCRIPTION.ref(ref.name, ref.namespace) else None
-    if subscription is None:
-        return "", ""
-    (row,) = (row for row in installed(cluster, ref.namespace) if row["subscription"] == ref.name)
-    said = " ".join(filter(None, (str(row["version"]), str(row["phase"]))))
-    plan = plan_to_approve(cluster, subscription)
-    approve = f"olmf approve {plan} -n {ref.namespace}" if plan else ""
-    return ": ".join(filter(None, (said, str(row["says"])))), approve
+    rows = installed(place.cluster(), ref.namespace) if ref == SUBSCRIPTION.ref(ref.name, ref.namespace) else []
+    row = next((row for row in rows if row["subscription"] == ref.name), {})
+    return standing_of(row, book, jobs)
 
 
 def _tell_of_namespace(place: Target, namespace: str, output: str, book: Book, jobs: Sequence[Listed]) -> None:
     """What its Subscriptions wait for. CliError when it has none."""
-    from eventing.cli.namespace import show, waiting
-    from eventing.packages import installed, waiting_plan
+    from eventing.cli.namespace import check_namespace, show, waiting
+    from eventing.packages import installed
 
     cluster = place.cluster()
     rows = installed(cluster, namespace)
     if not rows:
-        others = sorted({str(row["namespace"]) for row in installed(cluster)})
-        there = f"; there are some in {', '.join(others)} (-n)" if others else ""
-        raise CliError(f"no Subscription in {namespace}{there}", NEGATIVE)
+        check_namespace(namespace, cluster)
     troubled = waiting(rows, book, jobs)
     if output == "table":
-        plans = (waiting_plan(cluster, namespace, str(row["subscription"])) for row in troubled)
-        show(namespace, rows, troubled, [f"olmf approve {plan} -n {namespace}" for plan in plans if plan])
+        show(namespace, rows, troubled)
     else:
-        document({"namespace": namespace, "waiting": troubled, "subscriptions": len(rows)}, output)
+        subscriptions = sum(bool(row["subscription"]) for row in rows)
+        document({"namespace": namespace, "waiting": troubled, "subscriptions": subscriptions}, output)
 
 
 def capture(

@@ -10,7 +10,7 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.given import CatalogsOption, FromOption, inputs_of
-from eventing.cli.resolve import Isolation
+from eventing.cli.resolve import Isolation, check
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     subscription: Annotated[str, typer.Argument(help="Only this Subscription.")] = "",
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     catalog: CatalogsOption = None,
     folder: FromOption = None,
     *,
@@ -45,8 +45,11 @@ def explain(
     """
     if output not in ("text", "json", "yaml"):
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
+    if not namespace:
+        raise CliError("explain: give -n NAMESPACE", USAGE)
     is_whole = isolation is Isolation.NAMESPACE
     inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
+    check(inputs, (state, kubeconfig), is_given=bool(catalog or folder))
     findings, found = explained(inputs, subscription)
     if subscription and not findings and not found:
         raise CliError(f"{subscription}: no such Subscription in namespace {namespace}", UNKNOWN)

@@ -6,17 +6,35 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import table
+from shared.api.manifest import namespace_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from eventing.journal import Book, Stuck
     from eventing.workqueue import Listed
+    from shared.adapters.kube import KubeClient
 
 Row = dict[str, object]
 COLUMNS = ("subscription", "version", "phase", "since", "next try", "says")
 MOST_ROWS = 25
 MOST_NAMES = 30
 MOST_PLANS = 5
+_AT_EVENT = "at the next event"
+
+
+def check_namespace(namespace: str, cluster: KubeClient) -> None:
+    """CliError when a namespace has no Subscription, as that may be a wrong word; it says where some are."""
+    from shared.kinds import SUBSCRIPTION
+
+    found = cluster.list(SUBSCRIPTION)
+    if not any(namespace_of(one) == namespace for one in found):
+        others = ", ".join(sorted(set(map(namespace_of, found))))
+        raise CliError(
+            f"no Subscription in {namespace}" + (f"; there are some in {others} (-n)" if others else ""), NEGATIVE
+        )
 
 
 def waiting(rows: Iterable[Row], book: Book, jobs: Sequence[Listed]) -> list[Row]:
@@ -25,13 +43,59 @@ def waiting(rows: Iterable[Row], book: Book, jobs: Sequence[Listed]) -> list[Row
     return [{**row, **_patience(row, book, jobs)} for row in troubled[:MOST_ROWS]] + troubled[MOST_ROWS:]
 
 
+def standing_of(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
+    """Where the package of one row stands; since when and until when, if it waits; nothing for an empty row."""
+    if not row:
+        return {"stands": "", "approve": "", "plan": "", "reason": "", "since": "", "next try": ""}
+    patient = next(iter(waiting([row], book, jobs)), {"since": "", "next try": ""})
+    said = " ".join(filter(None, (str(row["version"]), str(row["phase"]))))
+    return {
+        "stands": ": ".join(filter(None, (said, str(row["says"])))),
+        "approve": _approve(row),
+        **{key: row.get(key, "") for key in ("plan", "reason")},
+        **{key: patient[key] for key in ("since", "next try")},
+    }
+
+
+def told_of(standing: Row) -> Iterator[str]:
+    """The same as paragraphs."""
+    if standing["stands"]:
+        waits = f"\n  since {standing['since'] or 'unknown'}, next try: {standing['next try']}"
+        yield f"stands at: {standing['stands']}{waits if standing['next try'] else ''}"
+    if standing["approve"]:
+        yield f"waits for approval: {standing['approve']}"
+
+
+def _approve(row: Row) -> str:
+    """The command that approves what it waits for."""
+    return f"olmf approve {row['plan']} -n {row['namespace']}" if row.get("plan") else ""
+
+
 def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
+    """Since when and until when it waits: as its steps said, else as its status says."""
     stuck = next(_stuck(row, book, jobs), None)
+    if row.get("plan"):
+        return {"next try": "when approved", "since": row.get("since") or (stuck.since if stuck else "")}
+    due = _catalog_due(row, jobs)
     if stuck is None:
-        return {"since": "", "next try": ""}
-    when = stuck.next_try.isoformat(timespec="seconds") if stuck.next_try else "at the next event"
+        return {"next try": _when(due), "since": row.get("since", "")}
+    when = "`olmf queue retry`" if stuck.attempts else _when(stuck.next_try or due)
     says = row["says"] or stuck.waits_for or stuck.verdict
-    return {"since": stuck.since, "next try": "`olmf queue retry`" if stuck.attempts else when, "says": says}
+    return {"since": stuck.since or row.get("since", ""), "next try": when, "says": says}
+
+
+def _when(at: datetime | None) -> str:
+    return at.isoformat(timespec="seconds") if at else _AT_EVENT
+
+
+def _catalog_due(row: Row, jobs: Sequence[Listed]) -> datetime | None:
+    """When its catalog is tried again, if that one cannot be read; one that can be read is only polled."""
+    from shared.kinds import CATALOG_SOURCE
+
+    is_sick = row.get("reason") == "UnhealthyCatalogSourceFound"
+    namespace, _, name = str(row.get("catalog") or "").partition("/")
+    ref = CATALOG_SOURCE.ref(name, namespace)
+    return next((job.due for job in jobs if job.ref == ref and job.state == "delayed" and (is_sick or job.error)), None)
 
 
 def _stuck(row: Row, book: Book, jobs: Sequence[Listed]) -> Iterator[Stuck]:
@@ -39,27 +103,35 @@ def _stuck(row: Row, book: Book, jobs: Sequence[Listed]) -> Iterator[Stuck]:
     from eventing.journal import why
     from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
-    version, namespace = str(row["version"]), str(row["namespace"])
+    version, name, namespace = (str(row[key]) for key in ("version", "subscription", "namespace"))
     refs = [CLUSTER_SERVICE_VERSION.ref(version, namespace)] if version else []
-    for ref in (*refs, SUBSCRIPTION.ref(str(row["subscription"]), namespace)):
+    refs += [SUBSCRIPTION.ref(name, namespace)] if name else []
+    for ref in refs:
         yield from (each for each in why(book, ref, jobs, writes=0).last if each.waits_for or each.attempts)
 
 
-def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row], plans: Sequence[str]) -> None:
-    """Print the screen; `plans` are the commands that approve what waits for it."""
+def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:
+    """Print the screen, with the commands that approve what waits for it."""
+    from eventing.packages import brief
+
     write = sys.stdout.write
     names = {str(row["subscription"]) for row in troubled}
-    fine = [str(row["subscription"]) for row in rows if row["subscription"] not in names]
-    write(f"Namespace {namespace}: {len(rows)} Subscriptions, {len(troubled)} of them wait\n\n")
+    wanted = [str(row["subscription"]) for row in rows if row["subscription"]]
+    fine = [name for name in wanted if name not in names]
+    write(f"Namespace {namespace}: {len(wanted)} Subscriptions, {len(wanted) - len(fine)} of them wait\n\n")
     if troubled:
-        table(troubled[:MOST_ROWS], COLUMNS)
+        table([{**row, "says": brief(str(row["says"]))} for row in troubled[:MOST_ROWS]], COLUMNS)
         if len(troubled) > MOST_ROWS:
             write(f"and {len(troubled) - MOST_ROWS} more: `olmf list -n {namespace}`\n")
         write("\n")
     if fine:
         more_fine = f" and {len(fine) - MOST_NAMES} more" if len(fine) > MOST_NAMES else ""
         write(f"as wanted: {', '.join(fine[:MOST_NAMES])}{more_fine}\n")
-    for plan in plans[:MOST_PLANS]:
-        write(f"waits for approval: {plan}\n")
+    for command in list(filter(None, map(_approve, troubled)))[:MOST_PLANS]:
+        write(f"waits for approval: {command}\n")
     if troubled:
-        write(f"`olmf why Subscription/{troubled[0]['subscription']} -n {namespace}` tells more\n")
+        write(f"`olmf why {_named(troubled[0])} -n {namespace}` tells more\n")
+
+
+def _named(row: Row) -> str:
+    return f"Subscription/{row['subscription']}" if row["subscription"] else f"ClusterServiceVersion/{row['version']}"

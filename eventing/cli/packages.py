@@ -62,13 +62,12 @@ def install(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
-    from eventing.packages import Request, follow, subscribe
+    from eventing.packages import Request
+    from eventing.packages import install as ask
 
     request = Request(package, namespace, channel=channel, source=source, starting_csv=starting_csv, is_manual=manual)
     with _cluster(state, kubeconfig) as cluster:
-        _tell(subscribe(cluster, request))
-        if timeout:
-            _tell(follow(cluster, namespace, package, timeout=timedelta(seconds=timeout)))
+        _tell(ask(cluster, request, timeout=timedelta(seconds=timeout)))
 
 
 def uninstall(
@@ -79,7 +78,7 @@ def uninstall(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Delete the Subscription and the ClusterServiceVersion of a package; definitions and their objects stay."""
+    """Delete the Subscription and every ClusterServiceVersion of a package; definitions and their objects stay."""
     from eventing.packages import remove
 
     with _cluster(state, kubeconfig) as cluster:
@@ -139,7 +138,7 @@ def list_packages(
     namespace: Annotated[str, typer.Option("-n", "--namespace", help="Only this namespace.")] = "",
     *,
     everywhere: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="All namespaces, as without -n, too.")
+        bool, typer.Option("-A", "--all-namespaces", help="All namespaces; the same as without -n.")
     ] = False,
     available: Annotated[bool, typer.Option("--available", help="What the catalogs offer.")] = False,
     output: OutputOption = "table",
@@ -147,7 +146,7 @@ def list_packages(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List what is installed, or what the catalogs offer."""
-    from eventing.packages import installed, offered
+    from eventing.packages import brief, installed, offered
 
     if everywhere and namespace:
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
@@ -156,4 +155,6 @@ def list_packages(
     if not rows and output == "table":
         sys.stdout.write(f"{NOTHING_OFFERED if available else NOTHING_INSTALLED}\n")
         return
+    if output == "table":
+        rows = [{**row, "says": brief(str(row.get("says", "")))} for row in rows]
     show(rows, output, columns=OFFERED if available else INSTALLED)

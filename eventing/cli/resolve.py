@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.given import CatalogsOption, FromOption
+from eventing.cli.given import CatalogsOption, FromOption, Where
 from eventing.cli.locking import LockedOption, LockOption, Read, answered
+from eventing.cli.namespace import check_namespace
 from eventing.cli.output import show
-from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption
+from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
 
 if TYPE_CHECKING:
     from shared.domain.resolver import Inputs, Resolution
@@ -64,27 +65,38 @@ def resolve(
     if bool(lock) + bool(locked) + batch > 1:
         raise CliError("resolve: wanted one of --batch, --lock and --locked", USAGE)
     if batch:
-        from eventing.cli.lines import answer_lines
-        from eventing.resolution import answering
-
-        answer_lines(answering(is_whole=is_whole))
+        _answer_lines(is_whole=is_whole)
         return
     inputs, resolution = answered(Read(namespace, catalog, folder, is_whole), cluster, lock=lock, locked=locked)
+    check(inputs, cluster, is_given=bool(catalog or folder or locked))
     rows, code = resolved(inputs, resolution, is_brief=diff)
     show(rows, output, columns=DIFF if diff else COLUMNS)
     if code:
         raise typer.Exit(code)
 
 
+def _answer_lines(*, is_whole: bool) -> None:
+    from eventing.cli.lines import answer_lines
+    from eventing.resolution import answering
+
+    answer_lines(answering(is_whole=is_whole))
+
+
+def check(inputs: Inputs, cluster: Where, *, is_given: bool) -> None:
+    """CliError when the namespace has no Subscription; of files that are given all that they hold is looked at."""
+    if not (inputs.subscribers or is_given):
+        check_namespace(inputs.namespace, choose(*cluster, quiet=True).cluster())
+
+
 def resolved(inputs: Inputs, resolution: Resolution, *, is_brief: bool = False) -> tuple[list[dict[str, object]], int]:
     """A row for each Subscription and each dependency, and the exit code; in brief without those that stay."""
     refused = {name for one in resolution.components if one.refusal for name in one.subscribers}
     installed = {one.name: one.installed_csv for one in inputs.subscribers}
+    there = {one.name for one in inputs.installed}
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     rows: list[dict[str, object]] = []
     for name, why in sorted(resolution.reasons.items()):
         new = gets[name].bundle.name if name in gets else ""
-    there = {one.name for one in inputs.installed}
         row: dict[str, object] = {"subscription": name, "has": installed[name], "gets": new, "why": why}
         rows += [row] if new or name in refused or not is_brief else []
     for one in (one for one in resolution.chosen if not one.subscribers):

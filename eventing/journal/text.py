@@ -38,8 +38,8 @@ def _branches(nodes: Sequence[Node], indent: str) -> Iterator[str]:
 def _verdict(stuck: Stuck) -> Iterator[str]:
     yield f"  {_clock(stuck.at)} {stuck.step}: {stuck.verdict}"
     if stuck.waits_for:
-        what = "that" if stuck.waits_for in stuck.verdict else stuck.waits_for
-        yield f"      waits for {what}, since {stuck.since}"
+        what = "" if stuck.waits_for in stuck.verdict else f" for {stuck.waits_for},"
+        yield f"      waits{what} since {stuck.since}"
     if stuck.attempts:
         yield f"      given up after {stuck.attempts} failures in a row: `olmf queue retry --step {stuck.step}`"
     elif stuck.waits_for or stuck.next_try:

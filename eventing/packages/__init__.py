@@ -1,14 +1,15 @@
 """Packages as a person sees them: ask for one, follow it, list them; all of it through the Kubernetes API."""
 
 from eventing.packages.channels import switch_channel
-from eventing.packages.follow import NotReadyError, follow
+from eventing.packages.follow import NotReadyError, follow, install
 from eventing.packages.listing import installed, offered
+from eventing.packages.progress import brief
+from eventing.packages.removal import remove
 from eventing.packages.requests import (
     PackageError,
     Request,
     approve_plan,
     plan_to_approve,
-    remove,
     set_hold,
     subscribe,
     waiting_plan,
@@ -19,7 +20,9 @@ __all__ = [
     "PackageError",
     "Request",
     "approve_plan",
+    "brief",
     "follow",
+    "install",
     "installed",
     "offered",
     "plan_to_approve",

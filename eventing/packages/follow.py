@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from eventing.packages.chain import claimed, originals
 from eventing.packages.groups import narrow_group
 from eventing.packages.hints import is_catalog_ready, near
-from eventing.packages.progress import Standing, standing
-from eventing.packages.requests import LOOK_SECONDS, PackageError, approve_plan, subscription_of, waiting_plan
+from eventing.packages.listing import standing_among
+from eventing.packages.progress import Standing, brief
+from eventing.packages.requests import (
+    LOOK_SECONDS,
+    PackageError,
+    Request,
+    approve_plan,
+    subscribe,
+    subscription_of,
+    waiting_plan,
+)
 from shared import names
-from shared.api.manifest import labels_of
+from shared.api.manifest import ReadOnly
 from shared.kinds import CLUSTER_SERVICE_VERSION
 
 if TYPE_CHECKING:
@@ -24,6 +34,21 @@ SETTLED_SECONDS = 3.0
 
 class NotReadyError(PackageError):
     """The time is over; the sentence says what the package waits for."""
+
+
+def install(cluster: KubeClient, request: Request, *, timeout: timedelta) -> Iterator[str]:
+    """Subscribe to a package and follow it, unless there is no time for that. What it made stays, and is named."""
+    made: list[str] = []
+    for line in subscribe(cluster, request):
+        made += [line.removeprefix("made ")] if line.startswith("made ") else []
+        yield line
+    try:
+        if timeout:
+            yield from follow(cluster, request.namespace, request.package, timeout=timeout)
+    except NotReadyError as error:
+        command = f"olmf uninstall {request.package} -n {request.namespace}"
+        left = f"; it made {', '.join(made)}: `{command}` takes the Subscription away" if made else ""
+        raise NotReadyError(f"{error}{left}") from error
 
 
 def follow(
@@ -44,13 +69,11 @@ def follow(
             yield _told(package, now)
             last, since = now, time.monotonic()
         stood = time.monotonic() - since
-        if is_approving and now.held:
-            raise NotReadyError(
-                f"{package} is held at {now.held}; `olmf hold {package} -n {namespace} --release` lets it go"
-            )
+        if is_approving and (why := _kept(package, namespace, now, stood)):
+            raise NotReadyError(why)
         if plan := waiting_plan(cluster, namespace, package):
             if not is_approving:
-                yield f"{package}: waits for approval; `olmf upgrade {package} -n {namespace}` approves it"
+                yield f"{package}: waits for approval; `olmf approve {package} -n {namespace}` approves it"
                 return
             yield approve_plan(cluster, namespace, plan)
         elif now.phase == "Failed" and (done := narrow_group(cluster, namespace, package, now.version)):
@@ -58,16 +81,30 @@ def follow(
         elif now.is_done and now.version != leaving and stood >= (SETTLED_SECONDS if is_approving else 0):
             return
         elif now.is_stuck and stood >= SETTLED_SECONDS and is_catalog_ready(cluster, namespace, package):
-            hint = near(cluster, namespace, package)
-            said = f"{package} cannot go on: {now.says}" + (f"; {hint}" if hint else "")
-            raise NotReadyError(said + _more(package, namespace))
+            raise NotReadyError(_stuck(cluster, namespace, package, now))
         if time.monotonic() > deadline:
             raise NotReadyError(_sorry(package, namespace, now, timeout))
         time.sleep(LOOK_SECONDS)
 
 
+def _stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> str:
+    hint = near(cluster, namespace, package)
+    return f"{package} cannot go on: {now.says}" + (f"; {hint}" if hint else "") + _more(package, namespace)
+
+
 def _told(package: str, now: Standing) -> str:
-    return f"{package}: {now.version or 'no version yet'} {now.phase}" + (f" ({now.says})" if now.says else "")
+    says = "" if now.is_stuck else brief(now.says)  # what is stuck is told in full at the end
+    return f"{package}: {now.version or 'no version yet'} {now.phase}" + (f" ({says})" if says else "")
+
+
+def _kept(package: str, namespace: str, now: Standing, stood: float) -> str:
+    """Which wish keeps the package at its version, and what lets it go; a range may let it go on for a while."""
+    if now.held:
+        return f"{package} is held at {now.held}; `olmf hold {package} -n {namespace} --release` lets it go"
+    if now.is_done and now.pinned and stood >= SETTLED_SECONDS:
+        command = f"kubectl annotate subscription {now.subscription} -n {namespace} {names.VERSION}-"
+        return f"{package} stays at {now.version}: {now.pinned}; `{command}` lets it go"
+    return ""
 
 
 def _sorry(package: str, namespace: str, now: Standing, timeout: timedelta) -> str:
@@ -88,8 +125,11 @@ def stand(cluster: KubeClient, namespace: str, package: str) -> Standing:
     subscription = subscription_of(cluster, namespace, package)
     if subscription is None:
         return Standing("", "NotSubscribed")
-    current = str((subscription.get("status") or {}).get("currentCSV") or "")
-    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(current, namespace)) if current else None
-    # why: a copy of what another namespace installed carries the same name
-    is_copy = csv is not None and names.COPIED_FROM in labels_of(csv)
-    return standing(subscription, None if is_copy else csv)
+    found = {name: csv for name in claimed([subscription]) if (csv := _version(cluster, namespace, name)) is not None}
+    return standing_among(subscription, found)
+
+
+def _version(cluster: KubeClient, namespace: str, name: str) -> ReadOnly | None:
+    """A version; none for a copy of what another namespace installed, which carries the same name."""
+    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace))
+    return csv if csv is not None and originals([csv]) else None

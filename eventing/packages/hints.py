@@ -5,12 +5,14 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from eventing.packages.listing import offered, package_of
+from eventing.packages.listing import looked_up, offered, package_of
 from eventing.packages.requests import subscription_of
+from shared.api.manifest import ReadOnly
 from shared.kinds import CATALOG_SOURCE
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
+    from shared.domain.catalog.model import Package
     from shared.ports import Catalogs
 
 
@@ -31,8 +33,28 @@ def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs |
         return ""
     spec = subscription["spec"]
     if found := package_of(cluster, subscription, catalogs):
-        channels = sorted(channel.name for channel in found.channels)
-        return "" if spec.get("channel", "") in ("", *channels) else f"its channels: {', '.join(channels)}"
+        return _channels(spec, found)
+    return _alike(cluster, spec, catalogs)
+
+
+def refusal(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = None) -> str:
+    """Why the catalog does not have what a Subscription would ask for; empty when it has, or cannot be read."""
+    from shared.ports import Unavailable
+
+    found, name = looked_up(cluster, spec, catalogs), spec.get("name")
+    catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
+    if found is None:
+        return f"catalog {catalog} has no package {name!r}; {_alike(cluster, spec, catalogs)}"
+    channels = "" if isinstance(found, Unavailable) else _channels(spec, found)
+    return f"{name} has no channel {spec.get('channel')!r} in catalog {catalog}; {channels}" if channels else ""
+
+
+def _channels(spec: ReadOnly, package: Package) -> str:
+    channels = sorted(channel.name for channel in package.channels)
+    return "" if spec.get("channel", "") in ("", *channels) else f"its channels: {', '.join(channels)}"
+
+
+def _alike(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None) -> str:
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
     known = sorted({str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog})
     alike = get_close_matches(str(spec.get("name")), known)

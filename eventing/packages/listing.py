@@ -2,45 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from eventing.packages.progress import standing
-from shared import names
-from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of
+from eventing.packages.chain import chain, claimed, originals, package_named_by
+from eventing.packages.progress import Standing, standing, unclaimed
+from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
     from shared.domain.catalog.model import Package
-    from shared.ports import Catalogs, ImageSource
+    from shared.ports import Catalogs, ImageSource, Unavailable
 
 Row = dict[str, object]
 
 
 def installed(cluster: KubeClient, namespace: str = "") -> list[Row]:
-    """One row per Subscription, with the standing of its package."""
-    originals = [
-        csv for csv in cluster.list(CLUSTER_SERVICE_VERSION, namespace) if names.COPIED_FROM not in labels_of(csv)
-    ]
-    csvs = {(namespace_of(csv), name_of(csv)): csv for csv in originals}
+    """One row per Subscription, with the standing of its package; then one per version without a Subscription."""
+    csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
+    subscriptions = cluster.list(SUBSCRIPTION, namespace)
+    places = {namespace_of(each) for each in (*csvs, *subscriptions)}
     rows: list[Row] = []
-    for subscription in cluster.list(SUBSCRIPTION, namespace):
-        place, spec = namespace_of(subscription), subscription["spec"]
-        csv = csvs.get((place, str((subscription.get("status") or {}).get("currentCSV") or "")))
-        now = standing(subscription, csv)
-        rows.append(
-            {
-                "namespace": place,
-                "subscription": name_of(subscription),
-                "package": spec.get("name"),
-                "channel": spec.get("channel") or "(default)",
-                "version": now.version,
-                "phase": now.phase,
-                "approval": spec.get("installPlanApproval") or "Automatic",
-                "says": now.says,
-            }
-        )
-    return rows
+    left: list[Row] = []
+    for place in sorted(places):
+        there = {name_of(csv): csv for csv in csvs if namespace_of(csv) == place}
+        mine = [each for each in subscriptions if namespace_of(each) == place]
+        rows += [_row(each, standing_among(each, there)) for each in mine]
+        orphans = there.keys() - chain(there.values(), claimed(mine))
+        left += [_orphan(there[name]) for name in sorted(orphans)]
+    return rows + left
+
+
+def standing_among(subscription: ReadOnly, csvs: Mapping[str, ReadOnly]) -> Standing:
+    """Where a Subscription stands with the versions (no copies) of its namespace."""
+    status = subscription.get("status") or {}
+    current, kept = str(status.get("currentCSV") or ""), str(status.get("installedCSV") or "")
+    return standing(subscription, csvs.get(current), csvs.get(kept) if kept != current else None)
+
+
+def _row(subscription: ReadOnly, now: Standing) -> Row:
+    spec = subscription["spec"]
+    return {
+        "namespace": namespace_of(subscription),
+        "subscription": name_of(subscription),
+        "package": spec.get("name"),
+        "channel": spec.get("channel") or "(default)",
+        "version": now.version,
+        "phase": now.phase,
+        "approval": spec.get("installPlanApproval") or "Automatic",
+        "catalog": f"{spec.get('sourceNamespace')}/{spec.get('source')}",
+        "plan": now.plan,
+        "reason": now.reason,
+        "since": now.since,
+        "says": now.says,
+    }
+
+
+def _orphan(csv: ReadOnly) -> Row:
+    now = unclaimed(csv)
+    nothing = dict.fromkeys(("channel", "approval", "catalog", "plan"), "")
+    return {
+        "namespace": namespace_of(csv),
+        "subscription": "",
+        "package": package_named_by(csv),
+        **nothing,
+        "version": now.version,
+        "phase": now.phase,
+        "reason": now.reason,
+        "since": now.since,
+        "says": now.says,
+    }
 
 
 def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
@@ -74,11 +106,19 @@ def package_of(cluster: KubeClient, subscription: ReadOnly, catalogs: Catalogs |
     """What the catalog of a Subscription offers as its package; None when it does not, or cannot be read."""
     from shared.domain.catalog.model import Package
 
-    spec = subscription["spec"]
+    found = looked_up(cluster, subscription["spec"], catalogs)
+    return found if isinstance(found, Package) else None
+
+
+def looked_up(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = None) -> Package | Unavailable | None:
+    """The package that the spec of a Subscription names; None when its catalog was read and has none of that name."""
+    from shared.ports import Unavailable
+
     source = cluster.get(CATALOG_SOURCE.ref(str(spec.get("source")), str(spec.get("sourceNamespace"))))
     reference, image = _content(source or {"metadata": {}, "spec": {}})
-    found = (catalogs or _reader(cluster)).package(reference, str(spec.get("name")), image) if reference else None
-    return found if isinstance(found, Package) else None
+    if not reference:
+        return Unavailable("NotFound", "the catalog was not read yet")
+    return (catalogs or _reader(cluster)).package(reference, str(spec.get("name")), image)
 
 
 def _content(source: ReadOnly) -> tuple[str, ImageSource]:

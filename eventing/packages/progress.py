@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 
-from shared.api.manifest import ReadOnly
+from shared.api.manifest import ReadOnly, name_of
 from shared.domain.lifecycle.preparation import NOT_YET
 from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.subscription import health
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_PENDING
 
 TROUBLES = (
     "InstalledCSVMissing",
@@ -14,11 +17,15 @@ TROUBLES = (
     "BundleUnpackFailed",
     "InstallPlanFailed",
     "InstallPlanMissing",
+    "InstallPlanPending",
     "CatalogSourcesUnhealthy",
     "BundleUnpacking",
-    "InstallPlanPending",
 )
 """Conditions of a Subscription that say why it does not go on, the gravest first."""
+_SETTLED = ("Succeeded", "Replacing", "Deleting")
+"""Phases of an installed version that nobody waits for."""
+_SENTENCE = re.compile(r"\n|\. (?=[A-Z])")
+_LONGEST = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +38,87 @@ class Standing:
     """The phase of the CSV, or what the Subscription is at."""
     says: str = ""
     """What it waits for, or what went wrong."""
-
     held: str = ""
     """The version that a hold keeps, and why."""
+    pinned: str = ""
+    """The wish for a version, and what is newer."""
+    plan: str = ""
+    """The InstallPlan that waits for approval."""
+    reason: str = field(default="", compare=False)
+    """In one word why it does not go on."""
+    subscription: str = field(default="", compare=False)
+    since: str = field(default="", compare=False)
+    """Since when; who follows a package sees no news in it."""
     is_done: bool = False
     """The wanted version is installed and works, and nothing newer was found impossible."""
     is_stuck: bool = False
     """It does not go on before somebody changes what is wanted or offered."""
 
 
-def standing(subscription: ReadOnly, csv: ReadOnly | None) -> Standing:
-    """Where a Subscription and its current CSV (None: not there yet) stand."""
+def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None = None) -> Standing:
+    """Where a Subscription and its current CSV (None: not there yet) stand; `kept` is what is installed until then."""
     status = subscription.get("status") or {}
-    current = str(status.get("currentCSV") or "")
-    conditions = {each["type"]: each for each in status.get("conditions") or () if each.get("status") == "True"}
-    trouble = next((conditions[kind] for kind in TROUBLES if kind in conditions), None)
-    wish, installed = opt_in_of(subscription), str(status.get("installedCSV") or "")
+    current, installed = str(status.get("currentCSV") or ""), str(status.get("installedCSV") or "")
+    said = _said(status)
+    trouble = next((said[kind] for kind in TROUBLES if kind in said), {})
+    wish = opt_in_of(subscription)
     hold = wish.why_held if installed else wish.hold
+    pinned = str(said.get(PINNED, {}).get("message") or "") if wish.version else ""
+    plan = _plan_to_approve(status, said)
     facts = (csv or {}).get("status") or {}
-    if csv is None:
-        phase = str(trouble["type"]) if trouble else str(status.get("state") or "Resolving")
-    else:
-        phase = str(facts.get("phase") or "Pending")
+    phase = str(facts.get("phase") or "Pending") if csv else str(trouble.get("type") or status.get("state") or "")
     works = phase == "Succeeded"
     is_waiting_csv = csv is not None and not works
-    news = (_unmet(facts) or str(facts.get("message") or "")) if is_waiting_csv else _sentence(trouble or {})
+    cause = facts if is_waiting_csv else trouble or said.get(HELD if hold else PINNED) or {}
+    news = _waited(facts) if is_waiting_csv else _sentence(trouble, plan)
     return Standing(
         current,
-        phase,
-        says="; ".join(filter(None, (hold and f"held: {hold}", news))),
+        phase or "Resolving",
+        subscription=name_of(subscription),
+        says="; ".join(filter(None, (hold and f"held: {hold}", pinned, news, _left_behind(kept)))),
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
-        is_done=works and installed == current and "ResolutionFailed" not in conditions,
-        is_stuck=NOT_YET in news if is_waiting_csv else _is_stuck(trouble or {}) or bool(hold and not current),
+        pinned=pinned,
+        plan=plan,
+        reason=str(cause.get("reason") or ""),
+        since=str(cause.get("lastTransitionTime") or "").replace("Z", "+00:00"),
+        is_done=works and installed == current and "ResolutionFailed" not in said,
+        is_stuck=NOT_YET in news if is_waiting_csv else _is_stuck(trouble) or bool(hold and not current),
     )
+
+
+def unclaimed(csv: ReadOnly) -> Standing:
+    """Where a ClusterServiceVersion stands that no Subscription has to do with."""
+    status = csv.get("status") or {}
+    phase = str(status.get("phase") or "Pending")
+    news = "" if phase == "Succeeded" else _waited(status)
+    since = str(status.get("lastTransitionTime") or "").replace("Z", "+00:00")
+    return Standing(name_of(csv), phase, "; ".join(filter(None, ("no Subscription", news))), since=since)
+
+
+def brief(text: str) -> str:
+    """The first sentence of what a package says, for a line of a table."""
+    first = _SENTENCE.split(text, maxsplit=1)[0]
+    return first if len(first) <= _LONGEST else f"{first[: _LONGEST - 1]}…"
+
+
+def _said(status: ReadOnly) -> dict[str, ReadOnly]:
+    """The conditions that hold; that other catalogs are ill does not concern the package."""
+    found = {str(each["type"]): each for each in status.get("conditions") or () if each.get("status") == "True"}
+    if not health.concerns(found.get(CATALOGS_UNHEALTHY, {})):
+        found.pop(CATALOGS_UNHEALTHY, None)
+    return found
+
+
+def _plan_to_approve(status: ReadOnly, said: dict[str, ReadOnly]) -> str:
+    is_waiting = said.get(PLAN_PENDING, {}).get("reason") == "RequiresApproval"
+    return str((status.get("installPlanRef") or {}).get("name") or "") if is_waiting else ""
+
+
+def _left_behind(kept: ReadOnly | None) -> str:
+    """Why the installed version does not work, while the next one is on its way."""
+    status = (kept or {}).get("status") or {}
+    phase = str(status.get("phase") or "Pending")
+    return f"{name_of(kept)} is {phase}: {_waited(status)}" if kept and phase not in _SETTLED else ""
 
 
 def _is_stuck(trouble: ReadOnly) -> bool:
@@ -71,13 +126,16 @@ def _is_stuck(trouble: ReadOnly) -> bool:
     return trouble.get("type") == "InstalledCSVMissing" or trouble.get("reason") == "ConstraintsNotSatisfiable"
 
 
-def _sentence(condition: ReadOnly) -> str:
-    return ": ".join(filter(None, (str(condition.get("reason") or ""), str(condition.get("message") or ""))))
+def _sentence(condition: ReadOnly, plan: str) -> str:
+    message = str(condition.get("message") or "") or (plan and f"InstallPlan {plan}")
+    return ": ".join(filter(None, (str(condition.get("reason") or ""), message)))
 
 
-def _unmet(status: ReadOnly) -> str:
+def _waited(status: ReadOnly) -> str:
+    """What a ClusterServiceVersion waits for."""
     met = {"Present", "DeploymentFound", "Satisfied"}
     unmet = [each for each in status.get("requirementStatus") or () if each.get("status") not in met]
-    return "; ".join(
+    told = "; ".join(
         f"{each.get('kind')} {each.get('name')}: {each.get('message') or each['status']}" for each in unmet
     )
+    return told or str(status.get("message") or "")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.kinds import (
     CATALOG_SOURCE,
-    CLUSTER_SERVICE_VERSION,
     INSTALL_PLAN,
     NAMESPACE,
     OPERATOR_GROUP,
@@ -45,12 +42,15 @@ class Request:
 
 
 def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
-    """Make Namespace, OperatorGroup (for all namespaces) and Subscription where they are missing; says what it made."""
+    """Make Namespace, OperatorGroup (for all namespaces) and Subscription where they are missing; says what it made.
+
+    PackageError, and nothing is made, when a catalog that can be read does not have what is asked for.
+    """
     if present := subscription_of(cluster, request.namespace, request.package):
         yield f"{request.package} is already subscribed in {request.namespace}"
         yield from _ignored(request, present["spec"])
         return
-    source_namespace, source = _source(cluster, request)
+    spec = _spec(cluster, request)
     if cluster.get(NAMESPACE.ref(request.namespace)) is None:
         cluster.create(_object(NAMESPACE, request.namespace))
         yield f"made Namespace {request.namespace}"
@@ -59,25 +59,30 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
         group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
         cluster.create(group)
         yield f"made OperatorGroup {request.namespace} for all namespaces"
-    spec = {
+    cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
+    yield f"made Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}"
+
+
+def _spec(cluster: KubeClient, request: Request) -> Manifest:
+    """What to subscribe to. PackageError when the catalog does not have it."""
+    from eventing.packages.hints import refusal
+    from eventing.packages.listing import package_of
+
+    source_namespace, source = _source(cluster, request)
+    spec: Manifest = {
         "name": request.package,
         "source": source,
         "sourceNamespace": source_namespace,
         "installPlanApproval": "Manual" if request.is_manual else "Automatic",
         **({"startingCSV": request.starting_csv} if request.starting_csv else {}),
+        **({"channel": request.channel} if request.channel else {}),
     }
-    if channel := request.channel or _default_channel(cluster, spec):
-        spec["channel"] = channel
-    cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
-    yield f"made Subscription {request.package} to {source_namespace}/{source}"
-
-
-def _default_channel(cluster: KubeClient, spec: ReadOnly) -> str:
-    """The channel to stay in: without one, an update may lead from the default channel to any other."""
-    from eventing.packages.listing import package_of
-
-    package = package_of(cluster, {"spec": spec})
-    return package.default_channel if package else ""
+    if why := refusal(cluster, spec):
+        raise PackageError(why)
+    if "channel" not in spec and (package := package_of(cluster, {"spec": spec})):
+        # why: without a channel, an update may lead from the default one to any other
+        spec["channel"] = package.default_channel
+    return spec
 
 
 def _ignored(request: Request, spec: ReadOnly) -> Iterator[str]:
@@ -119,24 +124,6 @@ def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
         case []:
             raise PackageError(f"no catalog offers {request.package!r}; `olmf list --available` shows what there is")
     raise PackageError(f"{', '.join(having)} all offer {request.package!r}; choose one with --source")
-
-
-def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta) -> Iterator[str]:
-    """Delete the Subscription and its installed CSV, and wait until the CSV is gone."""
-    subscription = wanted_subscription(cluster, namespace, package)
-    installed = str((subscription.get("status") or {}).get("installedCSV") or "")
-    cluster.delete(SUBSCRIPTION.ref(name_of(subscription), namespace), uid=uid_of(subscription))
-    yield f"deleted Subscription {name_of(subscription)}"
-    if not installed:
-        return
-    ref = CLUSTER_SERVICE_VERSION.ref(installed, namespace)
-    cluster.delete(ref)
-    deadline = time.monotonic() + timeout.total_seconds()
-    while cluster.get(ref) is not None:
-        if time.monotonic() > deadline:
-            raise PackageError(f"{installed} is still being deleted; `olmf why ClusterServiceVersion/{installed}`")
-        time.sleep(LOOK_SECONDS)
-    yield f"deleted ClusterServiceVersion {installed}; its definitions and their objects stay"
 
 
 def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:

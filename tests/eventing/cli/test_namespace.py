@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
-from eventing.cli.namespace import Row, show, waiting
+from eventing.cli.namespace import Row, show, standing_of, told_of, waiting
 from eventing.journal import Book, Recorded, Run
 from eventing.journal.records import Decision
 from eventing.workqueue import Listed
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 
 SINCE = "2026-01-01T00:00:00+00:00"
 
 
-def a_row(name: str, phase: str = "Succeeded", says: str = "") -> Row:
-    return {"namespace": "olm", "subscription": name, "version": f"{name}.v1", "phase": phase, "says": says}
+LATER = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+def a_row(name: str, phase: str = "Succeeded", says: str = "", **more: str) -> Row:
+    return {"namespace": "olm", "subscription": name, "version": f"{name}.v1", "phase": phase, "says": says, **more}
 
 
 def waited(ref: Ref, what: str) -> Book:
@@ -35,10 +41,54 @@ def test_what_was_given_up_says_how_it_goes_on() -> None:
     assert (row["next try"], row["says"]) == ("`olmf queue retry`", "no group")
 
 
+def test_what_no_step_tells_is_told_by_the_status() -> None:
+    plan = a_row("etcd", "InstallPlanPending", "RequiresApproval", plan="install-1", since=SINCE)
+    refused = a_row("atlas", "ResolutionFailed", "no such channel", since=SINCE)
+    found = [(row["since"], row["next try"]) for row in waiting([plan, refused], Book(), ())]
+    assert found == [(SINCE, "when approved"), (SINCE, "at the next event")]
+
+
+def test_what_waits_for_a_sick_catalog_is_tried_with_it() -> None:
+    row = a_row("etcd", "ResolutionFailed", "unreadable", catalog="olm/local", since=SINCE)
+    jobs = [
+        Listed("a/poll", CATALOG_SOURCE.ref("other", "olm"), "direct", "delayed", error="away", due=LATER),
+        Listed("a/poll", CATALOG_SOURCE.ref("local", "olm"), "direct", "delayed", error="away", due=LATER),
+    ]
+    assert next(iter(waiting([row], Book(), jobs)))["next try"] == LATER.isoformat(timespec="seconds")
+    well = [replace(job, error="") for job in jobs]
+    assert next(iter(waiting([row], Book(), well)))["next try"] == "at the next event", "a healthy one is only polled"
+    sick = {**row, "reason": "UnhealthyCatalogSourceFound"}
+    assert next(iter(waiting([sick], Book(), well)))["next try"] == LATER.isoformat(timespec="seconds")
+
+
+def test_one_subscription_says_what_approves_it_and_since_when() -> None:
+    row = a_row("etcd", "InstallPlanPending", "RequiresApproval", plan="install-1", since=SINCE)
+    found = standing_of({**row, "reason": "RequiresApproval"}, Book(), ())
+    assert (found["plan"], found["reason"]) == ("install-1", "RequiresApproval")
+    assert list(told_of(found)) == [
+        f"stands at: etcd.v1 InstallPlanPending: RequiresApproval\n  since {SINCE}, next try: when approved",
+        "waits for approval: olmf approve install-1 -n olm",
+    ]
+    well = standing_of(a_row("etcd"), Book(), ())
+    assert list(told_of(well)) == ["stands at: etcd.v1 Succeeded"]
+    assert list(told_of(standing_of({}, Book(), ()))) == [], "of other kinds nothing is told"
+
+
+def test_a_version_without_a_subscription_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {**a_row("", "Pending", "no Subscription; webhooks are not supported yet. More"), "version": "old.v1"}
+    show("olm", [row], waiting([row], Book(), ()))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Namespace olm: 0 Subscriptions, 0 of them wait"
+    assert lines[3].endswith("no Subscription; webhooks are not supported yet")
+    assert lines[-1] == "`olmf why ClusterServiceVersion/old.v1 -n olm` tells more"
+
+
 def test_a_crowd_fits_on_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [a_row(f"fine{number}") for number in range(200)] + [a_row(f"bad{number}", "Failed") for number in range(99)]
+    rows = [a_row(f"fine{number}") for number in range(200)] + [
+        a_row(f"bad{number}", "Failed", plan=f"plan{number}") for number in range(99)
+    ]
     troubled = waiting(rows, Book(), ())
-    show("olm", rows, troubled, [f"olmf approve plan{number} -n olm" for number in range(99)])
+    show("olm", rows, troubled)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Namespace olm: 299 Subscriptions, 99 of them wait"
     assert "and 74 more: `olmf list -n olm`" in lines
@@ -47,5 +97,5 @@ def test_a_crowd_fits_on_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_where_all_is_well_nothing_else_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    show("olm", [a_row("etcd")], [], [])
+    show("olm", [a_row("etcd")], [])
     assert capsys.readouterr().out == "Namespace olm: 1 Subscriptions, 0 of them wait\n\nas wanted: etcd\n"

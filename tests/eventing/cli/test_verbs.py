@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
+from shared.names import VERSION
 from tests.kit.installation import SAMPLES, Installation, installed, olmf
 from tests.kit.waiting import wait_for
 
@@ -138,7 +139,7 @@ def test_an_operator_that_cannot_watch_all_namespaces_gets_a_group_for_its_own(s
 
 def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installation) -> None:
     said = sandbox.olmf("install", "beacon", "-n", "two", "--manual").stdout
-    assert said.splitlines()[-1] == "beacon: waits for approval; `olmf upgrade beacon -n two` approves it"
+    assert said.splitlines()[-1] == "beacon: waits for approval; `olmf approve beacon -n two` approves it"
     sub = sandbox.cluster.get(SUBSCRIPTION.ref("beacon", "two"))
     assert sub is not None
     plan = sub["status"]["installPlanRef"]["name"]
@@ -154,7 +155,9 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert "beacon.v1.0.0: unpacked" in sandbox.olmf("why", "csv/beacon.v1.0.0", "-n", "two").stdout, (
         "it is not there yet"
     )
-    assert json.loads(sandbox.olmf("why", "sub/beacon", "-n", "two", "-o", "json").stdout)["approve"] == approve
+    told = json.loads(sandbox.olmf("why", "sub/beacon", "-n", "two", "-o", "json").stdout)
+    assert (told["approve"], told["plan"], told["reason"]) == (approve, plan, "RequiresApproval")
+    assert told["since"]
     assert (
         f"approved {sub['status']['installPlanRef']['name']}" in sandbox.olmf("approve", "beacon", "-n", "two").stdout
     )
@@ -179,16 +182,47 @@ def test_upgrade_does_not_take_what_stands_for_what_was_asked(sandbox: Installat
     sandbox.olmf("uninstall", "tide", "-n", "five")
 
 
-def test_install_says_what_it_waits_for(sandbox: Installation) -> None:
-    done = sandbox.olmf("install", "atlantis", "-n", "three", "--timeout", "100", check=False)
-    refused(done, 1, "no operators found in package atlantis")
-    assert "is not ready after" not in done.stderr
-    assert "`olmf why Subscription/atlantis -n three` tells more" in done.stderr
-    refused(sandbox.olmf("install", "tidee", "-n", "eight", check=False), 1, "called alike: tide; ")
+def test_a_pin_keeps_a_version_and_names_what_is_newer(sandbox: Installation) -> None:
+    sandbox.olmf("install", "beacon", "-n", "nine")
+    pin = SUBSCRIPTION.ref("beacon", "nine")
+    sandbox.cluster.merge(pin, {"metadata": {"annotations": {VERSION: "1.0.0"}}})
+    done = sandbox.olmf("upgrade", "beacon", "-n", "nine", "--channel", "fast", check=False)
+    refused(done, 1, "beacon stays at beacon.v1.0.0: pinned to 1.0.0; beacon.v1.1.0 is there; `kubectl annotate ")
+    (row,) = rows(sandbox, "list", "-n", "nine")
+    assert (row["phase"], row["says"]) == ("Succeeded", "pinned to 1.0.0; beacon.v1.1.0 is there")
+    assert "pinned to 1.0.0; beacon.v1.1.0 is there" in sandbox.olmf("why", "-n", "nine").stdout
+    sandbox.cluster.merge(pin, {"metadata": {"annotations": {VERSION: None}}})
+    assert sandbox.olmf("upgrade", "beacon", "-n", "nine").stdout.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
+    sandbox.olmf("uninstall", "beacon", "-n", "nine")
+
+
+def test_install_looks_first_whether_there_is_such_a_package(sandbox: Installation) -> None:
+    refused(sandbox.olmf("install", "tidee", "-n", "eight", check=False), 1, "no package 'tidee'; called alike: tide")
+    done = sandbox.olmf("install", "tide", "-n", "eight", "--channel", "nochan", check=False)
+    refused(done, 1, "tide has no channel 'nochan' in catalog olm/local; its channels: stable")
+    assert sandbox.cluster.get(NAMESPACE.ref("eight")) is None, "nothing is made"
+
+
+def test_install_says_what_it_waits_for_and_what_it_left(sandbox: Installation) -> None:
+    words = ["install", "atlantis", "-n", "three", "--source", "three/later", "--timeout", "4"]
+    done = sandbox.olmf(*words, check=False)
+    refused(done, 1, "`olmf why Subscription/atlantis -n three` tells more")
+    assert "it made Namespace three, OperatorGroup three for all namespaces, Subscription atlantis" in done.stderr
+    assert "`olmf uninstall atlantis -n three` takes the Subscription away" in done.stderr
+    sandbox.cluster.merge(
+        SUBSCRIPTION.ref("atlantis", "three"), {"spec": {"source": "local", "sourceNamespace": "olm"}}
+    )
+    wait_for(
+        lambda: "no operators found in package atlantis" in sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout,
+        "the refusal",
+    )
     said = sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout
-    assert "waits for " in said
-    assert "no operators found in package atlantis" in said
+    assert "      waits since " in said
     assert "next try: " in said
+    again = sandbox.olmf("install", "atlantis", "-n", "three", "--timeout", "100", check=False)
+    refused(again, 1, "no operators found in package atlantis")
+    assert "no operators found" not in again.stdout, "it is told once"
+    assert "is not ready after" not in again.stderr
 
 
 def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Path) -> None:
@@ -212,6 +246,9 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
     ("words", "code", "sentence"),
     [
         pytest.param(["why", "-n", "nowhere"], 1, "no Subscription in nowhere", id="an empty namespace"),
+        pytest.param(["explain", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to explain"),
+        pytest.param(["resolve", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to resolve"),
+        pytest.param(["explain"], 2, "give -n NAMESPACE", id="explain what?"),
         pytest.param(["why", "nonsense"], 2, "wanted KIND/NAME", id="no kind"),
         pytest.param(["why", "sub/ghost", "-n", "olm"], 1, "ghost does not exist", id="an object that is not there"),
         pytest.param(["why", "dragon/x"], 2, "no such kind here", id="an unknown kind"),

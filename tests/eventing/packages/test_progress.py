@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eventing.packages.progress import Standing, standing
+from eventing.packages.progress import Standing, brief, standing
 from shared.api.manifest import Manifest
 
 
@@ -30,6 +30,27 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
         pytest.param(
             a_subscription(("InstallPlanPending", "RequiresApproval", ""), state="UpgradePending", currentCSV="a.v1"),
             None, Standing("a.v1", "InstallPlanPending", "RequiresApproval"), id="waits for approval",
+        ),
+        pytest.param(
+            a_subscription(
+                ("CatalogSourcesUnhealthy", "x", "targeted catalogsource olm/local unhealthy"),
+                ("InstallPlanPending", "RequiresApproval", ""), currentCSV="a.v1",
+            ),
+            None, Standing("a.v1", "InstallPlanPending", "RequiresApproval"), id="approval before catalogs",
+        ),
+        pytest.param(
+            a_subscription(
+                ("CatalogSourcesUnhealthy", "x", "targeted catalogsource olm/local unhealthy"), currentCSV="a.v1"
+            ),
+            None, Standing("a.v1", "CatalogSourcesUnhealthy", "x: targeted catalogsource olm/local unhealthy"),
+            id="its own catalog is ill",
+        ),
+        pytest.param(
+            a_subscription(
+                ("CatalogSourcesUnhealthy", "x", "other catalogsources are unhealthy: olm/sick"),
+                currentCSV="a.v1", installedCSV="a.v1",
+            ),
+            a_csv("Succeeded"), Standing("a.v1", "Succeeded", is_done=True), id="a catalog of others is ill",
         ),
         pytest.param(
             a_subscription(("BundleUnpacking", "x", ""), ("BundleUnpackFailed", "y", "z")), None,
@@ -87,3 +108,34 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
 )  # fmt: skip
 def test_standing(subscription: Manifest, csv: Manifest | None, want: Standing) -> None:
     assert standing(subscription, csv) == want
+
+
+def test_a_pin_is_told_while_it_is_wanted() -> None:
+    told = ("Pinned", "PinnedByAnnotation", "pinned to 1.0.0; a.v2 is there")
+    subscription = a_subscription(told, currentCSV="a.v1", installedCSV="a.v1")
+    assert standing(subscription, a_csv("Succeeded")).says == ""
+    subscription["metadata"]["annotations"] = {"olmf.io/version": "1.0.0"}
+    now = standing(subscription, a_csv("Succeeded"))
+    assert (now.says, now.pinned, now.reason, now.is_done) == (told[2], told[2], "PinnedByAnnotation", True)
+
+
+def test_since_when_is_no_news() -> None:
+    subscription = a_subscription(("InstallPlanFailed", "x", "y"), currentCSV="a.v1")
+    before = standing(subscription, None)
+    subscription["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    after = standing(subscription, None)
+    assert (before.since, after.since) == ("", "2026-01-01T00:00:00+00:00")
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("held: audit", "held: audit", id="one sentence"),
+        pytest.param("a needs b.v1.2. Use c.", "a needs b.v1.2", id="the first of two"),
+        pytest.param("conflict\nfix: this", "conflict", id="the first line"),
+        pytest.param("x" * 200, "x" * 159 + "…", id="a long one is cut"),
+    ],
+)
+def test_a_table_has_the_first_sentence(text: str, want: str) -> None:
+    assert brief(text) == want

@@ -1,0 +1,105 @@
+"""What is installed: one row per Subscription, and the versions that belong to none; what `uninstall` takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from eventing.packages import PackageError, installed, remove
+from eventing.packages.chain import chain
+from shared.api.manifest import Manifest
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from tests.kit.cluster import FakeCluster
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+SOON = timedelta(seconds=5)
+
+
+class Deleting(FakeCluster):
+    """A cluster that deletes at once."""
+
+    def delete(self, ref: Ref, *, uid: str = "") -> None:
+        del self.objects[ref]
+
+    def client(self) -> KubeClient:
+        return cast("KubeClient", self)
+
+    def versions(self) -> list[str]:
+        return sorted(ref.name for ref in self.objects if ref.kind == CLUSTER_SERVICE_VERSION.kind)
+
+
+def a_csv(name: str, replaces: str = "", phase: str = "Pending", labels: Iterable[str] = ()) -> Manifest:
+    kind = CLUSTER_SERVICE_VERSION
+    meta = {"name": name, "namespace": "ns", "labels": dict.fromkeys(labels, "")}
+    status = {"phase": phase, "message": "webhooks are not supported yet: a"}
+    spec = {"replaces": replaces}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": spec, "status": status}
+
+
+def a_subscription(name: str, current: str, had: str = "", *conditions: Manifest) -> Manifest:
+    meta = {"name": name, "namespace": "ns"}
+    spec = {"name": name, "source": "local", "sourceNamespace": "olm"}
+    words = {"currentCSV": current, "installedCSV": had or current, "installPlanRef": {"name": "install-1"}}
+    status = {**words, "conditions": list(conditions)}
+    api, kind = SUBSCRIPTION.api_version, SUBSCRIPTION.kind
+    return {"apiVersion": api, "kind": kind, "metadata": meta, "spec": spec, "status": status}
+
+
+CHAIN = (a_csv("a.v1", phase="Replacing"), a_csv("a.v2", "a.v1", "Replacing"), a_csv("a.v3", "a.v2"))
+OTHER = (a_csv("b.v1", phase="Succeeded"), a_subscription("b", "b.v1"))
+
+
+@pytest.mark.parametrize(
+    ("root", "want"),
+    [
+        pytest.param("a.v3", {"a.v1", "a.v2", "a.v3"}, id="downwards"),
+        pytest.param("a.v1", {"a.v1", "a.v2", "a.v3"}, id="upwards"),
+        pytest.param("b.v1", {"b.v1"}, id="alone"),
+        pytest.param("gone", set(), id="what is not there"),
+    ],
+)
+def test_a_chain_is_followed_both_ways(root: str, want: set[str]) -> None:
+    assert chain([*CHAIN, OTHER[0]], [root]) == want
+
+
+def test_uninstall_takes_the_whole_chain_and_nothing_of_others() -> None:
+    cluster = Deleting([*CHAIN, a_subscription("a", "a.v3"), *OTHER])
+    said = list(remove(cluster.client(), "ns", "a", timeout=SOON))
+    assert said == [
+        "deleted Subscription a",
+        "deleted ClusterServiceVersion a.v1, a.v2, a.v3; its definitions and their objects stay",
+    ]
+    assert cluster.versions() == ["b.v1"]
+
+
+def test_uninstall_takes_what_an_earlier_subscription_left() -> None:
+    label = "operators.coreos.com/a.ns"
+    cluster = Deleting([a_csv("a.v2", "a.v1", labels=[label]), *OTHER])
+    assert [row["package"] for row in installed(cluster.client(), "ns")] == ["b", "a"]
+    assert len(list(remove(cluster.client(), "ns", "a", timeout=SOON))) == 1
+    assert cluster.versions() == ["b.v1"]
+    with pytest.raises(PackageError, match="nothing subscribes to 'a' in ns"):
+        list(remove(cluster.client(), "ns", "a", timeout=SOON))
+
+
+def test_a_version_without_a_subscription_is_listed() -> None:
+    cluster = Deleting([*CHAIN, *OTHER, a_subscription("a", "a.v3"), a_csv("old.v1")])
+    rows = installed(cluster.client())
+    assert [(row["subscription"], row["version"]) for row in rows] == [("a", "a.v3"), ("b", "b.v1"), ("", "old.v1")]
+    assert rows[-1]["says"] == "no Subscription; webhooks are not supported yet: a"
+
+
+def test_why_the_installed_version_is_stuck_is_told_while_the_next_waits_for_approval() -> None:
+    pending = {"type": "InstallPlanPending", "status": "True", "reason": "RequiresApproval"}
+    sick = {"type": "CatalogSourcesUnhealthy", "status": "True", "message": "other catalogsources are unhealthy: olm/x"}
+    cluster = Deleting([a_csv("a.v1"), a_subscription("a", "a.v2", "a.v1", pending, sick)])
+    (row,) = installed(cluster.client())
+    assert (row["phase"], row["plan"], row["reason"]) == ("InstallPlanPending", "install-1", "RequiresApproval")
+    assert row["says"] == (
+        "RequiresApproval: InstallPlan install-1; a.v1 is Pending: webhooks are not supported yet: a"
+    )
