@@ -1,1 +1,1 @@
-"""OperatorGroups: which namespaces they select, what their members provide, and what other namespaces get of it."""
+"""OperatorGroups: the namespaces they select, the APIs of their members, copies and roles in other namespaces."""

@@ -1,4 +1,4 @@
-"""The OperatorCondition of a ClusterServiceVersion, and who may write it (csv.md §11)."""
+"""The OperatorCondition of a ClusterServiceVersion, and its Role and RoleBinding (csv.md §11)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.kinds import OPERATOR_CONDITION, ROLE, ROLE_BINDING, Kind
 
 
 def operator_condition(csv: ReadOnly) -> Manifest:
-    """The object in which the operator reports; overrides and reports are not ours."""
+    """The OperatorCondition to create, without `overrides` and conditions, which others write."""
     details = ((csv.get("spec") or {}).get("install") or {}).get("spec") or {}
     return {
         **_object(OPERATOR_CONDITION, csv, owner=csv),
@@ -38,7 +38,7 @@ def _object(kind: Kind, like: ReadOnly, *, owner: ReadOnly) -> Manifest:
 
 
 def repair(wanted: ReadOnly, present: ReadOnly) -> Manifest:
-    """The merge patch that gives an OperatorCondition its owner, accounts and Deployments again; empty: none needed."""
+    """The merge patch that restores owner, accounts and Deployments of an OperatorCondition; empty: not needed."""
     patch: Manifest = {}
     spec = present.get("spec") or {}
     if changed := {key: value for key, value in wanted["spec"].items() if spec.get(key) != value}:
@@ -50,7 +50,7 @@ def repair(wanted: ReadOnly, present: ReadOnly) -> Manifest:
 
 
 def role(condition: ReadOnly, *, owner: ReadOnly) -> Manifest:
-    """The Role that lets an operator report; the owner is the OperatorCondition as it is stored, if it is."""
+    """The Role that lets an operator write its conditions; the owner is the stored OperatorCondition, if it exists."""
     rule = {
         "verbs": ["get", "update", "patch"],
         "apiGroups": [OPERATOR_CONDITION.group],
@@ -61,7 +61,7 @@ def role(condition: ReadOnly, *, owner: ReadOnly) -> Manifest:
 
 
 def role_binding(condition: ReadOnly, *, owner: ReadOnly) -> Manifest:
-    """Gives that Role to the accounts of the operator."""
+    """The RoleBinding of that Role to the accounts of the operator."""
     accounts = dict.fromkeys(condition["spec"]["serviceAccounts"])
     return {
         **_managed(ROLE_BINDING, condition, owner),
@@ -77,7 +77,7 @@ def _managed(kind: Kind, condition: ReadOnly, owner: ReadOnly) -> Manifest:
 
 
 def corrected(wanted: ReadOnly, present: ReadOnly) -> Manifest | None:
-    """The object with its owner and rights as they should be, or None when they are; labels are not looked at."""
+    """The object with the wanted owner and rules or subjects, or None when they are correct; labels are ignored."""
     owners = metadata(present).get("ownerReferences") or ()
     rights = [key for key in ("rules", "roleRef", "subjects") if key in wanted]
     if list(owners) == metadata(wanted)["ownerReferences"] and all(wanted[key] == present.get(key) for key in rights):
@@ -87,7 +87,7 @@ def corrected(wanted: ReadOnly, present: ReadOnly) -> Manifest | None:
 
 
 def mirrored(condition: ReadOnly, now: datetime) -> Manifest:
-    """The status with every report taken over; what was taken over at this generation is left alone."""
+    """The status with the conditions of the spec; conditions already copied at this generation are not changed."""
     generation = int(metadata(condition).get("generation") or 0)
     status = dict(condition.get("status") or {})
     taken = {entry["type"]: entry for entry in status.get("conditions") or ()}

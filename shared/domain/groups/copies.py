@@ -1,4 +1,4 @@
-"""Copies of a ClusterServiceVersion: what they look like, and where they belong (csv.md §10)."""
+"""Copies of a ClusterServiceVersion: their content, and the namespaces that get one (csv.md §10)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from shared.domain.groups.provided_apis import CONFLICT_REASON
 from shared.domain.lifecycle.phases import instant, is_copied, is_uncopiable, phase_of, reason_of
 
 LASTING = timedelta(seconds=10)
-"""How long a phase must have lasted before copies show it; `Succeeded` shows at once."""
+"""How long a phase must have lasted before it is written to copies; `Succeeded` is written at once."""
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _NOT_COPIED = frozenset((names.TARGET_NAMESPACES, LAST_APPLIED))
 _MEMBERSHIP = (names.OPERATOR_GROUP, names.OPERATOR_NAMESPACE)
@@ -51,29 +51,29 @@ def copy_of(original: ReadOnly, namespace: str) -> Manifest:
 
 
 def status_of_copy(original: ReadOnly) -> Manifest:
-    """The status of a copy: the original's, with a reason and a message of its own."""
+    """The status of a copy: that of the original, with its own reason and message."""
     message = f"The operator is running in {namespace_of(original)} but is managing this namespace"
     return {**(original.get("status") or {}), "reason": "Copied", "message": message}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Digests of what a copy shows: all that is compared."""
+    """Digests of the content of a copy that is compared."""
 
     content: str
-    """Of labels, spec, and the annotations that name the group."""
+    """Digest of labels, spec, and the annotations that name the group."""
     state: str
-    """Of the status, without times and history."""
+    """Digest of the status, without times and history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copied ClusterServiceVersion in a few words."""
+    """The summary of a copied ClusterServiceVersion."""
 
     namespace: str
     name: str
     home: str
-    """Where the operator runs, by the annotation `olm.operatorNamespace`; empty when it does not say."""
+    """The namespace of the operator, from the annotation `olm.operatorNamespace`; empty without it."""
     uid: str
     version: str
     """`metadata.resourceVersion`."""
@@ -81,17 +81,17 @@ class Copy:
 
     @classmethod
     def of(cls, manifest: ReadOnly) -> Copy:
-        """The copy as it is stored."""
+        """The summary of a stored copy."""
         look = _look(manifest, manifest.get("status") or {})
         home = annotations_of(manifest).get(names.OPERATOR_NAMESPACE, "")
         return cls(namespace_of(manifest), name_of(manifest), home, uid_of(manifest), version_of(manifest), look)
 
 
 def wanted_look(original: ReadOnly) -> Look:
-    """What every copy of the original must show.
+    """The digests that every copy of the original must have.
 
-    Annotations that say nothing about the group, times and history follow with the next real change: they mean nothing
-    on a copy, and one touch of the original must not cost a write in every namespace.
+    Annotations that are not about the group, times and history are updated with the next relevant change: they have no
+    effect on a copy, and a small change of the original must not cost a write in every namespace.
     """
     return _look(copy_of(original, ""), status_of_copy(original))
 
@@ -108,40 +108,40 @@ def _digest(value: object) -> str:
 
 
 def replacement(original: ReadOnly, copy: Copy) -> Manifest:
-    """What the stored copy is replaced with, if it is still the one that was read."""
+    """The manifest that replaces the stored copy, with the resourceVersion that was read."""
     wanted = copy_of(original, copy.namespace)
     wanted["metadata"] |= {"uid": copy.uid, "resourceVersion": copy.version}
     return wanted
 
 
 def lasts_from(original: ReadOnly) -> datetime | None:
-    """When the phase is worth showing in copies; None: now."""
+    """The time from which the phase is written to copies; None: now."""
     began = instant((original.get("status") or {}).get("lastTransitionTime"))
     return began + LASTING if began and phase_of(original) != "Succeeded" else None
 
 
 def is_member(original: ReadOnly, group: Group) -> bool:
-    """Whether the annotations say what the group says."""
+    """Whether the annotations of the original match the group."""
     return group.targets is not None and group.membership().items() <= annotations_of(original).items()
 
 
 def reaches_out(group: Group) -> bool:
-    """Whether the group selects more than its own namespace."""
+    """Whether the group selects namespaces besides its own."""
     return group.targets not in (None, (), (group.namespace,))
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where copies of one version belong."""
+    """The namespaces for copies of one version."""
 
     wanted: frozenset[str]
     """Namespaces that must have a current copy."""
     allowed: frozenset[str]
-    """Namespaces whose copy, when there is one, stays."""
+    """Namespaces whose copy, if it exists, stays."""
 
 
 def places(original: ReadOnly, group: Group, namespaces: Iterable[ReadOnly], *, only: Sequence[str] | None) -> Places:
-    """Where copies belong; `only` limits an operator that watches all namespaces to these (copying is disabled)."""
+    """The namespaces for copies; `only` limits those of an operator in all namespaces (copying is disabled)."""
     alive = {name_of(item) for item in namespaces if (item.get("status") or {}).get("phase") != "Terminating"}
     targets = alive if group.is_global else alive & set(group.targets or ())
     if group.is_global and only is not None:
@@ -155,7 +155,7 @@ def places(original: ReadOnly, group: Group, namespaces: Iterable[ReadOnly], *, 
 
 
 def dangling(copy: Copy, parent: ReadOnly | None) -> str | None:
-    """Why a copy has lost its place, or None."""
+    """Why a copy must be deleted, or None."""
     if not copy.home:
         return "it does not say where its operator runs"
     if parent is None or is_copied(parent):

@@ -1,4 +1,4 @@
-"""What has to be done about the copies of one ClusterServiceVersion (csv.md §10.3, §10.6)."""
+"""The changes that the copies of one ClusterServiceVersion need (csv.md §10.3, §10.6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import OLM_CONFIG
 
 CONFIG = OLM_CONFIG.ref("cluster")
-"""The only OLMConfig that counts."""
+"""The name of the only OLMConfig that is used."""
 DISABLED_REASON = "DisabledCopiedCSVs"
 CONFIG_CONDITION = "DisabledCopiedCSVs"
 _TOLD = {
@@ -27,24 +27,24 @@ _TOLD = {
         "AllNamespace mode"
     ),
 }
-"""By (disabled, some copy is not where it belongs)."""
+"""Reason and message by (copying is disabled, some copy is missing or unwanted)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Copies to delete and namespaces to create or refresh a copy in, each in the order of names."""
+    """The copies to delete, and the namespaces that get a new or updated copy, each sorted by name."""
 
     to_delete: tuple[Copy, ...] = ()
     to_create: tuple[str, ...] = ()
     to_refresh: tuple[Copy, ...] = ()
     waits_until: datetime | None = None
-    """When the phase has lasted long enough for what was left out."""
+    """The time at which the phase has lasted long enough for the copies that were left out."""
 
 
 def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy], *, now: datetime) -> Work:
-    """The difference between the copies that there are and those that there should be.
+    """The difference between the present copies and the wanted ones.
 
-    A phase that has just begun is not shown in existing copies, nor, where they are many, in new ones: an installation
+    A phase that has just begun is not written to existing copies, nor, for a global group, to new ones: an installation
     passes through four phases, and each would cost two writes in every namespace.
     """
     copies, look = {copy.namespace: copy for copy in present}, wanted_look(original)
@@ -61,20 +61,20 @@ def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy
 
 
 def in_turn(namespaces: Sequence[str], *, turn: int, behind: str) -> tuple[str, ...]:
-    """The namespaces in the order of this attempt, from behind the one that refused: no one keeps the rest waiting."""
+    """The namespaces in the order of this attempt, starting after the one that failed, which must not block others."""
     start = turn % len(namespaces) if namespaces else 0
     order = (*namespaces[start:], *namespaces[:start])
     return order[order.index(behind) + 1 :] if behind in order else order
 
 
 def is_disabled(config: ReadOnly | None) -> bool:
-    """Whether the administrator does not want operators that watch all namespaces to be copied."""
+    """Whether the administrator disabled copies of operators that watch all namespaces."""
     features = ((config or {}).get("spec") or {}).get("features") or {}
     return bool(features.get("disableCopiedCSVs"))
 
 
 def disabled_message(original: ReadOnly) -> str:
-    """What the Event about an operator that is not copied says."""
+    """The message of the Event about an operator that is not copied."""
     meta = original["metadata"]
     return f"CSV copying disabled for {meta['namespace']}/{meta['name']}"
 
@@ -90,7 +90,7 @@ def notices_about(events: Iterable[Manifest], original: ReadOnly) -> tuple[Manif
     )
 
 
-def is_astray(  # why: where copies belong takes all five
+def is_astray(  # why: the namespaces of copies depend on all five
     csv: ReadOnly,
     group: Group,
     namespaces: Sequence[ReadOnly],
@@ -98,7 +98,7 @@ def is_astray(  # why: where copies belong takes all five
     *,
     only: Sequence[str] | None,
 ) -> bool:
-    """Whether a member of a global group lacks a copy somewhere, or has one that it should not have."""
+    """Whether a member of a global group lacks a wanted copy, or has an unwanted one."""
     if is_copied(csv) or not is_member(csv, group):
         return False
     where = places(csv, group, namespaces, only=only)
@@ -107,7 +107,7 @@ def is_astray(  # why: where copies belong takes all five
 
 
 def config_status(config: ReadOnly, *, is_astray: bool, now: datetime) -> Manifest:
-    """The status of the OLMConfig with what is true about copies."""
+    """The status of the OLMConfig with the present condition about copies."""
     is_off = is_disabled(config)
     condition: Manifest = {
         "type": CONFIG_CONDITION,

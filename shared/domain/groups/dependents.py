@@ -1,4 +1,4 @@
-"""Who is concerned when a Namespace, a CustomResourceDefinition, a right or an owned object changes."""
+"""Finds the objects affected by a change of a Namespace, a CustomResourceDefinition, RBAC or an owned object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWNERS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_CONDIT
 
 
 def must_select_again(group: ReadOnly, namespace: ReadOnly | None, name: str) -> bool:
-    """Whether the group's status, or its label on the namespace, no longer fits (None: the namespace is gone)."""
+    """Whether the group's status, or its label on the namespace, is out of date (None: the namespace was deleted)."""
     if refusal(group):
         return False
     known = Group.of(group)
@@ -38,7 +38,7 @@ def names_api_group(csv: ReadOnly, group: str) -> bool:
 
 
 def waits_for_rights(csv: ReadOnly) -> bool:
-    """Whether a Role or ServiceAccount that appears could let the version go on, or one that went stops it."""
+    """Whether a new or deleted Role or ServiceAccount can change the phase of the version."""
     return phase_of(csv) in {"Pending", "Failed"}
 
 
@@ -54,6 +54,6 @@ def owners_of(manifest: ReadOnly) -> Iterator[Ref]:
 
 
 def follows(subscription: ReadOnly, csv: str) -> bool:
-    """The Subscription installed, or is installing, the version of that name."""
+    """Whether the Subscription installed, or is installing, the version of that name."""
     status = subscription.get("status") or {}
     return csv in (status.get("installedCSV"), status.get("currentCSV"))

@@ -1,4 +1,4 @@
-"""What nobody needs any more: old InstallPlans, copies without original, roles without owner (catalog.md §3.9)."""
+"""Finds garbage: old InstallPlans, and objects whose owner was deleted (catalog.md §3.9)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from shared.domain.subscription.state import plan_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
 
 KEPT_PLANS = 5
-"""How many InstallPlans stay in a namespace, besides those that a Subscription names."""
+"""Number of InstallPlans that stay in a namespace, besides those that a Subscription names."""
 _KINDS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
 
 
 def surplus_plans(plans: Iterable[Manifest], subscriptions: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
-    """The plans to delete: all but the newest of each namespace, and those that a Subscription names."""
+    """The plans to delete: all except the newest of each namespace and those that a Subscription names."""
     named = {(namespace_of(item), plan_of(item)) for item in subscriptions}
     by_namespace: defaultdict[str, list[Manifest]] = defaultdict(list)
     for plan in plans:
@@ -38,7 +38,7 @@ def owner_by_label(manifest: ReadOnly) -> Ref | None:
 
 
 def orphans(objects: Iterable[Manifest], living: Iterable[Ref]) -> Iterator[Manifest]:
-    """The objects whose owner labels name an owner that does not live."""
+    """The objects whose owner labels name an owner that does not exist."""
     known = frozenset(living)
     for item in objects:
         owner = owner_by_label(item)

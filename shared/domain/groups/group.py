@@ -1,4 +1,4 @@
-"""One OperatorGroup, and the set of namespaces that its members live in."""
+"""The facts about one OperatorGroup, and sets of namespaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of, nam
 from shared.domain.groups.install_modes import ALL_NAMESPACES
 
 NamespaceSet = frozenset[str]
-"""Namespaces; one that holds the empty name means all of them."""
+"""A set of namespaces; a set with the empty name means all namespaces."""
 
 ALL: NamespaceSet = frozenset((ALL_NAMESPACES,))
 
@@ -48,7 +48,7 @@ class Api:
 
 
 def parse_apis(annotation: str) -> frozenset[Api]:
-    """The APIs in the annotation `olm.providedAPIs`; malformed items are passed over."""
+    """The APIs in the annotation `olm.providedAPIs`; invalid items are ignored."""
     parts = annotation.replace(" ", "").split(",")
     return frozenset(api for api in map(Api.parse, parts) if api)
 
@@ -60,14 +60,14 @@ def render_apis(apis: Iterable[Api]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What the rules need to know of an OperatorGroup."""
+    """The facts about an OperatorGroup that the rules use."""
 
     namespace: str
     name: str
     targets: tuple[str, ...] | None = None
-    """`status.namespaces`, sorted; None when nothing was selected yet, or the group is refused."""
+    """`status.namespaces`, sorted; None when none were selected yet, or the group is refused."""
     provided: str = ""
-    """The annotation `olm.providedAPIs` as it is written."""
+    """The text of the annotation `olm.providedAPIs`."""
     is_static: bool = False
     created: str = ""
     """The creation time stamp."""
@@ -89,7 +89,7 @@ class Group:
 
     @property
     def apis(self) -> frozenset[Api]:
-        """The APIs that the group tells of."""
+        """The APIs that the group announces."""
         return parse_apis(self.provided)
 
     @property
@@ -99,7 +99,7 @@ class Group:
 
     @property
     def namespaces(self) -> NamespaceSet:
-        """The targets and the group's own namespace; empty when nothing is selected."""
+        """The target namespaces and the group's own; empty when none are selected."""
         if not self.targets:
             return frozenset()
         return ALL if self.is_global else frozenset((*self.targets, self.namespace))
@@ -110,7 +110,7 @@ class Group:
         return ",".join(self.targets or ())
 
     def membership(self) -> dict[str, str]:
-        """The annotations of members; without targets while nothing is selected, as the empty text means everything."""
+        """The annotations of members; without targets while none are selected: an empty text means all namespaces."""
         named = {names.OPERATOR_NAMESPACE: self.namespace, names.OPERATOR_GROUP: self.name}
         return {**named, names.TARGET_NAMESPACES: self.annotation} if self.targets else named
 
@@ -125,7 +125,7 @@ class Group:
         return bool(meet(self.namespaces, other.namespaces))
 
     def outranks(self, other: Group) -> bool:
-        """Whether this group keeps an API that both provide: the static one, the older one; names decide of twins."""
+        """Whether this group keeps an API that both provide: the static group, else the older one, else by name."""
         return self._rank() < other._rank()
 
     def _rank(self) -> tuple[bool, str, str, str]:

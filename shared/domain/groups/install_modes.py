@@ -1,4 +1,4 @@
-"""Whether an operator can watch the namespaces that its group selects (csv.md §3.2, §3.4)."""
+"""Checks whether an operator can watch the namespaces that its group selects (csv.md §3.2, §3.4)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def modes_of(csv: ReadOnly) -> tuple[ReadOnly, ...]:
 
 
 def duplicates(modes: Sequence[ReadOnly]) -> str | None:
-    """Why the list is not a set of modes, or None."""
+    """The message about a mode that occurs twice, or None."""
     types = [mode.get("type") for mode in modes]
     if len(types) == len(set(types)):
         return None

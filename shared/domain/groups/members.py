@@ -1,4 +1,4 @@
-"""Which ClusterServiceVersions belong to a group, speak for it, and wait for it."""
+"""Selects the ClusterServiceVersions that belong to a group, announce APIs for it, or wait for it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON}
 
 
 def annotations_to_change(csv: ReadOnly, group: Group) -> dict[str, str]:
-    """The annotations that a member lacks, or has with another value."""
+    """The annotations that a member lacks or has with another value, with the wanted values."""
     present = annotations_of(csv)
     return {key: value for key, value in group.membership().items() if present.get(key) != value}
 
 
 def announcing(csvs: Iterable[Manifest], group: Group) -> tuple[Manifest, ...]:
-    """The members whose APIs count, the oldest first: they stay, and can watch what the group selects."""
+    """The members whose APIs are announced, oldest first: not being deleted, able to watch the group's namespaces."""
     fit = (
         csv
         for csv in csvs
@@ -38,7 +38,7 @@ def has_succeeded(csv: ReadOnly) -> bool:
 
 
 def must_look(csv: ReadOnly, group: Group, provided: str) -> bool:
-    """Whether the version may go on, or must stop, now that its group tells of `provided`."""
+    """Whether the version must run again because its group now announces `provided`."""
     given_up = group.apis - parse_apis(provided)
     was_edited = has_succeeded(csv) and bool(apis_of(csv) - group.apis)
     has_lost_targets = not group.targets and TARGET_NAMESPACES in annotations_of(csv)
@@ -48,13 +48,13 @@ def must_look(csv: ReadOnly, group: Group, provided: str) -> bool:
 
 
 def must_hear(csv: ReadOnly, *, groups: int) -> bool:
-    """Whether the version does not know yet that there is no group for it (none, several, or a refused one)."""
+    """Whether the version must still be informed that it has no usable group (none, several, or a refused one)."""
     known = {0: "NoOperatorGroup", 1: "NoTargetNamespaces"}.get(groups, "TooManyOperatorGroups")
     return reason_of(csv) != known
 
 
 def has_claims(csv: ReadOnly, group: Group) -> bool:
-    """Whether roles may be due: it stays, and is installed or needs rights outside its own namespace to become so."""
+    """Whether the version may need roles: not being deleted, and installed or needing RBAC elsewhere for that."""
     if metadata(csv).get("deletionTimestamp"):
         return False
     if has_succeeded(csv):
@@ -64,6 +64,6 @@ def has_claims(csv: ReadOnly, group: Group) -> bool:
 
 
 def has_permissions(csv: ReadOnly) -> bool:
-    """Whether the version asks for namespaced permissions."""
+    """Whether the version requests namespaced permissions."""
     details = ((csv.get("spec") or {}).get("install") or {}).get("spec") or {}
     return bool(details.get("permissions"))

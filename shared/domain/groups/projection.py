@@ -1,4 +1,4 @@
-"""Rights of an operator beyond its own namespace: lifted to the cluster, or projected to its targets (csv.md §8.9)."""
+"""The RBAC of an operator outside its namespace: as cluster roles, or as roles in its targets (csv.md §8.9)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _subjects(binding: ReadOnly) -> list[Manifest]:
 def projected(
     csv: ReadOnly, copy: ReadOnly, roles: Iterable[Manifest], bindings: Iterable[Manifest]
 ) -> Iterator[Manifest]:
-    """The roles and bindings of the version, for one target namespace; they go when its copy goes."""
+    """The roles and bindings of the version for one target namespace; they are deleted with the copy there."""
     for role in roles:
         if is_owned_by(role, csv):
             yield {**_for_target(ROLE, role, csv, copy), "rules": role.get("rules") or []}
@@ -71,7 +71,7 @@ def _for_target(kind: Kind, source: ReadOnly, csv: ReadOnly, copy: ReadOnly) -> 
 
 
 def is_current(wanted: ReadOnly, present: ReadOnly | None) -> bool:
-    """Whether the object grants what it should, to whom it should."""
+    """Whether the present object has the wanted rules, or role and subjects."""
     if present is None or not labels_of(wanted).items() <= labels_of(present).items():
         return False
     owners = {owner["uid"] for owner in metadata(wanted).get("ownerReferences") or ()}
@@ -81,7 +81,7 @@ def is_current(wanted: ReadOnly, present: ReadOnly | None) -> bool:
 
 
 def is_foreign(wanted: ReadOnly, present: ReadOnly | None) -> bool:
-    """Whether somebody else made the object of that name: its owner labels do not name the same owner."""
+    """Whether the object of that name belongs to another owner, by its owner labels."""
     keys = (names.OWNER, names.OWNER_NAMESPACE, names.OWNER_KIND)
     wanted_labels, labels = labels_of(wanted), labels_of(present or {})
     return present is not None and any(labels.get(key) != wanted_labels.get(key) for key in keys)

@@ -1,6 +1,6 @@
-"""Who may provide an API where groups share namespaces (csv.md §9).
+"""Decides which group provides an API when groups share namespaces (csv.md §9).
 
-`intersection` answers for one ClusterServiceVersion: go on (`Agreed`), fail (`Refused`), or wait until
+`intersection` decides for one ClusterServiceVersion: continue (`Agreed`), fail (`Refused`), or wait until
 `operator_group/update_provided_apis` has written the annotation (`Announce`, `Withdraw`).
 """
 
@@ -21,26 +21,26 @@ CONFLICT_MESSAGE = "intersecting operatorgroups provide the same apis"
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The group already tells of every API, and nobody else provides one of them: go on."""
+    """The group already announces every API, and no other group provides one of them: continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """Nobody else provides the APIs: the group's annotation gets this text first."""
+    """No other group provides the APIs: the group's annotation gets this text first."""
 
     provided: str
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """A group that ranks higher tells of an API, too: this one's annotation gets this text, then the version fails."""
+    """A group with precedence announces an API, too: this group's annotation gets this text, then the version fails."""
 
     provided: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The version must fail with this reason and message, and its Deployments go."""
+    """The version must fail with this reason and message, and its Deployments are deleted."""
 
     reason: str
     message: str
@@ -53,7 +53,7 @@ _CONFLICT = Refused(CONFLICT_REASON, CONFLICT_MESSAGE)
 
 
 def apis_of(csv: ReadOnly) -> frozenset[Api]:
-    """What a ClusterServiceVersion provides: owned CustomResourceDefinitions and aggregated APIs."""
+    """The APIs that a version provides: owned CustomResourceDefinitions and aggregated APIs."""
     spec = csv.get("spec") or {}
     definitions = (spec.get("customresourcedefinitions") or {}).get("owned") or ()
     services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
@@ -71,9 +71,9 @@ def _crd_group(entry: ReadOnly) -> str:
 
 
 def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Verdict:
-    """What the provided APIs of one version mean for its group and the version itself.
+    """The verdict on the provided APIs of one version, for its group and for the version.
 
-    Of two groups that both tell of an API already, the static or else the older one keeps it, whoever asks first.
+    When two groups both announce an API already, the static group keeps it, else the older one, in any order of calls.
     """
     rivals = [other for other in others if own.meets(other) and provided & other.apis]
     if not provided <= own.apis:
@@ -86,10 +86,10 @@ def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) 
 
 
 def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api]], *, kept: frozenset[Api]) -> str:
-    """The annotation after every member has had its say, less the APIs that nobody owns any more.
+    """The annotation with the APIs of all members, without the APIs that no version owns any more.
 
-    `members` are the APIs of the versions that may announce, in the order in which they came; `kept` is everything
-    that some version of the namespace owns.
+    `members` are the APIs of the versions that may announce, by creation; `kept` are all APIs that some version of the
+    namespace owns.
     """
     if own.is_static:
         return own.provided
@@ -101,7 +101,7 @@ def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api
 
 
 def concerned(own: Group, provided: str, rivals: Iterable[Group]) -> tuple[Group, ...]:
-    """The groups that must look again when `own` tells of `provided`: it gave something up, or they have to."""
+    """The groups to run again when `own` announces `provided`: it gave up an API, or they have to."""
     kept = parse_apis(provided)
     has_shrunk = bool(own.apis - kept)
     return tuple(

@@ -1,4 +1,4 @@
-"""ClusterRoles through which people get rights on provided APIs (csv.md §8.7, §8.8)."""
+"""The ClusterRoles that give users permissions on provided APIs (csv.md §8.7, §8.8)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _LONGEST_NAME = 253
 
 
 def group_role_name(namespace: str, group: str, suffix: str) -> str:
-    """`olm.og.<group>.<suffix>-<hash>`; the group's name is cut where the whole would be too long."""
+    """`olm.og.<group>.<suffix>-<hash>`; the group's name is truncated when the whole would be too long."""
     digest = text_hash(f"{namespace}/{group}/{suffix}")
     room = _LONGEST_NAME - len("olm.og.") - len(".-") - len(suffix) - len(digest)
     return f"olm.og.{group[:room]}.{suffix}-{digest}"
 
 
 def aggregation_label(api: Api, suffix: str) -> str:
-    """The label by which the roles of an API flow into the roles of groups that provide it."""
+    """The label by which the roles of an API are aggregated into the roles of the groups that provide it."""
     return f"{names.AGGREGATE_PREFIX}{api_hash(api.kind, api.version, api.group)}-{suffix}"
 
 
 def group_labels(namespace: str, name: str) -> dict[str, str]:
-    """The owner labels of what belongs to an OperatorGroup."""
+    """The owner labels of objects of an OperatorGroup."""
     return labels_for(name, namespace, OPERATOR_GROUP.kind)
 
 
@@ -53,7 +53,7 @@ def _group_role(group: Group, apis: Sequence[Api], suffix: str) -> Manifest:
             {"matchLabels": {label: "true"}} for label in sorted(aggregation_label(api, suffix) for api in apis)
         ]
         return {**role, "aggregationRule": {"clusterRoleSelectors": selectors}}
-    # why: without a rule nobody takes away what was aggregated before
+    # why: without an aggregation rule the API server would keep the rules aggregated before
     return {**role, "rules": []}
 
 
@@ -63,7 +63,7 @@ def _role(name: str, labels: Mapping[str, str]) -> Manifest:
 
 
 def is_in_place(wanted: ReadOnly, present: ReadOnly | None) -> bool:
-    """Whether a role has everything that it should have; foreign labels do not matter."""
+    """Whether a role has all wanted fields; foreign labels are ignored."""
     if present is None or not labels_of(wanted).items() <= labels_of(present).items():
         return False
     owners = {owner["uid"] for owner in metadata(wanted).get("ownerReferences") or ()}
@@ -75,7 +75,7 @@ def is_in_place(wanted: ReadOnly, present: ReadOnly | None) -> bool:
 
 
 def known_uids(csv: ReadOnly) -> dict[Ref, str]:
-    """The uids of the CustomResourceDefinitions that a version requires or owns, as its last check saw them."""
+    """The uids of the CustomResourceDefinitions that a version requires or owns, from its `requirementStatus`."""
     requirements = (csv.get("status") or {}).get("requirementStatus") or ()
     return {
         CUSTOM_RESOURCE_DEFINITION.ref(str(entry.get("name"))): str(entry.get("uuid"))
@@ -99,7 +99,7 @@ def _owned(csv: ReadOnly, definitions: str) -> Sequence[ReadOnly]:
 
 
 def api_roles(csv: ReadOnly, uids: Mapping[Ref, str]) -> Iterator[Manifest]:
-    """The ClusterRoles of every API that a version owns, as far as its provider exists (has a uid)."""
+    """The ClusterRoles of every API that a version owns and whose provider exists (has a uid)."""
     for entry in _owned(csv, "customresourcedefinitions"):
         name = str(entry.get("name"))
         plural, _, group = name.partition(".")
@@ -145,7 +145,7 @@ def _api_role(name: str, labels: Mapping[str, str], owner: Manifest, rule: Manif
 
 
 def _provider_reference(provider: Ref, uid: str) -> Manifest:
-    # why not OLM's lower-case kind: garbage collection cannot follow it
+    # why not OLM's lower-case kind: garbage collection would not find the owner
     return {
         "apiVersion": provider.api_version,
         "kind": provider.kind,

@@ -1,4 +1,4 @@
-"""Label selectors as Kubernetes evaluates them."""
+"""Evaluates label selectors as Kubernetes does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOLDS: Mapping[str, Callable[[str | None, frozenset[str]], bool]] = {
 
 
 def matches(selector: ReadOnly, labels: Mapping[str, str]) -> bool:
-    """Whether the labels satisfy `matchLabels` and every one of `matchExpressions`; unknown operators match nothing."""
+    """Whether the labels satisfy `matchLabels` and all of `matchExpressions`; an unknown operator never matches."""
     return (selector.get("matchLabels") or {}).items() <= labels.items() and all(
         _holds(expression, labels) for expression in selector.get("matchExpressions") or ()
     )

@@ -1,4 +1,4 @@
-"""Which namespaces an OperatorGroup selects (csv.md §8.1–8.3, §8.6)."""
+"""The namespaces that an OperatorGroup selects (csv.md §8.1–8.3, §8.6)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ INVALID = "InvalidTargetNamespaces"
 
 
 def refusal(group: ReadOnly) -> str | None:
-    """Why the group must not be served, or None.
+    """Why the group is refused, or None.
 
-    A service account limits what an installation may do. That is not built yet, and to ignore the limit would give away
-    rights, so such a group selects nothing.
+    A service account limits what an installation may do. That is not implemented yet, and to ignore the limit would be
+    a privilege escalation, so such a group selects no namespaces.
     """
     account = (group.get("spec") or {}).get("serviceAccountName")
     if not account:
@@ -32,7 +32,7 @@ def refusal(group: ReadOnly) -> str | None:
 
 
 def invalid_targets(group: ReadOnly) -> str | None:
-    """Why the list of target namespaces is wrong, or None."""
+    """Why the list of target namespaces is not valid, or None."""
     targets = (group.get("spec") or {}).get("targetNamespaces") or ()
     if ALL_NAMESPACES in targets:
         return f"TargetNamespaces cannot contain NamespaceAll: [{' '.join(targets)}]"
@@ -40,7 +40,7 @@ def invalid_targets(group: ReadOnly) -> str | None:
 
 
 def needs_namespaces(group: ReadOnly) -> bool:
-    """Whether the targets depend on which namespaces there are."""
+    """Whether the targets depend on the existing namespaces."""
     spec = group.get("spec") or {}
     return not spec.get("targetNamespaces") and bool(spec.get("selector"))
 
@@ -57,7 +57,7 @@ def resolve(group: ReadOnly, namespaces: Iterable[ReadOnly] = ()) -> tuple[str, 
 
 
 def selection(group: ReadOnly, namespaces: Iterable[ReadOnly]) -> tuple[str, ...] | None:
-    """What the group selects now: nothing at all (None) when it is refused, what it had when its list is wrong."""
+    """The namespaces that the group selects now; None when it is refused, unchanged when its list is not valid."""
     if refusal(group):
         return None
     if invalid_targets(group):
@@ -66,7 +66,7 @@ def selection(group: ReadOnly, namespaces: Iterable[ReadOnly]) -> tuple[str, ...
 
 
 def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool, now: datetime) -> Manifest:
-    """The status the group should have, equal to what it has when nothing changed; no targets: it is refused."""
+    """The wanted status of the group, equal to the present one without a change; without targets it is refused."""
     present = group.get("status") or {}
     wanted = {
         key: value for key, value in present.items() if key not in {"namespaces", "conditions", "serviceAccountRef"}
@@ -110,7 +110,7 @@ def label_of(uid: str) -> str:
 
 
 def label_patch(namespace: ReadOnly, groups: Iterable[Group]) -> Mapping[str, str | None]:
-    """What to change in the labels of a namespace (None: remove), so that they name the groups that target it."""
+    """The changes of the labels of a namespace (None: remove), so that they name the groups that select it."""
     name = name_of(namespace)
     wanted = {label_of(group.uid) for group in groups if not group.is_global and name in (group.targets or ())}
     present = {key for key in labels_of(namespace) if key.startswith(names.OPERATOR_GROUP_UID_PREFIX)}
@@ -118,13 +118,13 @@ def label_patch(namespace: ReadOnly, groups: Iterable[Group]) -> Mapping[str, st
 
 
 def expects_warning(group: ReadOnly, *, has_siblings: bool) -> bool:
-    """Whether the group's status says the opposite of the truth about other groups in its namespace."""
+    """Whether the status of the group about other groups in its namespace is out of date."""
     conditions = (group.get("status") or {}).get("conditions") or ()
     return any(condition.get("type") == MULTIPLE for condition in conditions) != has_siblings
 
 
 def described(targets: Sequence[str] | None) -> str:
-    """What was selected, in words."""
+    """The selected namespaces, as text for a message."""
     match targets:
         case None:
             return "selects nothing: the group is refused"
