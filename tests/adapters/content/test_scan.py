@@ -32,7 +32,7 @@ def both(content: bytes) -> tuple[Any, Any]:
 
 def told(read: Any) -> Any:
     try:
-        return [(one.document, one.package) for one in read()]
+        return [one.document for one in read()]
     except NotACatalog:
         return "no catalog"
 

@@ -37,11 +37,6 @@ class Found:
     text: bytes = b""
     """The document as one line, where no place in the file holds it as JSON."""
 
-    @property
-    def package(self) -> str:
-        """The package that the document is about."""
-        return self.document.owner
-
 
 _NULL: Final = msgspec.Raw(b"null")
 

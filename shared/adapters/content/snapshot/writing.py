@@ -99,11 +99,11 @@ class _Reading:
             for source in wanted:
                 contents[source.path] = scanner.scan(source.path, source.file)
                 advanced("reading", source.file.stat().st_size, "files")
-                self._found[source.path] = tuple({found.package for found in contents[source.path]})
+                self._found[source.path] = tuple({found.document.owner for found in contents[source.path]})
                 self.affected.update(self._found[source.path])
         for path in sorted(contents):
             for found in contents[path]:
-                self.packages.setdefault(found.package, {}).setdefault(path, []).append(found)
+                self.packages.setdefault(found.document.owner, {}).setdefault(path, []).append(found)
 
     def packages_of(self, path: str) -> tuple[str, ...]:
         """The packages that a file tells of."""
