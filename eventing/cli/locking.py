@@ -1,4 +1,4 @@
-"""The file of `olmf resolve --lock`: what was read, what it was by digest, and what was chosen."""
+"""The file of `olmf resolve --lock`: where inputs were read, their digests, and the choices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LockedOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Where an answer came from, as words of the command line."""
+    """Where the inputs are read, as arguments of the command line."""
 
     namespace: str
     catalogs: list[str] | None = None
@@ -41,7 +41,7 @@ class Read:
 
 
 def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | None) -> tuple[Inputs, Resolution]:
-    """What a namespace gets, locked in a file, or compared with what was. CliError."""
+    """The answer for a namespace; written to a lock file, or compared with one. CliError."""
     from shared.domain.resolver import resolve
 
     held = _opened(locked) if locked else None
@@ -70,7 +70,7 @@ def _opened(path: Path) -> Lock:
 
 
 def _as_locked(read: Read, lock: Lock) -> Read:
-    """What to read: as the lock says, unless the command line says otherwise."""
+    """What to read: the command line takes precedence, the lock says the rest."""
     from shared.domain.resolver.lock import is_whole
 
     source: Any = lock.get("read")
@@ -89,7 +89,7 @@ def _check(path: Path, lock: Lock, inputs: Inputs, resolution: Resolution) -> No
 
 
 def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> None:
-    """Write the lock of an answer; a refusal is none."""
+    """Write the lock of an answer; when a Subscription is refused, write no lock and say so."""
     from shared.domain.resolver.lock import lock_of
 
     if refused := sorted(name for one in resolution.components if one.refusal for name in one.subscribers):
@@ -106,7 +106,7 @@ def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> No
 
 
 def _identified(inputs: Inputs, words: Sequence[str] | None) -> Inputs:
-    """The inputs, with catalogs that say which content they had; those of a cluster do so already. CliError."""
+    """The inputs, with the digest of its content as reference of each catalog; a cluster has set these. CliError."""
     if not words:
         return inputs
     places = _places(inputs, words)
@@ -123,7 +123,7 @@ def _places(inputs: Inputs, words: Sequence[str]) -> dict[CatalogKey, str]:
 
 
 def _pinned(word: str) -> str:
-    """An image of a registry by its digest: what is kept of it answers without the registry."""
+    """The argument with the digest of its image, so that a kept snapshot answers without the registry."""
     from shared.adapters.oci import Reference
     from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 
