@@ -1,4 +1,4 @@
-"""The label by which an Operator finds its parts: Subscription, installed version, newest plan (catalog.md §3.3)."""
+"""The component label of an Operator: on the Subscription, installed version and newest plan (catalog.md §3.3)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def of(subscription: ReadOnly) -> str:
 
 
 def joined(component: ReadOnly, key: str) -> Manifest:
-    """The patch that adds the label; empty when it is there, or when there is none to add."""
+    """The patch that adds the label; empty when the object has it, or when `key` is empty."""
     return {"metadata": {"labels": {key: ""}}} if key and key not in labels_of(component) else {}
 
 
 def left(component: ReadOnly, keys: Collection[str]) -> Manifest:
-    """The patch that takes the labels away; empty when none is there."""
+    """The patch that removes the labels; empty when the object has none of them."""
     gone = dict.fromkeys(sorted(labels_of(component).keys() & set(keys)))
     return {"metadata": {"labels": gone}} if gone else {}

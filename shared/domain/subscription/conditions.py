@@ -1,4 +1,4 @@
-"""Conditions of a Subscription as a value: set, remove, and know whether anything changed."""
+"""Sets and removes conditions of a Subscription, and detects whether anything changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CSV_MISSING = "InstalledCSVMissing"
 HELD = "Held"
 """Ours: the annotation `olmf.io/hold` keeps the installed version."""
 PINNED = "Pinned"
-"""Ours: the annotation `olmf.io/version` does not accept a newer version that is there."""
+"""Ours: the annotation `olmf.io/version` does not accept a newer version that is available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def changed(
 
 
 def _put(conditions: Sequence[Manifest], wanted: Condition, at: str) -> list[Manifest]:
-    """The list with the condition in its old place, untouched when it says the same already."""
+    """The list with the condition at its old index; unchanged when it has this content already."""
     stated = {"type": wanted.type, "status": wanted.status, "reason": wanted.reason, "message": wanted.message}
     shown = {key: value for key, value in stated.items() if value}
     for index, old in enumerate(conditions):
@@ -69,12 +69,12 @@ def _put(conditions: Sequence[Manifest], wanted: Condition, at: str) -> list[Man
 
 
 def find(status: ReadOnly, kind: str) -> ReadOnly | None:
-    """The condition of a type."""
+    """The condition of a type, or None."""
     return next((one for one in status.get("conditions") or () if one.get("type") == kind), None)
 
 
 def since(status: ReadOnly, kind: str, now: datetime) -> datetime:
-    """Since when a condition says what it says; now if it does not say it yet."""
+    """The `lastTransitionTime` of a condition; `now` when the condition does not exist."""
     condition = find(status, kind) or {}
     told = condition.get("lastTransitionTime")
     return datetime.fromisoformat(str(told)).astimezone(UTC) if told else now

@@ -1,4 +1,4 @@
-"""What a Subscription says about deprecations of what it has installed (catalog.md §3.8)."""
+"""The conditions of a Subscription about deprecations of its package, channel and bundle (catalog.md §3.8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONDITIONS = (PACKAGE_DEPRECATED, CHANNEL_DEPRECATED, BUNDLE_DEPRECATED, DEPRECA
 
 
 def conditions(subscription: ReadOnly, installed_csv: str, package: Package) -> tuple[Condition, ...] | None:
-    """The conditions that the catalog calls for; None when it does not know what is installed: all stays as it is."""
+    """The conditions that the catalog demands; None when it does not contain the installed version: change nothing."""
     channel = str((subscription.get("spec") or {}).get("channel") or "")
     entries = {entry.name for one in package.channels if channel in ("", one.name) for entry in one.entries}
     if installed_csv not in entries:

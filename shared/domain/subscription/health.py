@@ -1,4 +1,4 @@
-"""Whether the catalogs that a Subscription may use are well (catalog.md §3.5)."""
+"""The health of the catalogs that a Subscription may use (catalog.md §3.5)."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def condition(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> Condition:
 
 
 def concerns(told: ReadOnly) -> bool:
-    """The condition tells of the catalog of its Subscription, and not only of others."""
+    """Whether the condition is about the catalog of its Subscription, and not only about others."""
     return told.get("status") == "True" and not str(told.get("message") or "").startswith(_OTHERS)
 
 
 def catalog_health(status: ReadOnly, sources: Sequence[ReadOnly], now: datetime) -> list[Manifest]:
-    """`catalogHealth`: the old list as it is while it tells the same catalogs and the same health."""
+    """`catalogHealth`: the old list while it has the same catalogs with the same health, else a new one."""
     old: list[Manifest] = list(status.get("catalogHealth") or [])
     new = [
         {"catalogSourceRef": _reference(source), "lastUpdated": timestamp(now), "healthy": is_healthy(source)}
@@ -53,7 +53,7 @@ def catalog_health(status: ReadOnly, sources: Sequence[ReadOnly], now: datetime)
 
 
 def would_change(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> bool:
-    """The Subscription says something else about its catalogs than what is seen now."""
+    """Whether the status of the Subscription about its catalogs is out of date."""
     status = subscription.get("status") or {}
     seen = [(uid_of(source), is_healthy(source)) for source in sources]
     wanted = condition(subscription, sources)

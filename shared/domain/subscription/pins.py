@@ -1,4 +1,4 @@
-"""What a Subscription passes over, because it is pinned to a version or a range."""
+"""The condition of a Subscription that is pinned to a version or a range and so skips a newer version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.domain.subscription.conditions import PINNED, Condition
 
 
 def conditions(subscription: ReadOnly, installed_csv: str, package: Package) -> tuple[Condition, ...]:
-    """`Pinned`, when the channel has come to a newer version that the annotation does not accept."""
+    """`Pinned`, when the channel has a newer version that the annotation does not accept."""
     wish, channel = opt_in_of(subscription), str((subscription.get("spec") or {}).get("channel") or "")
     bundles = {name: version_or_none(bundle.version) for name, bundle in package.bundles.items()}
     version = bundles.get(installed_csv)

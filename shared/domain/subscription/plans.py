@@ -1,4 +1,4 @@
-"""What a Subscription says about its InstallPlan (catalog.md §3.6)."""
+"""The conditions of a Subscription about its InstallPlan (catalog.md §3.6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED)
 
 
 def conditions(plan: ReadOnly | None) -> tuple[Condition, ...]:
-    """The one condition that the state of the plan calls for; none when it is complete."""
+    """The one condition for the state of the plan; none when it is complete."""
     if plan is None:
         return (Condition(PLAN_MISSING, "True", "ReferencedInstallPlanNotFound"),)
     status = plan.get("status") or {}
@@ -28,7 +28,7 @@ def conditions(plan: ReadOnly | None) -> tuple[Condition, ...]:
 
 
 def _message(status: ReadOnly, installed: ReadOnly) -> str:
-    """OLM's message; a plan that is retried says what it retries."""
+    """OLM's message; for a retried plan, its own message."""
     if installed.get("status") in ("True", "False") and installed.get("message"):
         return str(installed["message"])
     pending = [find(lookup, "BundleLookupPending") or {} for lookup in status.get("bundleLookups") or ()]
@@ -37,12 +37,12 @@ def _message(status: ReadOnly, installed: ReadOnly) -> str:
 
 
 def has_failed(plan: ReadOnly | None) -> bool:
-    """The plan will do nothing more."""
+    """Whether the plan has failed for good."""
     return ((plan or {}).get("status") or {}).get("phase") == "Failed"
 
 
 def references(name: str, namespace: str, plan: ReadOnly | None = None) -> Manifest:
-    """`installPlanRef` and its older twin; before the plan was read its uid is not known."""
+    """`installPlanRef` and the older field `installplan`; without the uid until the plan was read."""
     kind = kinds.INSTALL_PLAN
     place = {"apiVersion": kind.api_version, "kind": kind.kind}
     moment = {"uid": uid_of(plan), "resourceVersion": version_of(plan)} if plan is not None else {}
@@ -53,7 +53,7 @@ def references(name: str, namespace: str, plan: ReadOnly | None = None) -> Manif
 
 
 def completed(status: ReadOnly, plan: ReadOnly | None) -> Manifest:
-    """The references with the uid of the plan, if they lack it or name an earlier plan of that name."""
+    """The references with the uid of the plan, if they lack it or have that of an earlier plan of the same name."""
     if plan is None or (status.get("installPlanRef") or {}).get("uid") == uid_of(plan):
         return {}
     return references(name_of(plan), namespace_of(plan), plan)

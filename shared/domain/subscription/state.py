@@ -1,4 +1,4 @@
-"""Where a Subscription stands: what is installed, what is under way, what it waits for (catalog.md §3.7 C, §3.10)."""
+"""The state of a Subscription: the installed and the current version, and its plan (catalog.md §3.7 C, §3.10)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAILED = "UpgradeFailed"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The three words of a Subscription's status that belong together."""
+    """`state`, `installedCSV` and `currentCSV` of a Subscription, which change together."""
 
     state: str
     installed_csv: str
@@ -25,12 +25,12 @@ class Standing:
 
     @classmethod
     def read(cls, subscription: ReadOnly) -> Standing:
-        """As the status says."""
+        """The fields of the status."""
         status = subscription.get("status") or {}
         return cls(*(str(status.get(key) or "") for key in ("state", "installedCSV", "currentCSV")))
 
     def seen(self, csvs: Collection[str]) -> Standing:
-        """As the ClusterServiceVersions of the namespace say: `installedCSV` follows `currentCSV` once that exists."""
+        """Updated from the ClusterServiceVersions of the namespace: `installedCSV` is `currentCSV` once that exists."""
         if not self.current_csv:
             return self
         if self.current_csv in csvs:
@@ -38,13 +38,13 @@ class Standing:
         return Standing(FAILED if self.state == FAILED else PENDING, self.installed_csv, self.current_csv)
 
     def judged(self, *, is_given_up: bool) -> Standing:
-        """As its plan says: what has not come is pending, or given up where a failed plan may be passed."""
+        """Updated from the plan: a missing version is pending, or given up when its failed plan may be skipped."""
         if self.state not in (PENDING, FAILED):
             return self
         return Standing(FAILED if is_given_up else PENDING, self.installed_csv, self.current_csv)
 
     def is_deleted(self, csvs: Collection[str]) -> bool:
-        """What was installed last is gone, and no plan is under way that would bring something else."""
+        """Whether the installed version was deleted, and no unfinished plan installs another."""
         return bool(self.installed_csv) and self.installed_csv == self.current_csv and self.current_csv not in csvs
 
 
@@ -54,16 +54,16 @@ def plan_of(subscription: ReadOnly) -> str:
 
 
 def generating_plan(subscription: ReadOnly) -> str:
-    """The name of the plan that made the Subscription and brings what it starts with, while it follows none."""
+    """The name of the plan that created the Subscription and installs its first version, while it refers to no plan."""
     starting = (subscription.get("spec") or {}).get("startingCSV")
     is_new = not plan_of(subscription) and not Standing.read(subscription).current_csv
     return annotations_of(subscription).get(names.GENERATED_BY, "") if is_new and starting else ""
 
 
 def has_plan_under_way(subscription: ReadOnly) -> bool:
-    """A plan was written and not all of it is there yet: nothing is decided meanwhile.
+    """Whether a plan was written and is not finished yet; meanwhile the Subscription is not resolved.
 
-    OLM decides again as soon as the CSV exists, and may plan the next version before the first one has its APIs.
+    OLM resolves again as soon as the CSV exists, and may plan the next version before the first one has its APIs.
     """
     pending = find(subscription.get("status") or {}, PLAN_PENDING)
     is_carried_out = pending is not None and pending.get("reason") == "Installing"
@@ -71,32 +71,32 @@ def has_plan_under_way(subscription: ReadOnly) -> bool:
 
 
 def passes_failures(groups: Sequence[ReadOnly]) -> bool:
-    """The one OperatorGroup of a namespace lets a newer version pass one whose plan failed."""
+    """Whether the one OperatorGroup of a namespace allows a newer version after one whose plan failed."""
     return len(groups) == 1 and fails_forward(namespace_of(groups[0]), groups)
 
 
 def _has_failed_plan(subscription: ReadOnly) -> bool:
-    """What it should get next did not come: the plan has failed for good."""
+    """Whether the plan for its next version has failed for good."""
     standing = Standing.read(subscription)
     is_stuck = standing.state in (PENDING, FAILED) and standing.installed_csv != standing.current_csv
     return is_stuck and find(subscription.get("status") or {}, PLAN_FAILED) is not None
 
 
 def unjudged(subscriptions: Iterable[ReadOnly], groups: Callable[[], Sequence[ReadOnly]]) -> list[ReadOnly]:
-    """Those that do not say yet what their failed plan means: whether it may be passed is up to the group."""
+    """The Subscriptions whose state does not say yet whether their failed plan may be skipped, as the group decides."""
     failed = [one for one in subscriptions if _has_failed_plan(one)]
     is_forward = bool(failed) and passes_failures(groups())
     return [one for one in failed if (Standing.read(one).state == FAILED) != is_forward]
 
 
 def given_up(subscription: ReadOnly) -> str:
-    """The version whose plan failed and may be passed."""
+    """The name of the version whose plan failed and may be skipped; else empty."""
     standing = Standing.read(subscription)
     return standing.current_csv if standing.state == FAILED else ""
 
 
 def waits(subscription: ReadOnly, csvs: Collection[str]) -> str:
-    """Why nothing is to be decided for the Subscription now, as a sentence; empty when a decision is wanted."""
+    """Why the Subscription must not be resolved now, as a sentence; empty when it must."""
     standing = Standing.read(subscription)
     if standing.is_deleted(csvs):
         return (

@@ -1,4 +1,4 @@
-"""The status of one Subscription out of what was seen around it."""
+"""Computes the status of one Subscription from the objects that concern it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.domain.subscription.state import Standing
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What was seen around a Subscription."""
+    """The objects that concern a Subscription."""
 
     sources: Sequence[ReadOnly]
     """The catalogs that it may use."""
@@ -25,13 +25,13 @@ class Surroundings:
     current: ReadOnly | None = None
     """The ClusterServiceVersion that its status names as current; not a copy."""
     package: Package | None = None
-    """Its package, if the catalog could be read."""
+    """Its package; None when the catalog could not be read."""
     is_given_up: bool = False
-    """Its plan has failed, and the group of its namespace lets a newer version pass it."""
+    """Its plan has failed, and the group of its namespace allows a newer version."""
 
 
 def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manifest | None:
-    """The new status, or None when nothing is to be said anew."""
+    """The new status, or None when it would not change."""
     status = subscription.get("status") or {}
     adopted = _adopted(subscription, seen.plan)
     subscription = {**subscription, "status": {**status, **adopted}}
@@ -56,7 +56,7 @@ def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manife
 
 
 def _adopted(subscription: ReadOnly, plan: ReadOnly | None) -> Manifest:
-    """What a Subscription that a plan has made says about that plan; nothing once the plan is gone."""
+    """The reference of a Subscription to the plan that created it; empty once the plan is deleted."""
     if plan is None or not state.generating_plan(subscription):
         return {}
     starting = str((subscription.get("spec") or {}).get("startingCSV"))
@@ -67,7 +67,7 @@ def _adopted(subscription: ReadOnly, plan: ReadOnly | None) -> Manifest:
 def _plan(
     subscription: ReadOnly, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
 ) -> tuple[Manifest, list[Condition], list[str]]:
-    """Fields and conditions that follow from the plan; a plan that vanished before its work was done is forgotten."""
+    """The fields and conditions that follow from the plan; the reference to an unfinished deleted plan is removed."""
     standing = Standing.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
     fields: Manifest = {"state": standing.state, "installedCSV": standing.installed_csv or None}
     if not state.plan_of(subscription):
@@ -80,7 +80,7 @@ def _plan(
 
 
 def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> list[Condition]:
-    """Two things that OLM does not say; a third, what a pin passes over, is up to the catalog."""
+    """Two conditions that OLM does not have; a third one, `Pinned`, depends on the catalog."""
     if is_deleted:
         message = state.waits(subscription, ())
         return [Condition(CSV_MISSING, "True", "ClusterServiceVersionDeleted", message)]
@@ -91,4 +91,4 @@ def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> li
 
 
 CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, *plans.CONDITIONS, *deprecations.CONDITIONS)
-"""The conditions that are written here and nowhere else."""
+"""The conditions that only this module writes."""

@@ -1,1 +1,1 @@
-"""Getting a bundle's manifests out of its image: the objects that do it, which Job counts, and what its state means."""
+"""Unpacking of bundle images: the objects for it, the choice of the Job, and the meaning of its state."""

@@ -1,4 +1,4 @@
-"""The bundle in an unpack ConfigMap, parsed once for the same content."""
+"""Parses the bundle in an unpack ConfigMap, once for the same content."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _Items = tuple[tuple[str, str], ...]
 
 
 def bundle_in(config_map: ReadOnly) -> UnpackedBundle | BadBundle:
-    """The bundle. The answer is shared: do not change it in place."""
+    """The bundle, or why it is not valid. Callers share the answer: do not change it in place."""
     encoding = annotations_of(config_map).get(payload.ENCODING, "")
     contents = (_items(config_map, "binaryData"), _items(config_map, "data"))
     return _parsed(name_of(config_map), encoding, *contents)
 
 
-@lru_cache(maxsize=8)  # the steps of one install ask for the same bundle four times within a second
+@lru_cache(maxsize=8)  # the steps of one install parse the same bundle four times within a second
 def _parsed(name: str, encoding: str, binary: _Items, texts: _Items) -> UnpackedBundle | BadBundle:
     annotations = {payload.ENCODING: encoding} if encoding else {}
     config_map: Manifest = {"metadata": {"name": name, "annotations": annotations}}

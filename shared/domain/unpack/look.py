@@ -1,4 +1,4 @@
-"""One look at a bundle that a Job unpacks: what it means, and what is to be mended. It asks only what it is given."""
+"""Checks a bundle that a Job unpacks: its state, and the repairs it needs; reads only through its arguments."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from shared.kinds import Kind, Ref
 
 
 class Objects(Protocol):
-    """The two questions about the cluster; each costs one request."""
+    """The two reads of the cluster; each costs one request."""
 
     def get(self, ref: Ref) -> Manifest | None:
-        """The object, or None."""
+        """The object, or None when it does not exist."""
         ...
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
@@ -30,7 +30,7 @@ class Objects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What brings the rights of a Job back: deletions first."""
+    """The writes that restore the RBAC of a Job: deletions first."""
 
     delete: tuple[ReadOnly, ...] = ()
     create: tuple[Manifest, ...] = ()
@@ -39,14 +39,14 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was found."""
+    """The result of a check."""
 
     verdict: Verdict
     repair: Repair = Repair()
 
 
 def look(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects, now: datetime) -> Look:
-    """How the Job is doing. Only to start one, or what does not go as usual, is worth more than one question."""
+    """The state of the Job. More than one read is made only to start a Job, or when it is slow or failed."""
     jobs = _jobs(wanted, config_map, objects)
     match verdicts.judge(wanted, jobs, now):
         case Running() as running if verdicts.is_slow(running, now):
@@ -64,9 +64,9 @@ def look(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects, now: 
 
 
 def repair(wanted: Unpacking, objects: Objects) -> Repair:
-    """Rights that somebody changed or deleted: the Role gets its rule back, a binding of something else is made anew.
+    """Restore RBAC that somebody changed or deleted: the Role gets its rule, a wrong binding is created again.
 
-    Foreign rules go with that: keeping them would take rights that we do not have ourselves.
+    Foreign rules are removed: to keep them we would need rights that we do not have.
     """
     role, account, binding = wanted.access()
     live_role, live_account, live_binding = (objects.get(Ref.of(one)) for one in (role, account, binding))
@@ -88,7 +88,7 @@ _BOUND = ("subjects", "roleRef")
 
 
 def _jobs(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects) -> Sequence[Manifest]:
-    """The Jobs of the bundle; one that an older version left has its name, and no label."""
+    """The Jobs of the bundle; a Job of an older version of this program has its name, but not the label."""
     place = wanted.catalog.namespace
     found = objects.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name})
     old = None if found or config_map is None else objects.get(kinds.JOB.ref(wanted.name, place))
@@ -100,7 +100,7 @@ def _pods(wanted: Unpacking, job: ReadOnly, objects: Objects) -> Sequence[Manife
 
 
 def _is_outdated(wanted: Unpacking, broken: Broken, objects: Objects) -> bool:
-    """The catalog has changed since: what failed then may succeed now."""
+    """Whether the catalog has changed since the failure, so that unpacking may succeed now."""
     source = objects.get(kinds.CATALOG_SOURCE.ref(wanted.catalog.name, wanted.catalog.namespace)) or {}
     changed = ((source.get("status") or {}).get("connectionState") or {}).get("lastConnect")
     return bool(changed) and datetime.fromisoformat(str(changed)) > broken.since

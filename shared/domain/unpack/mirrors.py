@@ -1,4 +1,4 @@
-"""Which mirrors of a cluster the Job has to know: it pulls the image itself, and may read nothing of the cluster."""
+"""Selects the image mirrors for the Job, which pulls the image itself and may not read them from the cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIELDS: Final = ("imageDigestMirrors", "imageTagMirrors")
 
 
 def told(image: str, sets: Iterable[ReadOnly]) -> str:
-    """What the mirror sets say about an image, as a list of such sets in JSON; empty when they say nothing."""
+    """The mirror sets that apply to an image, reduced to it, as a JSON list; empty when none does."""
     found = [
         {"spec": {field: listed}} for one in sets for field in _FIELDS if (listed := list(_about(image, one, field)))
     ]

@@ -37,22 +37,22 @@ class Unpacking:
     catalog: CatalogKey
     secrets: tuple[str, ...] = ()
     image: str = ""
-    """The image of our container."""
+    """The image of the container in the Job."""
     limits: Settings = NO_LIMITS
 
     @classmethod
     def of(cls, chosen: Chosen, image: str, limits: Settings) -> Unpacking:
-        """What a chosen bundle takes."""
+        """The unpacking of a chosen bundle."""
         return cls(chosen.bundle.image, chosen.catalog.key, chosen.catalog.secrets, image, limits)
 
     @property
     def origin(self) -> tuple[str, str, tuple[str, ...]]:
-        """The bundle image, and where the secrets are that open it."""
+        """The bundle image, and the namespace and names of its pull secrets."""
         return self.path, self.catalog.namespace, self.secrets
 
     @property
     def name(self) -> str:
-        """The name of the objects."""
+        """The common name of the objects."""
         return bundle_hash(self.path)
 
     def config_map(self, payload: ReadOnly | None = None) -> Manifest:
@@ -65,11 +65,11 @@ class Unpacking:
         return manifest
 
     def objects(self, job: str, mirrors: str = "") -> tuple[Manifest, ...]:
-        """All five, in the order in which they are made."""
+        """All five objects, in the order in which they are created."""
         return self.config_map(), *self.access(), self.job(job, mirrors)
 
     def access(self) -> tuple[Manifest, ...]:
-        """Role, ServiceAccount and RoleBinding: the Job may write this one ConfigMap, nothing else."""
+        """Role, ServiceAccount and RoleBinding, which allow the Job to write only this ConfigMap."""
         rule = {
             "apiGroups": [""],
             "resources": ["configmaps"],
@@ -85,7 +85,7 @@ class Unpacking:
         return role, account, binding
 
     def job(self, name: str = "", mirrors: str = "") -> Manifest:
-        """The Job, under its own name or that of a retry; `mirrors` is what it has to know of them."""
+        """The Job, with the common name or the name of a retry; `mirrors` are the mirror sets in JSON."""
         labels = {names.MANAGED: "true", names.UNPACK_REF: self.name}
         job = self._owned(kinds.JOB, name or self.name)
         job["metadata"]["labels"] = labels
@@ -143,7 +143,7 @@ class Unpacking:
 
 
 def _owner(kind: Kind, name: str) -> Manifest:
-    """A non-blocking owner; its uid is looked up when the object is written."""
+    """A non-blocking owner reference; its uid is read when the object is written."""
     return {
         "apiVersion": kind.api_version,
         "kind": kind.kind,
@@ -154,7 +154,7 @@ def _owner(kind: Kind, name: str) -> Manifest:
 
 
 def _mount(pod: Manifest, secrets: Sequence[str]) -> None:
-    """Our container pulls the image itself: the pull secrets are files, not only hints for the kubelet."""
+    """Mount the pull secrets as files: the container pulls the bundle image itself."""
     pod["volumes"] = [
         {"name": f"pull-{index}", "secret": {"secretName": secret, "optional": True}}
         for index, secret in enumerate(secrets)

@@ -1,4 +1,4 @@
-"""What the Subscriptions of a component say about the unpacking of their bundles (catalog.md §3.7 F)."""
+"""The conditions of Subscriptions about the unpacking of their component's bundles (catalog.md §3.7 F)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from shared.domain.unpack import texts
 from shared.domain.unpack.verdict import Broken, Prevented, Running, Unpacked, Verdict
 
 _RUNNING_AGAIN = timedelta(seconds=15)
-"""Events of the Job ring at once; what its pods complain about has to be looked for."""
+"""Interval of checks: events of the Job ring at once, but the state of its pods has to be polled."""
 
 _JUST_BEGUN = timedelta(seconds=10)
-"""Less than `_RUNNING_AGAIN`, after which unpacking looks again by itself."""
+"""Less than `_RUNNING_AGAIN`, after which unpacking is checked again anyway."""
 
 CONDITIONS = (BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED)
-"""The conditions that are put here; they go here, too, or with the plan that takes over (`write_install_plan`)."""
+"""The conditions that are set here; they are removed here, or when the plan is written (`write_install_plan`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The one condition that holds, if any, and whether the component can go on."""
+    """The one condition to set, if any, and whether the component is ready for its plan."""
 
     condition: Condition | None = None
     is_unpacked: bool = False
@@ -40,28 +40,28 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A Subscription that says something new."""
+    """A Subscription with a new status."""
 
     subscription: ReadOnly
     status: Manifest
     failure: str = ""
-    """The message to put into an Event, too."""
+    """The message of an Event to write; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Where the unpacking of a namespace stands."""
+    """The state of unpacking in a namespace."""
 
     told: tuple[Told, ...]
     is_any_ready: bool
     again_in: timedelta | None
     waits: str = ""
-    """What the first Subscription that cannot go on waits for."""
+    """What the first waiting Subscription waits for."""
     since: datetime | None = None
 
 
 def is_just_begun(subscription: ReadOnly, now: datetime) -> bool:
-    """Unpacking was started a moment ago: its Job will ring, and so will the clock; until then nothing is new."""
+    """Whether unpacking was started a moment ago: events of the Job, or the interval, run the step again."""
     status = subscription.get("status") or {}
     if find(status, BUNDLE_UNPACKING) is None:
         return False
@@ -71,7 +71,7 @@ def is_just_begun(subscription: ReadOnly, now: datetime) -> bool:
 def summarise(
     subscriptions: Sequence[ReadOnly], resolution: Resolution, verdicts: Mapping[str, Verdict], now: datetime
 ) -> Summary:
-    """What the Subscriptions say; `verdicts` are by bundle name. A failure stays in its component."""
+    """The new statuses of the Subscriptions; `verdicts` are by bundle name. A failure affects only its component."""
     reports = {
         name: report([verdicts[chosen.bundle.name] for chosen in component.chosen])
         for component in resolution.components
@@ -81,7 +81,7 @@ def summarise(
     for subscription in subscriptions:
         mine, status = reports.get(name_of(subscription), Report()), subscription.get("status") or {}
         if mine.is_unpacked:
-            continue  # what it says stays true until its plan is there, and goes with the plan's arrival
+            continue  # its condition stays true until its plan is written, which removes it
         condition = mine.condition
         if condition is not None and not waits:
             waits = f"{name_of(subscription)}: {condition.message or 'its bundle is being unpacked'}"
@@ -97,13 +97,13 @@ def summarise(
 
 
 def has_unpack_condition(subscription: ReadOnly) -> bool:
-    """The Subscription says something about unpacking, which may have become untrue."""
+    """Whether the Subscription has a condition about unpacking, which may be out of date."""
     status = subscription.get("status") or {}
     return any(find(status, kind) for kind in CONDITIONS)
 
 
 def report(verdicts: Sequence[Verdict]) -> Report:
-    """An error beats a failure, a failure what is still running; only when all are there the component goes on."""
+    """The report of a component: an error overrides a failure, a failure a running Job; else the component is ready."""
     prevented = [one.message for one in verdicts if isinstance(one, Prevented)]
     failures = [one for one in verdicts if isinstance(one, Broken)]
     again_in = min((one.again_in for one in failures), default=None)

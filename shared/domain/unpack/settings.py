@@ -1,4 +1,4 @@
-"""How long a namespace lets its bundles unpack, and how soon a failed Job is repeated (catalog.md §5.2)."""
+"""The unpack timeout of a namespace, and the minimum interval between retries (catalog.md §5.2)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from shared.domain import durations
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Deadline of a Job (zero: none), and the least interval between Jobs that fail (zero: OLM's own pace)."""
+    """The deadline of a Job (zero: none), and the minimum interval between failed Jobs (zero: OLM's default)."""
 
     timeout: timedelta = timedelta()
     retry: timedelta = timedelta()
     problem: str = ""
-    """Why it cannot be told what the namespace wants, in OLM's words."""
+    """Why the settings of the namespace cannot be read; OLM's message."""
 
 
 NO_LIMITS = Settings()
-"""No deadline, and OLM's own pace."""
+"""No deadline, and OLM's default interval."""
 
 
 def settings(groups: Sequence[ReadOnly], default_timeout: timedelta) -> Settings:
-    """What the one OperatorGroup asks for."""
+    """The settings from the annotations of the one OperatorGroup."""
     if len(groups) != 1:
         return Settings(default_timeout, problem=f"found {len(groups)} operatorGroups, expected 1")
     try:

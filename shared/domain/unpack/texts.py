@@ -1,4 +1,4 @@
-"""The sentences about unpacking that people know from OLM (catalog.md §3.7)."""
+"""OLM's messages about unpacking (catalog.md §3.7)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def failed(reason: str, message: str) -> str:
 
 
 def unpacking(message: str) -> str:
-    """The message of `BundleUnpacking`: silent unless the image cannot be pulled."""
+    """The message of `BundleUnpacking`; empty unless the image cannot be pulled."""
     return GUIDANCE_PULLING if any(word in message for word in ("ImagePullBackOff", "ErrImagePull")) else ""
 
 
 def is_pull_failure(message: str) -> bool:
-    """The text tells of an image that cannot be pulled."""
+    """Whether the text is about an image that cannot be pulled."""
     return any(word in message for word in ("ImagePullBackOff", "ErrImagePull", "manifest unknown", "unauthorized"))

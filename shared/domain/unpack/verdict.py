@@ -1,4 +1,4 @@
-"""How far the unpacking of one bundle is, and what is to be done about it (catalog.md §5.3, §5.4)."""
+"""Decides the state of unpacking one bundle, and the next action (catalog.md §5.3, §5.4)."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _BEFORE = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """The ConfigMap holds the bundle, or will when it is written."""
+    """The ConfigMap contains the bundle, or will when it is written."""
 
     config_map: Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Nothing is at work: start a Job of this name."""
+    """No Job runs: start a Job of this name."""
 
     job: str
     surplus: tuple[ReadOnly, ...] = ()
     """Old failed Jobs to delete."""
     mirrors: str = ""
-    """What it has to know of mirrors."""
+    """The mirror sets for the Job, in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A Job is at work."""
+    """A Job is running."""
 
     job: ReadOnly
     message: str = ""
@@ -48,14 +48,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """A Job that was made for other wishes, or whose failure has lasted: delete it, the next look starts another."""
+    """A Job made with other settings, or whose failure is old: delete it; the next check starts another."""
 
     job: ReadOnly
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """It failed; `again_in` is when the next try is due."""
+    """The Job failed; `again_in` is the time until the next attempt."""
 
     reason: str
     message: str
@@ -66,7 +66,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Prevented:
-    """Nothing can be tried as things are."""
+    """No attempt is possible in the present state."""
 
     message: str
 
@@ -75,13 +75,13 @@ Verdict: TypeAlias = Unpacked | Missing | Running | Stale | Broken | Prevented
 
 
 def is_filled(config_map: ReadOnly, path: str) -> bool:
-    """The ConfigMap holds the manifests of that very image."""
+    """Whether the ConfigMap contains the manifests of that image."""
     has_content = bool(config_map.get("binaryData") or config_map.get("data"))
     return has_content and annotations_of(config_map).get("olm.sourceImage", path) == path
 
 
 def known(wanted: Unpacking, config_map: Manifest | None) -> Verdict | None:
-    """What can be told without looking at Jobs; None when they decide."""
+    """The verdict if it does not depend on Jobs; else None."""
     if config_map is not None and is_filled(config_map, wanted.path):
         bundle = bundle_in(config_map)
         return Prevented(bundle.message) if isinstance(bundle, BadBundle) else Unpacked(config_map)
@@ -93,13 +93,13 @@ def known(wanted: Unpacking, config_map: Manifest | None) -> Verdict | None:
 
 
 def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict:
-    """What to do about a bundle whose ConfigMap is not filled."""
+    """The verdict on a bundle whose ConfigMap is not filled."""
     ranked = ranking(jobs)
     if not ranked:
         return Missing(wanted.name)
     chosen = ranked[0]
     if not _contains(chosen.get("spec"), wanted.job(name_of(chosen))["spec"]):
-        return Stale(chosen)  # made for other wishes: also the way out of a failure whose cause was a setting
+        return Stale(chosen)  # made with other settings: this also ends a failure that was caused by a setting
     failure = condition(chosen, "Failed")
     if failure is not None:
         return _after_failure(wanted, ranked, failure, now)
@@ -113,12 +113,12 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
 
 
 def to_create(wanted: Unpacking, verdict: Verdict) -> tuple[Manifest, ...]:
-    """The objects that the verdict calls for."""
+    """The objects to create for the verdict."""
     return wanted.objects(verdict.job, verdict.mirrors) if isinstance(verdict, Missing) else ()
 
 
 def to_delete(verdict: Verdict) -> tuple[ReadOnly, ...]:
-    """The Jobs that the verdict has no use for."""
+    """The Jobs to delete for the verdict."""
     match verdict:
         case Missing(surplus=jobs):
             return jobs
@@ -128,7 +128,7 @@ def to_delete(verdict: Verdict) -> tuple[ReadOnly, ...]:
 
 
 def ranking(jobs: Sequence[ReadOnly]) -> list[ReadOnly]:
-    """Not failed before failed; each newest first, by creation or by failure."""
+    """The Jobs in order: not failed before failed; each newest first, by creation or by failure."""
 
     def rank(job: ReadOnly) -> tuple[bool, str]:
         failure = condition(job, "Failed")
@@ -138,35 +138,35 @@ def ranking(jobs: Sequence[ReadOnly]) -> list[ReadOnly]:
 
 
 def surplus(ranked: Sequence[ReadOnly], retained: int = _RETAINED) -> tuple[ReadOnly, ...]:
-    """Old Jobs beyond those retained, at most five of them, never the oldest."""
+    """The old Jobs beyond those retained, at most five, never the oldest one."""
     return tuple(ranked[max(retained, 1) : -1 if retained else None][:5])
 
 
 def condition(job: ReadOnly, kind: str) -> ReadOnly | None:
-    """The condition of that type if it is true."""
+    """The condition of that type if its status is `True`; else None."""
     conditions = (job.get("status") or {}).get("conditions") or ()
     return next((one for one in conditions if one.get("type") == kind and one.get("status") == "True"), None)
 
 
 def is_over(job: ReadOnly) -> bool:
-    """The Job has completed or failed."""
+    """Whether the Job has completed or failed."""
     return condition(job, "Complete") is not None or condition(job, "Failed") is not None
 
 
 def is_slow(running: Running, now: datetime) -> bool:
-    """The Job is older than a pull usually takes: worth asking its pods."""
+    """Whether the Job takes longer than a pull usually does, so that its pods should be read."""
     return now - _instant(metadata(running.job).get("creationTimestamp"), now) > _USUAL_PULL
 
 
 def waiting(running: Running, pods: Sequence[ReadOnly]) -> Running:
-    """The same, with what its pods wait for."""
+    """The verdict with the reason for which its pods wait."""
     found = [detail for pod in pods if (pod.get("status") or {}).get("phase") == "Pending" for detail in _details(pod)]
     message = f"unpack job not completed: {' | '.join(found)}" if found else "unpack job not completed"
     return replace(running, message=message + (texts.GUIDANCE_PENDING if texts.is_pull_failure(message) else ""))
 
 
 def explained(broken: Broken, pods: Sequence[ReadOnly]) -> Broken:
-    """The same, with the last words of its containers: the Job itself only counts how often they failed."""
+    """The verdict with the termination messages of the containers; the Job itself has only the number of failures."""
     words = dict.fromkeys(text for pod in pods for text in _last_words(pod) if text not in broken.message)
     return replace(broken, message=": ".join((broken.message, *words)))
 
@@ -179,7 +179,7 @@ def _last_words(pod: ReadOnly) -> Iterator[str]:
 
 
 def spoken(verdict: Verdict) -> str:
-    """The verdict in a word or two."""
+    """The verdict as a short text."""
     match verdict:
         case Unpacked():
             return "unpacked"
@@ -224,7 +224,7 @@ def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadO
 
 
 def _contains(live: Any, wanted: Any) -> bool:
-    """Everything wanted is there; what the server or others added does not count."""
+    """Whether all wanted fields are live; fields that the server or others added do not count."""
     match wanted:
         case Mapping():
             return isinstance(live, Mapping) and all(_contains(live.get(key), value) for key, value in wanted.items())
