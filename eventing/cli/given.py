@@ -90,7 +90,7 @@ def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) ->
 
 
 def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, str]:
-    """Where the catalogs are, by key. One without a name is whatever the Subscriptions name. CliError."""
+    """Where the catalogs are, by key. One without a name is whatever the Subscriptions name, if any do. CliError."""
     from shared.domain.resolver.model import CatalogKey
 
     found: dict[CatalogKey, str] = {}
@@ -100,7 +100,7 @@ def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()
             place, _, last = name.rpartition("/")
             found[CatalogKey(place or GLOBAL, last)] = path
         elif len(words) == 1:
-            found = dict.fromkeys(_wanted(objects) or [CatalogKey(GLOBAL, "catalog")], path)
+            found = dict.fromkeys(_wanted(objects) or [CatalogKey("", path)], path)
         else:
             raise CliError(f"--catalog {word}: of several catalogs each wants a name, e.g. olm/community={word}", USAGE)
     return found
@@ -154,9 +154,13 @@ def _snapshot_at(path: str) -> Snapshot:
     from eventing.cli.catalog.cache import default_store
     from eventing.cli.catalog.failures import told
     from shared.adapters.content.anywhere import snapshot_at
+    from shared.domain.catalog.documents import NotACatalog
 
     try:
-        with told(path, UNKNOWN):
+        with told(path):
             return snapshot_at(path, default_store())
     except CliError as error:
-        raise CliError(f"--catalog: {error}", error.code) from error
+        if not isinstance(error.__cause__, NotACatalog):
+            raise CliError(f"--catalog: {error}", error.code) from error
+        hint = f"`olmf catalog validate {path}` tells the line"
+        raise CliError(f"--catalog {path}: {error}; {hint}", UNKNOWN) from error

@@ -9,8 +9,8 @@ from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 
 @contextmanager
-def told(path: str, code: int = NEGATIVE) -> Iterator[None]:
-    """Turn what can be wrong with a PATH into a sentence and an exit code; `code` is that of what is no catalog."""
+def told(path: str) -> Iterator[None]:
+    """Turn what can be wrong with a PATH into a sentence and an exit code."""
     from shared.adapters.oci.errors import OciError
     from shared.adapters.paths import NoSuchPath
     from shared.domain.catalog.documents import NotACatalog
@@ -18,7 +18,7 @@ def told(path: str, code: int = NEGATIVE) -> Iterator[None]:
     try:
         yield
     except NotACatalog as error:
-        raise CliError(str(error), code) from error
+        raise CliError(str(error), NEGATIVE) from error
     except OciError as error:
         raise CliError(str(error)) from error
     except NoSuchPath as error:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class CatalogKey:
-    """Which CatalogSource; as text `<namespace>/<name>`."""
+    """Which CatalogSource, as text `<namespace>/<name>`; or, without a namespace, where a catalog was read."""
 
     namespace: str
     name: str
 
     def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def test_a_way_is_told_hop_by_hop(catalog: str) -> None:
     found = olmf("upgrades", "a", "--from", "1.0.0", "--catalog", catalog)
     assert found.stdout.splitlines() == [
         "a.v1 -> a.v2 (channel stable): it replaces a.v1",
-        "  not a.v3: Deprecated: a.v3 (channel stable of catalog olm/catalog) is deprecated, so nobody gets it",
+        f"  not a.v3: Deprecated: a.v3 (channel stable of catalog {catalog}) is deprecated, so nobody gets it",
     ]
     told = json.loads(olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog, "-o", "json").stdout)
     assert told["hops"] == []
@@ -124,6 +124,12 @@ def test_versions_are_listed_newest_first(catalog: str) -> None:
     rows = json.loads(olmf("versions", "a", "--catalog", catalog, "-o", "json").stdout)
     assert [(one["version"], one["note"]) for one in rows] == [("3.0.0", "deprecated"), ("2.0.0", ""), ("1.0.0", "")]
     assert rows[1]["channels"] == ["stable"]
+
+
+def test_a_catalog_that_cannot_be_read_leads_to_the_verb_that_tells_the_line(tmp_path: Path) -> None:
+    (tmp_path / "catalog.yaml").write_text("schema: olm.package\nname: a: b\n")
+    error = failure("versions", "a", "--catalog", str(tmp_path))
+    assert (error.code, f"`olmf catalog validate {tmp_path}` tells the line" in str(error)) == (UNKNOWN, True)
 
 
 def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:
