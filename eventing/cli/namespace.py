@@ -92,8 +92,9 @@ def _catalog_due(row: Row, jobs: Sequence[Listed]) -> datetime | None:
     """When its catalog is tried again, if that one cannot be read; one that can be read is only polled."""
     from shared.kinds import CATALOG_SOURCE
 
-    is_sick = row.get("reason") == "UnhealthyCatalogSourceFound"
-    namespace, _, name = str(row.get("catalog") or "").partition("/")
+    key = str(row.get("catalog") or "")
+    is_sick = f"catalogsource {key}" in str(row["says"])  # so say both conditions that tell of a catalog
+    namespace, _, name = key.partition("/")
     ref = CATALOG_SOURCE.ref(name, namespace)
     return next((job.due for job in jobs if job.ref == ref and job.state == "delayed" and (is_sick or job.error)), None)
 

@@ -57,7 +57,7 @@ def test_what_waits_for_a_sick_catalog_is_tried_with_it() -> None:
     assert next(iter(waiting([row], Book(), jobs)))["next try"] == LATER.isoformat(timespec="seconds")
     well = [replace(job, error="") for job in jobs]
     assert next(iter(waiting([row], Book(), well)))["next try"] == "at the next event", "a healthy one is only polled"
-    sick = {**row, "reason": "UnhealthyCatalogSourceFound"}
+    sick = {**row, "says": "error using catalogsource olm/local: away"}
     assert next(iter(waiting([sick], Book(), well)))["next try"] == LATER.isoformat(timespec="seconds")
 
 
