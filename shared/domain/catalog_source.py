@@ -1,4 +1,4 @@
-"""What a CatalogSource asks for, whether it can be served, and the status that says so (catalog.md §2)."""
+"""Reads the spec of a CatalogSource, decides whether it is supported, and computes its status (catalog.md §2)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ REGISTRY_ERROR = "RegistryServerError"
 INTERVAL_INVALID = "InvalidIntervalError"
 BUNDLES_LEFT_OUT = "BundlesLeftOut"
 _REMARKS = (INTERVAL_INVALID, BUNDLES_LEFT_OUT)
-"""Reasons of a catalog that is served all the same."""
+"""Reasons of a catalog that is used nevertheless."""
 
 _DEFAULT_INTERVAL = timedelta(minutes=15)
 _LEAST_INTERVAL = timedelta(seconds=10)
-"""An interval of `0s` means "always"; asking a registry without any pause helps nobody."""
+"""The minimum poll interval: `0s` means "always" in OLM, but polling a registry without a pause is useless."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The CatalogSource cannot be served as it is; only an edit helps."""
+    """The CatalogSource is not supported or not valid; only an edit helps."""
 
     reason: str
     message: str
@@ -37,7 +37,7 @@ SERVED: Final = "grpc://"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A catalog to be read, and how often it is looked for again."""
+    """A catalog to be read, and its poll interval."""
 
     image: str
     """An image, or `SERVED` and the address of a server of the registry API, which may change its catalog any time."""
@@ -47,7 +47,7 @@ class Wanted:
 
 
 def wanted(source: ReadOnly) -> Wanted | Refused:
-    """What the spec asks for, or what is wrong with it."""
+    """The catalog in the spec, or why the spec is refused."""
     spec = source.get("spec") or {}
     kind = str(spec.get("sourceType") or "")
     match kind:
@@ -67,7 +67,7 @@ def wanted(source: ReadOnly) -> Wanted | Refused:
 
 
 def _polling(registry_poll: Mapping[str, object] | None) -> tuple[timedelta | None, str]:
-    """How often to look, and the complaint about a text that is no duration (then the default counts)."""
+    """The poll interval, and the message about a text that is not a valid duration (then the default is used)."""
     if registry_poll is None:
         return None, ""
     try:
@@ -80,14 +80,14 @@ def _polling(registry_poll: Mapping[str, object] | None) -> tuple[timedelta | No
 
 
 def refused(status: ReadOnly, refusal: Refused) -> Manifest:
-    """The status of a CatalogSource that cannot be served."""
+    """The status of a refused CatalogSource."""
     return {**_without_error(status), "reason": refusal.reason, "message": refusal.message}
 
 
 def snapshotted(
     status: ReadOnly, reference: str, wish: Wanted, now: datetime, *, left_out: Sequence[str] = ()
 ) -> Manifest:
-    """The status after the image was read, with what its maker left out; times move only with content."""
+    """The status after the image was read, with the bundles its maker left out; times change only with content."""
     new = _without_error(status)
     old = status.get("connectionState") or {}
     if (old.get("address"), old.get("lastObservedState")) != (reference, READY):
@@ -116,24 +116,24 @@ def unavailable(status: ReadOnly, message: str, now: datetime) -> Manifest:
 
 
 def since(status: ReadOnly) -> datetime:
-    """When the present state of the connection began."""
+    """The time at which the present state of the connection began."""
     return datetime.fromisoformat(str(status["connectionState"]["lastConnect"]))
 
 
 def is_healthy(source: ReadOnly) -> bool:
-    """Its image was read, and the last look succeeded."""
+    """Whether its image was read, and the last poll succeeded."""
     status = source.get("status") or {}
     is_ready = (status.get("connectionState") or {}).get("lastObservedState") == READY
     return is_ready and (status.get("reason") or "") in ("", *_REMARKS)
 
 
 def reference(source: ReadOnly) -> str:
-    """The content that was read last, by digest; empty when none was."""
+    """The reference by digest of the content that was read last; empty when none was."""
     return str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
 
 
 def serves_anew(before: ReadOnly, after: ReadOnly) -> bool:
-    """Who uses the catalog must look again: other content, or another health."""
+    """Whether the users of the catalog must be reconciled: its content or its health changed."""
     return any((before.get(key) or "") != (after.get(key) or "") for key in ("connectionState", "reason", "message"))
 
 

@@ -1,4 +1,4 @@
-"""Durations as Go writes them (`1h30m`, `250ms`), with Go's sentences when a text is none."""
+"""Parses and prints durations in Go's format (`1h30m`, `250ms`), with Go's error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
 
 
 def parse(text: str) -> timedelta:
-    """The duration that a text states. ValueError, in Go's words, when it states none."""
+    """The duration in a text. ValueError with Go's message when the text is not a valid duration."""
     sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     if rest == "0":
         return timedelta()

@@ -1,4 +1,4 @@
-"""How often YAML may repeat itself through aliases before Go takes it for an attack."""
+"""Detects YAML with excessive aliases, with the limits of Go's parser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHARE_OF_MANY: Final = 0.10
 
 
 def is_excessive(events: Iterable[Any]) -> bool:  # why: events of a parser without types
-    """Whether the share of nodes that stand behind aliases is too large, anywhere on the way through a document."""
+    """Whether the share of nodes expanded from aliases is too large at any point of a document."""
     nodes = aliased = 0
     sizes: dict[str, int] = {}
     open_: list[tuple[str | None, int]] = []

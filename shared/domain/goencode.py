@@ -1,4 +1,4 @@
-"""JSON as Go writes it, byte for byte (fbc.md §8.1): on one line, or indented by four blanks."""
+"""Writes JSON as Go does, byte for byte (fbc.md §8.1): on one line, or indented by four spaces."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _Value: TypeAlias = Any  # why: any JSON value
 
 
 def json_text(value: _Value, *, is_sorted: bool = True, escapes_html: bool = True) -> str:
-    """A value on one line, as `json.Marshal` writes it; keys are sorted by code point, or stay in their order."""
+    """A value on one line, as `json.Marshal` writes it; keys are sorted by code point, or keep their order."""
     return _json(value, is_sorted=is_sorted, escapes_html=escapes_html).decode()
 
 
 def indented_json(value: Mapping[str, _Value], *, escapes_html: bool = False) -> bytes:
-    """A document over several lines, keys in their order, with a line break at its end."""
+    """A document on several lines, keys in their order, with a line break at the end."""
     content = _json(value, is_sorted=False, escapes_html=escapes_html)
     return msgspec.json.format(content, indent=_INDENT) + b"\n"
 
@@ -56,7 +56,7 @@ def _has_fraction(value: _Value) -> bool:
 
 
 def _spelled(value: _Value) -> _Value:
-    """The value with its fractions in Go's form, which orjson copies as they are."""
+    """The value with its floats as text in Go's form, which orjson copies unchanged."""
     if isinstance(value, Mapping):
         return {key: _spelled(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -67,7 +67,7 @@ def _spelled(value: _Value) -> _Value:
 def _slowly(value: _Value, *, is_sorted: bool) -> bytes:
     pieces: list[str] = []
     _write(value, is_sorted=is_sorted, pieces=pieces)
-    # Half a surrogate pair, which JSON can escape, has no place in UTF-8: Go writes the replacement character.
+    # Half a surrogate pair, which JSON can escape, is not valid in UTF-8: Go writes the replacement character.
     return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 

@@ -1,4 +1,4 @@
-"""Floating point numbers as Go writes them into JSON, into YAML and into sentences."""
+"""Formats floating point numbers as Go does in JSON, in YAML and in messages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from decimal import Decimal
 from typing import Final
 
 _LOWEST_PLAIN: Final = -7
-"""Exponents of ten from which JSON needs none."""
+"""The bounds between which a power of ten needs no exponent in JSON (and, below, in other texts)."""
 _HIGHEST_PLAIN: Final = 21
 _LOWEST_SHORT: Final = -4
 _HIGHEST_SHORT: Final = 6
 
 
 def json_text(number: float) -> str:
-    """The shortest digits; with an exponent only where the number is very small or very large."""
+    """The shortest digits; with an exponent only if the number is very small or very large."""
     digits = Decimal(repr(number))
     if _LOWEST_PLAIN < digits.adjusted() < _HIGHEST_PLAIN or not number:
         text = f"{digits:f}"
@@ -22,14 +22,14 @@ def json_text(number: float) -> str:
 
 
 def yaml_text(number: float) -> str:
-    """The shortest digits; with an exponent from a million on, unless the number is whole and fits into 64 bits."""
+    """The shortest digits; with an exponent from one million on, unless the number is an integer of 64 bits."""
     if number.is_integer() and -(2**63) <= int(number) < 2**64:
         return str(int(number))
     return plain_text(number)
 
 
 def plain_text(number: float) -> str:
-    """The shortest digits, as they are printed; with an exponent from a million on."""
+    """The shortest digits, as Go prints them; with an exponent from one million on."""
     digits = Decimal(repr(float(number)))
     if _LOWEST_SHORT <= digits.adjusted() < _HIGHEST_SHORT or not number:
         return f"{digits:f}".removesuffix(".0")

@@ -1,4 +1,4 @@
-"""JSON read as Go reads it: same values, same refusals; quick where the text is plain (fbc.md §2.1)."""
+"""Reads JSON as Go does, with the same values and the same errors; fast for plain texts (fbc.md §2.1)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import orjson
 from shared.domain.gotext import quoted
 
 LARGEST: Final = 128 * 2**20
-"""Bytes of one object of a stream; whoever wants more memory than that wants all of it."""
+"""Maximum size of one object of a stream, in bytes, which limits the memory."""
 END: Final = "unexpected EOF"
-"""What is said of a text that ends too early."""
+"""The error message for a text that ends too early."""
 _DEEPEST: Final = 10_000
-"""How deep Go lets values be nested."""
+"""Maximum depth of nested values in Go."""
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
 _OPEN_TEXT: Final = re.compile(rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
 _NUMBER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -27,7 +27,7 @@ _LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class JsonError(ValueError):
-    """A text is not JSON; `offset` says where reading stopped, in bytes."""
+    """A text is not valid JSON; `offset` is the position of the error, in bytes."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -35,11 +35,11 @@ class JsonError(ValueError):
 
 
 def loads(content: bytes | memoryview) -> Any:  # why: any JSON value
-    """The value of a whole text. JsonError when there is none, or more than one."""
+    """The value of a whole text. JsonError when it has no value, or more than one."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
-        # Go forgives more: bytes that are no text, halves of surrogate pairs, depth.
+        # Go accepts more: invalid UTF-8, halves of surrogate pairs, deeper nesting.
         reader = _Reader(bytes(content))
         value = reader.value()
         if (rest := reader.skip_space()) < len(reader.content):
@@ -50,7 +50,7 @@ def loads(content: bytes | memoryview) -> Any:  # why: any JSON value
 
 
 def first(content: bytes, start: int = 0) -> tuple[Any, int]:  # why: any JSON value
-    """The value that begins at an offset, and where it ends; what follows is not looked at."""
+    """The value that begins at an offset, and the offset of its end; the rest is not read."""
     end = _end_of_object(content, start)
     if end is None and len(content) - start > LARGEST:
         raise JsonError(f"an object of more than {LARGEST >> 20} MiB", start)
@@ -58,7 +58,7 @@ def first(content: bytes, start: int = 0) -> tuple[Any, int]:  # why: any JSON v
         try:
             return orjson.loads(memoryview(content)[start:end]), end
         except orjson.JSONDecodeError:
-            pass  # the slow reader forgives more, or says what is wrong
+            pass  # the slow reader accepts more, or reports the error
     reader = _Reader(content, start)
     return reader.value(), reader.position
 
@@ -77,7 +77,7 @@ def _end_of_object(content: bytes, start: int) -> int | None:
 
 
 class _Reader:
-    """Reads one value at a time without recursion, so that depth costs no stack."""
+    """Reads one value at a time without recursion, so that deep nesting needs no stack."""
 
     def __init__(self, content: bytes, position: int = 0) -> None:
         self.content = content
@@ -89,7 +89,7 @@ class _Reader:
         return self.position
 
     def value(self) -> Any:  # why: any JSON value
-        """The next value; containers that are still open wait on a stack, each with the key that it is for."""
+        """The next value; open containers are on a stack, each with its key in the container around it."""
         open_: list[tuple[Any, str]] = []
         while True:
             found: Any = self._begin(open_)

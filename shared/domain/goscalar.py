@@ -1,4 +1,4 @@
-"""Scalars of YAML as the Go tools of Kubernetes resolve them: YAML 1.1 words, octal numbers, 32-bit keys."""
+"""Resolves scalars of YAML as the Go tools of Kubernetes do: YAML 1.1 words, octal numbers, 32-bit keys."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _TIMESTAMP: Final = re.compile(
 _BASES: Final = (16, 2, 8, 10)
 _INT64: Final = 2**63
 _MOST_DIGITS: Final = 64
-"""Of the largest whole number, in base 2."""
+"""Maximum number of digits of an integer, in base 2."""
 _EXACT_FLOAT: Final = 2.0**53
 _PLAIN_EXPONENT: Final = 1e21
-"""Below this, JSON of Go writes a whole number without an exponent."""
+"""Below this, Go writes an integer in JSON without an exponent."""
 _KEY_EXPONENT: Final = 6
 """From here on, the key of a mapping is written with an exponent."""
 _TAG: Final = "tag:yaml.org,2002:"
@@ -51,7 +51,7 @@ def plain(text: str) -> object:
 
 
 def resolve(text: str) -> object:
-    """What an untagged plain scalar is, before it becomes a JSON value or a key."""
+    """The value of an untagged plain scalar, before it becomes a JSON value or a key."""
     if text in _WORDS:
         return _WORDS[text]
     return text if text[0] not in _NUMERIC_START else _number(text)
@@ -62,7 +62,7 @@ def _number(text: str) -> object:
     if match := _INTEGER.fullmatch(digits):
         index, body = next((i, group) for i, group in enumerate(match.groups()[1:]) if group)
         significant = body.lstrip("0")
-        if len(significant) <= _MOST_DIGITS:  # Python itself refuses to read thousands of them
+        if len(significant) <= _MOST_DIGITS:  # Python refuses to parse integers of thousands of digits
             number = int(significant or "0", _BASES[index]) * (-1 if match[1] == "-" else 1)
             if -_INT64 <= number < 2 * _INT64:
                 return number
@@ -133,7 +133,7 @@ _HAS_TYPE: Final[dict[str, Callable[[object], bool]]] = {
 
 
 def tagged(tag: str, text: str) -> object:
-    """What a scalar with an explicit tag is; a tag of the user's own leaves the text as it is."""
+    """The value of a scalar with an explicit tag; with a custom tag it is the text."""
     name = tag.removeprefix(_TAG)
     if name == "binary":
         return _binary(text)

@@ -1,4 +1,4 @@
-"""A stream of JSON or YAML documents, cut and switched as the Go tools of Kubernetes do it (fbc.md §2.1)."""
+"""Splits a stream of JSON or YAML documents as the Go tools of Kubernetes do (fbc.md §2.1)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shared.domain import gojson, goyaml
 
 _LOOK_AHEAD: Final = 4096
 _AMBIGUOUS: Final = 2
-"""Up to this document, what is no JSON may be YAML; a stream of two JSON objects is JSON for good."""
+"""Up to this document, a text that is not JSON may be YAML; after two JSON objects a stream stays JSON."""
 _BORDERS: Final = (b"\n}\n{", b"\n{")
-"""What parts two objects. The first, of objects that are indented, is found in half the time for its length."""
+"""The separators of two objects. The first, of indented objects, is found in half the time because it is longer."""
 _SHOWN: Final = 200
 _LARGEST_YAML: Final = 64 * 2**20
 _SHORTEST_REST: Final = 4
-"""Go looks at four bytes at a time for the line where YAML may begin."""
+"""Go reads four bytes at a time to find the line where YAML may begin."""
 _UNREADABLE: Final = "error converting YAML to JSON: "
 _UNWANTED: Final = "error unmarshaling JSON: while decoding JSON: "
 _SPACES: Final = re.compile(rb"[ \t\r\n]*")
@@ -33,21 +33,21 @@ class Part:
     """One document of a stream, or why it could not be read."""
 
     number: int
-    """Counted from 1."""
+    """The number of the document, from 1."""
     offset: int
-    """Where it begins, in bytes."""
+    """The offset of its beginning, in bytes."""
     value: Any  # why: any JSON value
     error: str = ""
     is_json: bool = False
-    """It was read as JSON, not as YAML."""
+    """Whether it was read as JSON, not as YAML."""
 
 
 Refusal: TypeAlias = Callable[[Any], str]
-"""Why the caller refuses a value, or an empty text; after a refusal, the rest of the stream is tried as YAML."""
+"""Returns why the caller refuses a value, or an empty text; after a refusal the rest is read as YAML."""
 
 
 def parts(content: bytes, refusal: Refusal = lambda _: "") -> Iterator[Part]:
-    """Every document; after one that cannot be read, the next one that is sure to begin somewhere."""
+    """Every document; after an unreadable one, the next document whose beginning is certain."""
     if content[:_LOOK_AHEAD].lstrip().startswith(b"{"):
         return _json(content, refusal)
     return _yaml(content, 0, 1, refusal)
@@ -70,7 +70,7 @@ def _json(content: bytes, refusal: Refusal) -> Iterator[Part]:
 
 
 def _next_object(cutter: _Cutter, start: int, number: int, refusal: Refusal) -> tuple[Part, int | None]:
-    """The document at an offset and where it ends, which is not known of one that is no JSON."""
+    """The document at an offset and the offset of its end, which is None for a document that is not JSON."""
     try:
         value, end = cutter.object_at(start)
     except gojson.JsonError as failure:
@@ -81,7 +81,7 @@ def _next_object(cutter: _Cutter, start: int, number: int, refusal: Refusal) -> 
 
 
 class _Cutter:
-    """Cuts objects off a stream: quickly while they begin on lines of their own, as tools write them."""
+    """Splits objects off a stream; fast while each begins on its own line, as tools write them."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -89,7 +89,7 @@ class _Cutter:
         self._borders = _BORDERS[0 if is_indented else 1 :]
 
     def object_at(self, start: int) -> tuple[Any, int]:
-        """The object at an offset, and where it ends. JsonError when it is none."""
+        """The object at an offset, and the offset of its end. JsonError when it is not an object."""
         end = self._likely_end(start) if self._borders else -1
         if end < 0 or end - start > gojson.LARGEST:
             return gojson.first(self.content, start)
@@ -98,11 +98,11 @@ class _Cutter:
         except orjson.JSONDecodeError:
             value, real_end = gojson.first(self.content, start)
             if self.content[real_end:end].strip():
-                self._borders = self._borders[1:]  # a wrong guess costs a look at all of the rest
+                self._borders = self._borders[1:]  # a wrong guess costs a scan of the whole rest
             return value, real_end
 
     def _likely_end(self, start: int) -> int:
-        # A line break cannot stand in a text of JSON, and objects that are parts of others are indented.
+        # A JSON string cannot contain a line break, and nested objects are indented.
         border = self.content.find(self._borders[0], start)
         return len(self.content) if border < 0 else border + len(self._borders[0]) - len(_BORDERS[-1])
 
@@ -113,7 +113,7 @@ def _skip_space(content: bytes, start: int) -> int:
 
 
 def _rest_as_yaml(content: bytes, start: int, number: int, refusal: Refusal) -> Iterator[Part] | None:
-    """The rest of a stream, from the next line on, as YAML; None unless its first document is one that is wanted."""
+    """The rest of a stream, from the next line on, as YAML; None when the caller refuses its first document."""
     behind = _LINE_END.match(content, start)
     begin = behind.end() if behind else start
     if len(content) - (begin - (content[begin - 1 : begin] == b"\n")) < _SHORTEST_REST:
@@ -142,7 +142,7 @@ def _yaml_part(number: int, offset: int, document: bytes, refusal: Refusal) -> P
 
 
 def _yaml_documents(content: bytes, start: int) -> Iterator[tuple[int, int, str]]:
-    """Where the documents of a stream begin and end: at lines that start with `---`, wherever they stand."""
+    """The begin and end of the documents of a stream, which are separated by any line that starts with `---`."""
     for match in _SEPARATOR.finditer(content, start):
         behind = match[1].strip()
         if behind and not behind.startswith(b"#"):

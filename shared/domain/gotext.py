@@ -1,4 +1,4 @@
-"""Texts as Go writes them: quoted strings, base64, the folding of field names."""
+"""Text functions of Go: quoted strings, base64, case folding of field names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DEEPEST_SHOWN: Final = 20
 
 
 def quoted(text: str) -> str:
-    """A text between double quotes, with escapes for whatever cannot be seen."""
+    """A text in double quotes, with escapes for characters that are not printable."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{"".join(map(_escaped, text))}"'
@@ -34,19 +34,19 @@ def _escaped(character: str) -> str:
 
 @lru_cache(maxsize=4096)
 def fold(name: str) -> str:
-    """What the names of a field have in common that a decoder takes for the same."""
+    """The folded name of a field; a decoder treats names with the same folded name as equal."""
     return name.lower().replace("ſ", "s")
 
 
 def from_base64(text: str) -> bytes:
-    """Standard base64 with padding; line breaks do not count. ValueError otherwise."""
+    """The bytes in standard base64 with padding; line breaks are ignored. ValueError when it is not valid."""
     if "\n" in text or "\r" in text:
         text = text.replace("\n", "").replace("\r", "")
     return binascii.a2b_base64(text, strict_mode=True)
 
 
 def as_opm_prints(value: Any) -> str:  # why: any JSON value
-    """A value that should have been a text, the way opm words it: as a truth value, then as it is."""
+    """A value of the wrong type as opm prints it in messages: formatted as a boolean, then as it is."""
     return f"{_as_truth(value)}: {_plain(value)}"
 
 

@@ -1,4 +1,4 @@
-"""YAML and JSON read as the Go tools of Kubernetes read them: same values, same refusals (fbc.md §2.1)."""
+"""Reads YAML and JSON as the Go tools of Kubernetes do, with the same values and the same errors (fbc.md §2.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.domain.goscalar import json_value as value_of
 
 _OF_JSON: Final = ("unsupported map key", "json: ")
 _COLONS: Final = 50
-"""How many colons of one document may stand where libyaml, but not Go, takes offence."""
+"""Maximum number of colons in one document that Go accepts but libyaml refuses."""
 _DEEPEST: Final = 10_000
 _DEEPEST_HIDDEN: Final = 200
 _MARK: Final = "\ue0fe"
@@ -26,13 +26,13 @@ _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
 class YamlError(ValueError):
-    """A text is not what the Go tools accept; the message says what and, where known, in which line."""
+    """The Go tools do not accept a text; the message says why and, if known, in which line."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
         self.line = line
         self.told = problem if problem.startswith(_OF_JSON) else f"yaml: {problem}"
-        """The problem as tools tell it: some come up only when YAML is written as JSON."""
+        """The message of the tools; some errors occur only when the YAML is converted to JSON."""
 
 
 def load(source: str | bytes) -> Manifest:
@@ -44,13 +44,13 @@ def load(source: str | bytes) -> Manifest:
 
 
 def load_value(source: str | bytes) -> Any:  # why: any JSON value
-    """The first document of a text, whatever it is; what follows it is not looked at. None when there is none."""
+    """The first document of a text, of any type; the rest is not read. None for an empty text."""
     text = _text(source)
     if text.lstrip()[:1] == "{":
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError:
-            pass  # flow YAML, or more than one object: the YAML reader says what is wrong
+            pass  # flow YAML, or more than one object: the YAML reader reports the error
     return _document(text)
 
 
@@ -84,7 +84,7 @@ def _document(text: str) -> Any:
 
 
 def _read(text: str) -> Any:
-    """The value, with colons hidden from libyaml that Go takes for a part of a text: those of `[a:]`."""
+    """The value; colons that Go reads as part of a text, as in `[a:]`, are hidden from libyaml."""
     hidden = text
     for _ in range(_COLONS):
         try:
@@ -119,7 +119,7 @@ def _events(text: str) -> Iterator[Any]:
 
 
 class _Pending:
-    """What an anchor stands for until its node is complete."""
+    """The placeholder of an anchor until its node is complete."""
 
 
 class _Reader:
@@ -155,14 +155,14 @@ class _Reader:
         if key.__class__ in _COLLECTIONS and key.flow_style and key.tag is None and key.anchor is None:
             inner = self._next()
             if inner.__class__ in (yaml.SequenceEndEvent, yaml.MappingEndEvent):
-                # Go overlooks the colon behind `[]` and `{}`, and with it the rest of the document.
+                # Go ignores the colon after `[]` and `{}`, and with it the rest of the document.
                 return {} if key.__class__ is yaml.MappingStartEvent else []
             raise YamlError("invalid map key", event.start_mark.line + 1)
         self._anchors |= {event.anchor: _Pending} if event.anchor else {}
         return self._whole(self._anchored(event, self._mapping(key)))
 
     def _whole(self, value: Any) -> Any:
-        """The value, unless something stands behind it or something in it cannot be had."""
+        """The value. YamlError when invalid text follows it, or when it has excessive aliases."""
         self._next()
         if self._has_aliases and is_excessive(_events(self._source)):
             raise YamlError("document contains excessive aliasing")
@@ -205,7 +205,7 @@ class _Reader:
         return tagged(event.tag, event.value)
 
     def _check_escapes(self, event: Any) -> None:
-        # libyaml learned this escape from JSON; the parser of the Go tools did not.
+        # libyaml supports this escape of JSON; the parser of the Go tools does not.
         if _ESCAPED_SLASH.search(self._text, event.start_mark.index, event.end_mark.index):
             raise YamlError("found unknown escape character", event.start_mark.line + 1)
 

@@ -1,4 +1,4 @@
-"""Catalog images that follow the version of the API server (catalog.md §2.10)."""
+"""Templates of catalog images that contain the version of the API server (catalog.md §2.10)."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ _LONGEST_NAME = 255
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A template with the variables that are known in their places."""
+    """A template in which the known variables are replaced."""
 
     image: str
     unresolved: tuple[str, ...] = ()
-    """The variables of the template that have no value."""
+    """The variables of the template without a value."""
 
     @property
     def is_reference(self) -> bool:
-        """The text names an image."""
+        """Whether the text is a valid image reference."""
         found = _REFERENCE.fullmatch(self.image)
         return found is not None and len(found["name"]) <= _LONGEST_NAME
 
     @property
     def is_usable(self) -> bool:
-        """The image may be read."""
+        """Whether the image can be read."""
         return self.is_reference and not self.unresolved
 
 
 def template_of(source: ReadOnly) -> str:
-    """The template that a CatalogSource carries; empty when it has none."""
+    """The template in the annotation of a CatalogSource; empty when it has none."""
     return annotations_of(source).get(names.IMAGE_TEMPLATE, "")
 
 
 def filled(template: str, version: str) -> Filled:
-    """The template on an API server of that version (its `gitVersion`; empty: not known)."""
+    """The template filled in for an API server of that version (its `gitVersion`; empty: not known)."""
     known = _VERSION.match(version)
     image, unresolved = template, []
     for index, variable in enumerate(VARIABLES, start=1):
@@ -64,7 +64,7 @@ def filled(template: str, version: str) -> Filled:
 
 
 def told(status: ReadOnly, image: Filled | None, now: datetime) -> Manifest:
-    """The status with both conditions, or without them where there is no template; times move with the verdicts."""
+    """The status with both conditions, or without them when there is no template; times change with the conditions."""
     old: Sequence[Manifest] = status.get("conditions") or ()
     others = [one for one in old if one.get("type") not in CONDITIONS]
     if image is not None:
@@ -96,4 +96,4 @@ _SENTENCES: Mapping[tuple[bool, bool], str] = {
         "template(s) has improper syntax"
     ),
 }
-"""By what is wrong: variables without value, a text that names no image."""
+"""Reason and message by problem: variables without a value, a text that is not an image reference."""

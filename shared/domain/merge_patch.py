@@ -1,4 +1,4 @@
-"""JSON merge patches (RFC 7396): what one makes of a value, and which one makes one value out of another."""
+"""JSON merge patches (RFC 7396): applies a patch, and computes the patch between two values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def merged(target: Any, patch: Any) -> Any:  # why: any JSON value
-    """The value with the patch: null deletes, objects merge, everything else replaces. A new value."""
+    """A new value with the patch applied: null deletes, objects are merged, everything else replaces."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}
@@ -19,7 +19,7 @@ def merged(target: Any, patch: Any) -> Any:  # why: any JSON value
 
 
 def patch_between(old: Any, new: Any) -> Any:  # why: any JSON value
-    """The patch that makes the new value out of the old one."""
+    """The patch that turns the old value into the new one."""
     if not (isinstance(old, dict) and isinstance(new, dict)):
         return new
     patch = {key: patch_between(old.get(key), value) for key, value in new.items() if old.get(key) != value}

@@ -1,4 +1,4 @@
-"""Where a question has another shape than it should: the place, what is wanted there, and what was found."""
+"""Validates the shape of a JSON question; errors state the place, the expected type and the found value."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 Shape: TypeAlias = "type | list[Shape] | Mapping[str, Shape]"
-"""A type; a list with the shape of its items; or an object with the shapes of some of its fields."""
+"""A type, a list with the shape of its items, or an object with the shapes of some of its fields."""
 
 
 class InvalidQuestion(ValueError):
-    """A question cannot be understood; the message names the place."""
+    """A question is not valid; the message names the place."""
 
 
 def check(value: Any, shape: Shape, place: str = "") -> None:  # why: any JSON value
-    """InvalidQuestion for the first place that does not fit; null stands for absence."""
+    """Raise InvalidQuestion for the first place that does not match; null counts as absent."""
     if value is None:
         return
     if isinstance(shape, type):

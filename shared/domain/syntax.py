@@ -1,4 +1,4 @@
-"""The texts that Kubernetes takes as names, labels and values of labels, and its words for those that it refuses."""
+"""The syntax of names, labels and label values in Kubernetes, with its error messages."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """One kind of text, with the sentences of `k8s.io/apimachinery/pkg/util/validation`."""
+    """One kind of text, with the error messages of `k8s.io/apimachinery/pkg/util/validation`."""
 
     pattern: re.Pattern[str]
     longest: int
-    """In bytes."""
+    """The maximum length, in bytes."""
     rule: str
-    """What the API server says of a text that does not match."""
+    """The message of the API server for a text that does not match."""
 
     def fits(self, text: str) -> bool:
-        """Whether a text matches, however long it is."""
+        """Whether a text matches the pattern, regardless of its length."""
         return self.pattern.fullmatch(text) is not None
 
     def problems(self, text: str) -> list[str]:
-        """What is wrong with a text: its length, its form."""
+        """The error messages for a text: about its length, about its pattern."""
         size = len(text.encode(errors="surrogatepass"))
         found = [f"must be no more than {self.longest} bytes"] if size > self.longest else []
         return found if self.fits(text) else [*found, self.rule]
@@ -42,20 +42,20 @@ LABEL: Final = _syntax(
     f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', {_ENDS}",
     "my-name", "123-abc",
 )  # fmt: skip
-"""A name such as that of a Namespace."""
+"""The name of a Namespace, for example (RFC 1123 label)."""
 SUBDOMAIN: Final = _syntax(
     rf"{_LABEL}(\.{_LABEL})*", 253,
     f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', {_ENDS}",
     "example.com",
 )  # fmt: skip
-"""A name such as those of most objects."""
+"""The name of most objects (RFC 1123 subdomain)."""
 LABEL_1035: Final = _syntax(
     "[a-z]([-a-z0-9]*[a-z0-9])?", 63,
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
     "and end with an alphanumeric character",
     "my-name", "abc-123",
 )  # fmt: skip
-"""A name such as that of a Service."""
+"""The name of a Service, for example (RFC 1035 label)."""
 LABEL_VALUE: Final = _syntax(
     f"({_NAME})?", 63,
     f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS}",
@@ -64,4 +64,4 @@ LABEL_VALUE: Final = _syntax(
 QUALIFIED_NAME: Final = _syntax(
     _NAME, 63, f"must consist of alphanumeric characters, '-', '_' or '.', {_ENDS}", "MyName", "my.name", "123-abc"
 )
-"""What follows the slash in the key of a label or an annotation."""
+"""The part after the slash in the key of a label or an annotation."""
