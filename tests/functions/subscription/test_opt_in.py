@@ -10,6 +10,7 @@ from shared.kinds import Ref
 from shared.ports import Policy
 from tests.functions.subscription.test_install import (
     IMAGE,
+    a_copy,
     a_world,
     conditions,
     installed,
@@ -53,6 +54,15 @@ def test_a_ceiling_holds_until_it_is_raised() -> None:
     annotate(world, kinds.SUBSCRIPTION.ref("etcd", "ns"), names.VERSION, "<4.0.0")
     assert status(world)["installedCSV"] == "etcd.v3.0.0"
     assert conditions(world) == {}
+
+
+def test_what_would_help_is_told_anew_when_a_copy_arrives() -> None:
+    world = a_world(annotated(a_subscription(), names.VERSION, "7.0.0"))
+    fix = "fix: let Subscription etcd do without olmf.io/version"
+    assert fix in conditions(world)["ResolutionFailed"][1]
+    world.put(a_copy())
+    world.settle()
+    assert fix not in conditions(world)["ResolutionFailed"][1], "that would install what the copy stands in the way of"
 
 
 def test_a_pin_on_nothing_is_told_and_goes_away_with_the_annotation() -> None:
