@@ -12,7 +12,7 @@ from pathlib import Path
 @contextmanager
 def running_sandbox(state: Path, *, is_kept: bool = False, bookmark_seconds: float = 30.0) -> Iterator[Path]:
     """A sandbox in a thread of this process; yields the path of its kubeconfig."""
-    from eventing.sandbox.server import Settings, serve  # aiohttp is slow to import: only who serves pays for it
+    from eventing.sandbox.server import Settings, serve  # aiohttp is slow to import, and only a server needs it
 
     loop, stop, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
     settings = Settings(state, is_kept=is_kept, bookmark_seconds=bookmark_seconds)
@@ -21,7 +21,7 @@ def running_sandbox(state: Path, *, is_kept: bool = False, bookmark_seconds: flo
     def work() -> None:
         try:
             loop.run_until_complete(serve(settings, lambda _: ready.set(), stop))
-        except BaseException as error:  # noqa: BLE001  # handed to the thread that waits
+        except BaseException as error:  # noqa: BLE001  # raised in the thread that waits
             failures.append(error)
         finally:
             loop.close()

@@ -1,4 +1,4 @@
-"""Who somebody is (tokens) and what they may do (RBAC over the real objects), also as reviews."""
+"""Authentication by tokens, authorization by the stored RBAC objects, and the review APIs for both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that somebody wants to do."""
+    """The attributes of a request for authorization."""
 
     verb: str
     group: str = ""
@@ -38,7 +38,7 @@ class Act:
 
 
 def act_of(call: Call) -> Act:
-    """What a call wants to do."""
+    """The attributes of a call for authorization."""
     resource = call.resource
     name = f"{resource.plural}/{call.subresource}" if call.subresource else resource.plural
     namespace = call.name if resource.table == "/namespaces" else call.namespace
@@ -46,7 +46,7 @@ def act_of(call: Call) -> Act:
 
 
 def authenticate(header: str, world: World) -> User:
-    """The user behind an Authorization header."""
+    """The user of an Authorization header."""
     if not header:
         return ANONYMOUS
     token = header.removeprefix("Bearer ").strip()
@@ -59,7 +59,7 @@ def authenticate(header: str, world: World) -> User:
 
 
 def impersonate(user: User, headers: CIMultiDictProxy[str], world: World) -> User:
-    """The user as whom the request asks to be treated, where its own user may do that."""
+    """The impersonated user of a request, if its own user may impersonate it; without the headers, its own user."""
     name = headers.get("Impersonate-User", "")
     if not name:
         return user
@@ -85,7 +85,7 @@ def _b64(data: bytes) -> str:
 
 
 def token_for(account: ReadOnly, seconds: int, world: World) -> tuple[str, int]:
-    """A signed token of a service account, and when it ends."""
+    """A signed token of a service account, and the time at which it expires."""
     meta, end = account["metadata"], int(time.time()) + seconds
     claims = {
         "iss": "https://kubernetes.default.svc", "exp": end,
@@ -96,7 +96,7 @@ def token_for(account: ReadOnly, seconds: int, world: World) -> tuple[str, int]:
 
 
 def account_of(token: str, world: World) -> User | None:
-    """The service account that a token speaks for, while both it and the token last."""
+    """The service account of a token; None when the token is not valid or the account was deleted."""
     body, _, signature = token.rpartition(".")
     if not hmac.compare_digest(_signature(body.encode(), world.secret).encode(), signature.encode()):
         return None
@@ -109,7 +109,7 @@ def account_of(token: str, world: World) -> User | None:
 
 
 def authorize(call: Call, user: User, world: World) -> None:
-    """Raise unless the user may do it."""
+    """Raise Failure unless the user may make the call."""
     act = act_of(call)
     if not is_allowed(user, act, world):
         where = f'in the namespace "{act.namespace}"' if act.namespace else "at the cluster scope"
@@ -119,14 +119,14 @@ def authorize(call: Call, user: User, world: World) -> None:
 
 
 def is_allowed(user: User, act: Act, world: World) -> bool:
-    """Whether some rule bound to the user covers the act."""
+    """Whether a rule that is bound to the user allows the request."""
     if MASTERS in user.groups:
         return True
     return any(covers(rule, act) for rule in rules_of(user, act.namespace, world))
 
 
 def rules_of(user: User, namespace: str, world: World) -> Iterator[ReadOnly]:
-    """The rules that bindings give a user in a namespace and everywhere."""
+    """The rules that bindings give a user in a namespace and in the whole cluster."""
     for binding in world.store.list(f"{RBAC}/clusterrolebindings"):
         yield from _bound(binding.manifest, user, world)
     if namespace:
@@ -157,7 +157,7 @@ def _is_subject(subject: ReadOnly, user: User, namespace: str) -> bool:
 
 
 def covers(rule: ReadOnly, act: Act) -> bool:
-    """Whether one rule allows an act."""
+    """Whether one rule allows the request."""
     verbs = rule.get("verbs") or ()
     if act.verb not in verbs and "*" not in verbs:
         return False
@@ -224,7 +224,7 @@ def _told(user: User) -> Manifest:
 
 
 def authorize_path(path: str, user: User, world: World) -> None:
-    """Raise unless the user may read a path that is about no resource."""
+    """Raise Failure unless the user may read a non-resource path."""
     if not is_allowed(user, Act("get", path=path), world):
         why = f'User "{user.name}" cannot get path "{path}"'
         raise Failure(403, "Forbidden", f"forbidden: {why}")

@@ -1,4 +1,4 @@
-"""The way of an object into the store: decoded, pruned, filled in, checked."""
+"""Prepares an object for the store: decodes, prunes, sets defaults and validates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shared.api.manifest import Manifest, ReadOnly, metadata
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
-"""Metadata that the server alone decides."""
+"""Metadata fields that only the server sets."""
 
 
 def decode(call: Call, manifest: Any, *, fills: bool = True) -> Manifest:
@@ -65,7 +65,7 @@ def _undecodable(call: Call, why: str) -> str:
 
 
 def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
-    """A new object, complete and correct."""
+    """A new object, with defaults and validated."""
     meta = manifest["metadata"]
     _place(call, meta)
     if meta.get("resourceVersion"):
@@ -90,7 +90,7 @@ _UNGENERATED = frozenset({
     "ClusterRole", "ClusterRoleBinding", "Lease", "APIService", "PersistentVolumeClaim", "PersistentVolume", "Node",
     "ResourceQuota", "LimitRange", "StorageClass", "ControllerRevision", "HorizontalPodAutoscaler",
 })  # fmt: skip
-"""Kinds whose specs are not counted."""
+"""Kinds without `metadata.generation`."""
 
 
 def _place(call: Call, meta: Manifest) -> None:
@@ -118,7 +118,7 @@ def _require_namespace(call: Call, meta: Manifest, world: World) -> None:
 
 
 def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) -> Manifest:
-    """The next state of an object: what the server decides is kept, the rest is checked."""
+    """The next state of an object: the server's fields are kept, the others are validated."""
     meta, before = manifest["metadata"], old.manifest["metadata"]
     _place(call, meta)
     wanted = meta.get("resourceVersion")
@@ -144,7 +144,7 @@ def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) ->
 
 
 def _merge_subresource(call: Call, old: ReadOnly, new: Manifest) -> Manifest:
-    """A write to `status` changes nothing else; a write to the object changes no status."""
+    """The object after a write: a write to `status` changes only the status, any other all but the status."""
     if call.subresource == "status":
         kept = {**old, "apiVersion": new["apiVersion"], "metadata": {**old["metadata"]}}
         kept["metadata"]["managedFields"] = new["metadata"].get("managedFields", [])
@@ -172,7 +172,7 @@ def _no_new_finalizers(call: Call, before: ReadOnly, meta: ReadOnly) -> None:
 
 
 def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
-    """Raise with every defect at once."""
+    """Raise Failure with all defects."""
     resource, schema = call.resource, resolve(call.resource.schema)
     causes += rules.metadata_defects(manifest)
     if resource.is_custom:

@@ -1,4 +1,4 @@
-"""ClusterRoles that are made of others, kept up to date."""
+"""Updates the rules of aggregated ClusterRoles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TABLE = "rbac.authorization.k8s.io/clusterroles"
 
 
 def aggregate(change: Change, world: World) -> None:
-    """Give the roles that aggregate the changed one (or that are it) the rules of the roles they select."""
+    """Update the aggregated roles that select the changed role (or are the changed role) with the rules they select."""
     if change.now.key[0] != TABLE:
         return
     states = [labels_of(one.manifest) for one in (change.now, change.before) if one]

@@ -1,4 +1,4 @@
-"""Server-side apply: the manager states all it wants; what it no longer states goes, what others own is a conflict."""
+"""Server-side apply: fields the manager no longer applies are removed, fields of other managers are conflicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def apply(call: Call, world: World, body: Any) -> Answer:
-    """Make the fields of the body true, and the manager their owner."""
+    """Set the fields of the body, and make the manager their owner."""
     wanted = _wanted(call, body)
     manager = Manager(call.query["fieldManager"], "Apply", call.resource.api_version, call.subresource)
     schema = resolve(call.resource.schema)
@@ -43,7 +43,7 @@ def apply(call: Call, world: World, body: Any) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Who states what."""
+    """The manager and the fields of an apply."""
 
     call: Call
     world: World
@@ -56,7 +56,7 @@ def _is_same(one: Manager, manager: Manager) -> bool:
 
 
 def _wanted(call: Call, body: Any) -> Manifest:
-    """The body, checked as far as can be without the object."""
+    """The body, validated as far as possible without the stored object."""
     if not call.query.get("fieldManager"):
         cause = Cause("fieldManager", "FieldValueRequired", "Required value: is required for apply patch")
         raise bad_option("Patch", cause)
@@ -84,7 +84,7 @@ def _create(call: Call, world: World, wanted: Manifest, owners: Owners) -> Answe
 
 
 def _abandoned(last: Fields, fields: Fields, others: Owners) -> Fields:
-    """What the manager stated before, states no longer, and nobody else owns."""
+    """The fields that the manager applied before, no longer applies, and no other manager owns."""
     kept = set(fieldsets.with_parents(fields))
     for owned in others.values():
         kept.update(fieldsets.with_parents(owned.fields))
@@ -111,7 +111,7 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
 
 
 def _disputed(request: _Request, live: Manifest, lost: dict[Manager, Fields]) -> dict[Manager, Fields]:
-    """The conflicts that are left when kubectl goes on with what it applied on the client's side before."""
+    """The conflicts without those with kubectl's own earlier client-side apply."""
     text = (metadata(live).get("annotations") or {}).get(LAST_APPLIED)
     if request.manager.name != "kubectl" or not text:
         return lost

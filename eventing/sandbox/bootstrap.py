@@ -1,4 +1,4 @@
-"""What a fresh cluster holds: three namespaces, the roles that everybody relies on."""
+"""The objects of a new cluster: three namespaces, and the default roles."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _ABOVE = {"view": "edit", "edit": "admin"}
 
 
 def fill_empty(world: World) -> None:
-    """Create what a fresh cluster holds, where it is not there."""
+    """Create the objects of a new cluster that do not exist."""
     for name in NAMESPACES:
         namespace = new_object("v1", "Namespace", name)
         namespace["metadata"]["labels"] = {"kubernetes.io/metadata.name": name}

@@ -1,4 +1,4 @@
-"""One request, understood: which verb on which resource, by whom, with which options."""
+"""Parses a request: its verb, resource, user and options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.api.manifest import Manifest
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks."""
+    """The user of a request."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -32,25 +32,25 @@ class Call:
     user: User
     user_agent: str = ""
     warnings: list[str] = field(default_factory=list)
-    """Sentences for the `Warning` header of the answer."""
+    """Texts for the `Warning` header of the answer."""
 
     @property
     def is_dry_run(self) -> bool:
-        """Nothing may be stored."""
+        """Whether nothing may be stored."""
         return self.query.get("dryRun", "") == "All"
 
     @property
     def manager(self) -> str:
-        """The field manager: named, else the first word of the user agent."""
+        """The field manager: the given one, else the first part of the user agent."""
         return self.query.get("fieldManager") or self.user_agent.partition("/")[0] or "unknown"
 
     @property
     def is_strict(self) -> bool:
-        """Unknown fields are an error, not a warning."""
+        """Whether unknown fields are an error instead of a warning."""
         return self.query.get("fieldValidation") == "Strict"
 
     def key_of(self, manifest: Manifest) -> tuple[str, str, str]:
-        """Where an object of this call is stored."""
+        """The key of an object of this call in the store."""
         return (self.resource.table, self.namespace, str(manifest["metadata"]["name"]))
 
 
@@ -59,7 +59,7 @@ _COLLECTION = {"get": "list", "delete": "deletecollection"}
 
 
 def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) -> Call:
-    """The call that a path means; the user is filled in by who knows."""
+    """The call for a path; the user is set after authentication."""
     match path.strip("/").split("/"):
         case ["api", version, *rest]:
             group = ""

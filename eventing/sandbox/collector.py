@@ -1,6 +1,6 @@
-"""What follows from a deletion: dependents, the content of namespaces, the objects of definitions.
+"""Garbage collection: deletes dependents, the content of namespaces, and the objects of CRDs.
 
-It works right after the write that causes it, in a task of its own, as the controllers of a real cluster do.
+It runs directly after the write that causes it, in its own task, as the controllers of a real cluster do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMESPACES = "/namespaces"
 
 
 class Collector:
-    """Watches every write; keeps who depends on whom."""
+    """Observes every write and keeps an index of the dependents of each object."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -57,14 +57,14 @@ class Collector:
             self._dependents[uid].add(change.now.key)
 
     def catch_up(self) -> None:
-        """Do all that follows from the writes so far."""
+        """Do all work that follows from the writes so far."""
         while self._due:
             due, self._due = self._due, []
             for change in due:
                 self._follow(change)
 
     async def run(self) -> None:
-        """Work for ever."""
+        """Run for ever."""
         self._wake.set()
         while True:
             await self._wake.wait()
@@ -102,7 +102,7 @@ class Collector:
         self._world.store.put(key, new_object("v1", "ServiceAccount", "default", namespace.key[2]))
 
     def _collect(self, key: Key) -> None:
-        """Delete an object all of whose owners are gone; drop the owners that are gone from one that has others."""
+        """Delete an object whose owners are all deleted; if others exist, remove the references to deleted ones."""
         stored = self._world.store.get(key)
         owners = metadata(stored.manifest).get("ownerReferences") or [] if stored else []
         if stored is None or not owners:
@@ -162,7 +162,7 @@ class Collector:
             self._drop_finalizer(key, FOREGROUND)
 
     def _release_owners(self, gone: ReadOnly) -> None:
-        """An owner that waits in the foreground looks again."""
+        """Check again the owners that wait for this object in a foreground deletion."""
         for uid in _owner_uids(gone):
             key = self._present.get(uid)
             stored = self._world.store.get(key) if key else None
@@ -176,7 +176,7 @@ class Collector:
             self._rewrite(stored, "finalizers", left)
 
     def _continue_container(self, key: Key) -> None:
-        """Empty a namespace or a definition that is being deleted, and let go of what is empty."""
+        """Delete the content of a namespace or a CRD that is being deleted, and finish the deletion when empty."""
         table, namespace, name = key
         if table == NAMESPACES:
             self._empty_namespace(name)
@@ -224,7 +224,7 @@ def _owner_uids(manifest: ReadOnly) -> set[str]:
 
 
 def new_object(api_version: str, kind: str, name: str, namespace: str = "") -> Manifest:
-    """An object that the sandbox itself makes."""
+    """An object that the sandbox itself creates."""
     meta = {"name": name, "namespace": namespace, "uid": str(uuid.uuid4()), "creationTimestamp": now()}
     if not namespace:
         del meta["namespace"]

@@ -1,4 +1,4 @@
-"""Defaults of built-in kinds that no schema states, as a table from place to value."""
+"""Defaults of built-in kinds that are not in a schema, as a table from path to value."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SPECS: dict[str, Manifest] = {
     },
     "Service": {"type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster"},
 }  # fmt: skip
-"""What a spec has when it does not say."""
+"""The defaults of specs, by kind."""
 
 
 _STATUS: dict[str, Manifest] = {
@@ -71,7 +71,7 @@ def _absent(target: Manifest, values: ReadOnly) -> None:
 
 
 def fill_builtin(resource: Resource, manifest: Manifest, world: World, old: ReadOnly | None = None) -> None:
-    """Fill in what the real server would, in place."""
+    """Set the defaults of the real server, in place."""
     if resource.is_custom:
         return
     kind = resource.kind

@@ -1,4 +1,4 @@
-"""The life of a CustomResourceDefinition: names accepted, established, served, and its objects gone before it is."""
+"""The controller of CustomResourceDefinitions: accepts names, establishes and serves, deletes objects first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "updat
 
 
 def resources_of(definition: ReadOnly) -> list[Resource]:
-    """The resources that a definition asks to serve."""
+    """The resources of a definition that are to be served."""
     spec = definition["spec"]
     names = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
     return [_resource(spec, names, version) for version in spec["versions"] if version.get("served")]
@@ -41,13 +41,13 @@ def _columns(given: list[Node] | None) -> tuple[Node, ...]:
 
 
 def restore(store: Store, registry: Registry) -> None:
-    """Serve what was defined when the sandbox stopped."""
+    """Serve the definitions that existed when the sandbox stopped."""
     for stored in store.list(TABLE):
         registry.define(name_of(stored.manifest), resources_of(stored.manifest))
 
 
 def follow(change: Change, world: World) -> None:
-    """Serve what a changed definition says, and write into its status that it is served."""
+    """Serve a changed definition, and update its status."""
     name = change.now.key[2]
     if change.type == "DELETED":
         world.registry.define(name, ())
@@ -56,7 +56,7 @@ def follow(change: Change, world: World) -> None:
     taken = _has_taken_names(definition, world.registry)
     if _report(definition, taken=taken):
         world.store.put(change.now.key, definition)
-        return  # the change that this makes comes back here
+        return  # this function's own change calls it again
     if not taken:
         world.registry.define(name, resources_of(definition))
 
@@ -85,7 +85,7 @@ _REFUSED = (
 
 
 def _report(definition: Manifest, *, taken: bool) -> bool:
-    """Bring the status up to date; whether it changed."""
+    """Update the status; returns whether it changed."""
     status = definition.setdefault("status", {})
     before = {condition["type"]: condition for condition in status.get("conditions", [])}
     names: Any = definition["spec"]["names"]

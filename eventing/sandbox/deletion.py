@@ -1,4 +1,4 @@
-"""Delete: preconditions, finalizers, propagation; what follows from it is the collector's work."""
+"""Deletes objects: preconditions, finalizers, propagation; the collector does the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 _FINALIZERS = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
 CRD_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 KEEPS_DEPENDENTS = ("Job", "ReplicationController")
-"""Kinds whose dependents stay when the request does not say."""
+"""Kinds whose dependents are orphaned by default."""
 
 
 def delete(call: Call, world: World, options: Any) -> Answer:
@@ -40,7 +40,7 @@ def delete(call: Call, world: World, options: Any) -> Answer:
 
 
 def delete_all(call: Call, world: World, options: Any) -> Answer:
-    """Delete what the selectors choose; answers with the list of it."""
+    """Delete the objects that the selectors match; answers with the list of them."""
     options = _options(call, options)
     found = verbs.list_objects(call, world, "application/json")
     is_wanted = verbs.matching(call)
@@ -90,7 +90,7 @@ _PRECONDITIONS = (
 
 
 def remove(resource: Resource, stored: Stored, world: World, policy: str = "Background") -> Manifest | None:
-    """Delete an object; while something must happen first, mark it and answer with what it is now."""
+    """Delete an object, or mark it for deletion and return its state when finalizers or dependents must go first."""
     marked = stored.copy()
     meta = marked["metadata"]
     finalizers = [name for name in meta.get("finalizers", []) if name not in _FINALIZERS.values()]

@@ -1,4 +1,4 @@
-"""A sandbox for one client, in its own thread: no port, no server, and whatever follows from a write has followed."""
+"""A sandbox for one client in its thread, without a server; the controllers have run when a write returns."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from shared.adapters.kube.transport import Reply, Transport
 
 
 def fresh_sandbox() -> KubeClient:
-    """The client of a new sandbox, which is gone with it."""
+    """The client of a new sandbox, which lives as long as the client."""
     return KubeClient(_Direct(World(Store(), Registry(), token="", secret=b"")))
 
 
 class _Direct(Transport):
-    """Asks the functions that serve the requests of others; its user may do anything, and cannot watch."""
+    """Calls the same functions as the server; its user has all permissions, but cannot watch."""
 
     def __init__(self, world: World) -> None:
         super().__init__(Connection("sandbox://here"))
@@ -38,7 +38,7 @@ class _Direct(Transport):
     def exchange(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], *, query: Mapping[str, str]
     ) -> Reply:
-        """The reply, after all that follows from it."""
+        """The reply, after the controllers have run."""
         try:
             return self._reply(method, unquote(path), body or b"", headers, query=query)
         except Failure as failure:

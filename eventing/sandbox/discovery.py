@@ -1,4 +1,4 @@
-"""What is served, told in the two forms that clients ask for: one list of everything, or group by group."""
+"""The discovery API in both forms: aggregated, or group by group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def version(git_version: str) -> Manifest:
 
 
 def describe(path: str, registry: Registry, *, aggregated: bool) -> Manifest | None:
-    """The body of a discovery path, None when the path is none."""
+    """The body of a discovery path; None for any other path."""
     match path.strip("/").split("/"):
         case ["api"]:
             return _aggregated(registry, is_core=True) if aggregated else {"kind": "APIVersions", "versions": ["v1"]}
@@ -74,7 +74,7 @@ def _resources(registry: Registry, group: str, version: str) -> Manifest:
 
 
 def _below(resource: Resource) -> list[tuple[str, tuple[str, str, str], list[str]]]:
-    """Subresources: name, kind that they answer with, verbs."""
+    """The subresources: name, kind of the answer, verbs."""
     of = {
         "scale": (_SCALE, _STATUS_VERBS),
         "token": (_TOKEN, ["create"]),

@@ -1,4 +1,4 @@
-"""From a call to the function that serves it."""
+"""Calls the function that serves a call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
 
 
 def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: str) -> Answer:
-    """The answer to a call that its user may make."""
+    """The answer to an authorized call."""
     if call.resource.group in REVIEWS:
         return _review(call, world, body, content_type)
     if call.subresource in _SUBRESOURCES:
@@ -48,7 +48,7 @@ def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: s
 
 
 def _options(body: bytes) -> Any:
-    """How to delete; clients that send objects in binary form send this as JSON all the same."""
+    """The DeleteOptions in a body; they are JSON even from clients that send objects in protobuf."""
     return parse_json(body) if body else {}
 
 

@@ -1,4 +1,4 @@
-"""Every "no" of the API, with the reason, code and sentence that clients compare."""
+"""The errors of the API, with the reason, code and message that clients compare."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.api.manifest import Manifest
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One defect of an object: where, of which sort, and what was wanted."""
+    """One defect of an object: its path, its type, and what was expected."""
 
     path: str
     reason: str
@@ -22,7 +22,7 @@ class Cause:
 
 @dataclass(eq=False)
 class Failure(Exception):
-    """An answer that is not a success; `status` is its body."""
+    """An error answer; `status` is its body."""
 
     code: int
     reason: str
@@ -34,7 +34,7 @@ class Failure(Exception):
 
     @property
     def status(self) -> Manifest:
-        """The `Status` object that tells it."""
+        """The `Status` object of the error."""
         head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message}
         told = {"reason": self.reason, "details": self.details, "code": self.code}
         return head | {key: value for key, value in told.items() if value}
@@ -51,19 +51,19 @@ def qualified(plural: str, group: str) -> str:
 
 
 def not_found(plural: str, group: str, name: str) -> Failure:
-    """There is no such object."""
+    """The object does not exist."""
     return Failure(
         404, "NotFound", f'{qualified(plural, group)} "{name}" not found', _details(name, group, plural)
     )  # fmt: skip
 
 
 def no_such_path() -> Failure:
-    """Nothing is served there."""
+    """The path is not served."""
     return Failure(404, "NotFound", "the server could not find the requested resource")
 
 
 def already_exists(plural: str, group: str, name: str) -> Failure:
-    """A create met an object of that name."""
+    """An object of that name exists already."""
     return Failure(
         409, "AlreadyExists", f'{qualified(plural, group)} "{name}" already exists', _details(name, group, plural)
     )
@@ -73,13 +73,13 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 def conflict(plural: str, group: str, name: str, why: str = MODIFIED) -> Failure:
-    """The write was based on something that is no longer so."""
+    """The write was based on an old state of the object."""
     message = f'Operation cannot be fulfilled on {qualified(plural, group)} "{name}": {why}'
     return Failure(409, "Conflict", message, _details(name, group, plural))
 
 
 def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Failure:
-    """The object breaks rules of its kind."""
+    """The object is not valid."""
     sentences = list(dict.fromkeys(str(cause) for cause in causes))
     told = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
     listed = [{"reason": cause.reason, "message": cause.message, "field": cause.path} for cause in causes]
@@ -90,49 +90,49 @@ def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Failur
 
 
 def bad_option(kind: str, cause: Cause) -> Failure:
-    """The request is about the right thing, in a way that there is not."""
+    """An option of the request is not valid."""
     return invalid(f"{kind}Options", "meta.k8s.io", "", [cause])
 
 
 def unsupported(path: str, seen: object, *known: str) -> Cause:
-    """A value that is none of those that there are."""
+    """A value that is not one of the supported values."""
     told = ", ".join(map(quoted, known))
     return Cause(path, "FieldValueNotSupported", f"Unsupported value: {quoted(seen)}: supported values: {told}")
 
 
 def unexplained(message: str) -> Failure:
-    """Something that the real server takes for an error of its own."""
+    """An error that the real server reports as an internal error."""
     return Failure(500, "", message)
 
 
 def bad_request(message: str) -> Failure:
-    """The request itself makes no sense."""
+    """The request itself is not valid."""
     return Failure(400, "BadRequest", message)
 
 
 def forbidden(plural: str, group: str, name: str, why: str, **details: object) -> Failure:
-    """Somebody may not do that."""
+    """The user may not do that."""
     thing = f'{qualified(plural, group)} "{name}"' if name else qualified(plural, group)
     return Failure(403, "Forbidden", f"{thing} is forbidden: {why}", _details(name, group, plural, **details))
 
 
 def expired(wanted: int, oldest: int) -> Failure:
-    """The history does not reach back so far; list again."""
+    """The history does not contain that revision; list again."""
     return Failure(410, "Expired", f"too old resource version: {wanted} ({oldest})")
 
 
 def unauthorized() -> Failure:
-    """Nobody we know."""
+    """The user is unknown."""
     return Failure(401, "Unauthorized", "Unauthorized")
 
 
 def not_allowed() -> Failure:
-    """The resource has no such verb."""
+    """The resource does not support the verb."""
     return Failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
 def unsupported_media(seen: str, wanted: str) -> Failure:
-    """A body in a format that is not understood here."""
+    """A body in a format that is not supported."""
     message = f"the body of the request was in an unknown format - accepted media types include: {wanted}"
     return Failure(415, "UnsupportedMediaType", message, {"seen": seen})
 
@@ -144,23 +144,23 @@ def not_served(what: str) -> Failure:
 
 
 def required(path: str, why: str = "") -> Cause:
-    """A field that must be there is not."""
+    """A required field is missing."""
     return Cause(path, "FieldValueRequired", f"Required value: {why}" if why else "Required value")
 
 
 def bad_value(path: str, seen: object, why: str) -> Cause:
-    """A value that is not acceptable."""
+    """A value that is not valid."""
     return Cause(path, "FieldValueInvalid", f"Invalid value: {quoted(seen)}: {why}")
 
 
 class Shown(str):
-    """A value that is shown as it is, without quotes."""
+    """A value that is printed without quotes."""
 
     __slots__ = ()
 
 
 def quoted(seen: object) -> str:
-    """A value as the real server prints it: scalars as JSON, everything else short."""
+    """A value as the real server prints it: scalars as JSON, everything else shortened."""
     match seen:
         case Shown():
             return str(seen)

@@ -1,6 +1,6 @@
-"""Sets of fields: what an object says, and in what two objects differ, down to the items of keyed lists.
+"""Sets of fields: the fields of an object, and the difference of two objects, down to the items of keyed lists.
 
-A field is the tuple of its path elements, each spelled as in `managedFields`: `f:name`, `k:{"name":"x"}`, `v:"x"`.
+A field is the tuple of its path elements, each written as in `managedFields`: `f:name`, `k:{"name":"x"}`, `v:"x"`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def element_of(item: Any, node: Node) -> str:
 
 
 def is_granular(value: Any, node: Node) -> bool:
-    """Whether a value has fields of its own, rather than being one."""
+    """Whether a value has its own fields, instead of being one field."""
     if isinstance(value, dict):
         return node.get("x-kubernetes-map-type") != "atomic"
     return isinstance(value, list) and node.get("x-kubernetes-list-type") in ("map", "set")
@@ -45,7 +45,7 @@ def parts(value: Any, node: Node) -> dict[str, tuple[Any, Node]]:
 
 
 def said(value: Any, node: Node, path: Path = (), *, marks_maps: bool = False) -> Iterator[Path]:
-    """The fields that a value sets; `marks_maps` adds the maps that hold them."""
+    """The fields that a value sets; `marks_maps` adds the maps that contain them."""
     if not value or not is_granular(value, node):
         yield path
         return
@@ -57,7 +57,7 @@ def said(value: Any, node: Node, path: Path = (), *, marks_maps: bool = False) -
 
 @dataclass(slots=True)
 class Difference:
-    """In what two states of an object differ."""
+    """The difference between two states of an object."""
 
     written: Fields = field(default_factory=set)
     """Fields that are new or have another value."""
@@ -82,14 +82,14 @@ class Difference:
 
 
 def with_parents(fields: Iterable[Path], below: int = 1) -> Iterator[Path]:
-    """The fields and everything that holds them, from a depth on."""
+    """The fields and all their parents, from a depth on."""
     for path in fields:
         for length in range(max(below, 1), len(path) + 1):
             yield path[:length]
 
 
 def merge(old: Any, new: Any, node: Node) -> Any:
-    """What an apply makes of a value: its fields win, the others stay."""
+    """The value after an apply: the applied fields are set, the others stay."""
     if old is None or type(old) is not type(new) or not is_granular(new, node):
         return new
     if isinstance(new, dict):
@@ -144,7 +144,7 @@ def decode(tree: Node, path: Path = ()) -> Iterator[Path]:
 
 
 def shown(path: Path) -> str:
-    """A field as people read it: `.spec.containers[name="x"].image`."""
+    """A field in the form for messages: `.spec.containers[name="x"].image`."""
     text = ""
     for element in path:
         kind, _, rest = element.partition(":")

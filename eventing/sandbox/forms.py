@@ -1,4 +1,4 @@
-"""The forms in which an answer can be asked for: whole objects, their metadata only, or a table."""
+"""The forms of an answer: whole objects, their metadata only, or a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def form_of(accept: str) -> Form:
 
 
 def render(form: Form, resource: Resource, stored: Stored) -> bytes:
-    """One object, whole or its metadata only."""
+    """One object as JSON, whole or its metadata only."""
     if form != "metadata":
         return stored.at(resource.api_version)
     shown = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata(stored.manifest)}
@@ -30,7 +30,7 @@ def render(form: Form, resource: Resource, stored: Stored) -> bytes:
 
 
 def list_head(form: Form, resource: Resource) -> dict[str, str]:
-    """Kind and version of a list."""
+    """The kind and apiVersion of a list."""
     if form == "metadata":
         return {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
     return {"kind": resource.list_kind, "apiVersion": resource.api_version}

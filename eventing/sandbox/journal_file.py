@@ -11,7 +11,7 @@ import orjson
 
 
 class JournalFile:
-    """Lines are handed to the operating system at once: they survive the death of the process, not of the machine."""
+    """The file. Lines are written at once: they survive a crash of the process, but not of the machine."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -19,7 +19,7 @@ class JournalFile:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
 
     def read(self) -> Iterator[Any]:
-        """Every whole line; a torn last one (the process died in mid-write) is cut off."""
+        """Every complete line; an incomplete last line (the process died during the write) is removed."""
         whole = 0
         with self._path.open("rb") as file:
             for line in file:
@@ -34,7 +34,7 @@ class JournalFile:
         os.write(self._fd, line + b"\n")
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
-        """Put these lines in the place of all others, atomically."""
+        """Replace all lines by these, atomically."""
         fresh = self._path.with_suffix(".new")
         fresh.write_bytes(b"".join(line + b"\n" for line in lines))
         fresh.chmod(0o600)
@@ -43,5 +43,5 @@ class JournalFile:
         self._fd = os.open(self._path, os.O_RDWR | os.O_APPEND)
 
     def close(self) -> None:
-        """No more lines."""
+        """Close the file."""
         os.close(self._fd)

@@ -1,4 +1,4 @@
-"""The OpenAPI v3 documents that kubectl reads before it applies, explains and validates."""
+"""The OpenAPI v3 documents, which kubectl reads for apply, explain and validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eventing.sandbox.resources import Node, Registry, Resource, types
 from shared.api.manifest import Manifest
 
 V2, V2_MEDIA = "/openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-"""The older document is empty: what is in it, v3 says better."""
+"""The OpenAPI v2 document, which is empty: clients use v3."""
 _PREFIX = "#/components/schemas/"
 _METHODS = {"get": "get", "list": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete",
             "deletecollection": "delete"}  # fmt: skip
@@ -22,7 +22,7 @@ _STRATEGIC = "application/strategic-merge-patch+json"
 
 
 def describe(path: str, registry: Registry) -> Manifest | None:
-    """The body of a path below /openapi, None when it is none."""
+    """The body of a path below /openapi; None when there is no such document."""
     match path.strip("/").split("/"):
         case ["openapi", "v3"]:
             return {
@@ -46,7 +46,7 @@ def _place(group: str, version: str) -> str:
 
 
 def _url(group: str, version: str, registry: Registry) -> str:
-    """The hash changes with the content, so that clients may keep what they have read."""
+    """The URL of a document with a hash of its content, so that clients may cache it."""
     content = [orjson.dumps([one.plural, one.schema]) for one in registry.in_version(group, version)]
     return f"/openapi/v3/{_place(group, version)}?hash={hashlib.sha256(b''.join(content)).hexdigest()[:32].upper()}"
 
@@ -85,7 +85,7 @@ def _schema(resource: Resource, schemas: dict[str, Node]) -> Node:
 
 
 def _expanded(node: Any, schemas: dict[str, Node]) -> Any:
-    """A schema with full references, what they refer to collected on the way."""
+    """A schema with full references; the schemas to which they refer are added to `schemas`."""
     if isinstance(node, list):
         return [_expanded(one, schemas) for one in node]
     if not isinstance(node, dict):

@@ -1,4 +1,4 @@
-"""Who wrote which field: `managedFields`, kept up by every write."""
+"""Maintains `managedFields`: which manager wrote which field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.api.manifest import Manifest, ReadOnly, metadata
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """Somebody who writes: a name, and how."""
+    """A field manager: its name and its operation."""
 
     name: str
     operation: str
@@ -23,13 +23,13 @@ class Manager:
 
     @property
     def is_applier(self) -> bool:
-        """Whether it states all it wants each time."""
+        """Whether it uses server-side apply."""
         return self.operation == "Apply"
 
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """What a manager wrote, and when last."""
+    """The fields of a manager, and the time of its last write."""
 
     fields: Fields
     time: str
@@ -46,7 +46,7 @@ _UNOWNED = {
 
 
 def read(manifest: ReadOnly) -> Owners:
-    """The owners of an object."""
+    """The managers of an object with their fields."""
     found: Owners = {}
     for entry in metadata(manifest).get("managedFields") or ():
         if entry.get("manager"):
@@ -58,7 +58,7 @@ def read(manifest: ReadOnly) -> Owners:
 
 
 def write(manifest: Manifest, owners: Owners) -> None:
-    """Put the owners into an object."""
+    """Write the managers into an object."""
     entries = []
     for manager, owned in sorted(owners.items(), key=lambda item: (not item[0].is_applier, item[1].time)):
         if not owned.fields:
@@ -74,7 +74,7 @@ def write(manifest: Manifest, owners: Owners) -> None:
 
 
 def is_counted(path: Path, call: Call) -> bool:
-    """Whether a write of this call may own a field."""
+    """Whether a manager may own this field by this call."""
     if path in _UNOWNED or path[:2] in _UNOWNED:
         return False
     if call.subresource == "status":
@@ -83,7 +83,7 @@ def is_counted(path: Path, call: Call) -> bool:
 
 
 def difference(call: Call, old: ReadOnly | None, new: ReadOnly) -> Difference:
-    """What a write changes, as far as it counts."""
+    """The fields that a write changes and that a manager may own."""
     found = Difference()
     found.find(dict(old or {}), dict(new), resolve(call.resource.schema))
     found.written = {path for path in found.written if is_counted(path, call)}
@@ -91,7 +91,7 @@ def difference(call: Call, old: ReadOnly | None, new: ReadOnly) -> Difference:
 
 
 def without(owners: Owners, fields: Fields) -> Owners:
-    """The owners after they have lost some fields."""
+    """The managers without the given fields."""
     return {
         manager: Owned(owned.fields - fields, owned.time) if owned.fields & fields else owned
         for manager, owned in owners.items()
@@ -99,10 +99,10 @@ def without(owners: Owners, fields: Fields) -> Owners:
 
 
 def record_update(call: Call, old: ReadOnly | None, manifest: Manifest) -> None:
-    """Note in managedFields what a write other than an apply has changed."""
+    """Record in managedFields the fields that a write other than an apply has changed."""
     given = metadata(manifest).get("managedFields")
     if given is not None and given != metadata(old or {}).get("managedFields"):
-        owners = read(manifest)  # somebody rewrites history, as kubectl does when it starts to apply
+        owners = read(manifest)  # the client edits managedFields, as kubectl does when it starts to apply
     else:
         owners = read(old or {})
     change = difference(call, old, manifest)

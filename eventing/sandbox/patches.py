@@ -1,4 +1,4 @@
-"""The patches that say what to change: JSON patch, and strategic merge patch."""
+"""JSON patch and strategic merge patch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eventing.sandbox.schema import child, items
 
 
 def json_patch(target: Any, operations: Any) -> Any:
-    """RFC 6902."""
+    """The target after a JSON patch (RFC 6902)."""
     if not isinstance(operations, list):
         raise bad_request("error decoding patch: wanted a list of operations")
     for operation in operations:
@@ -109,7 +109,7 @@ _OPERATIONS: dict[str, Callable[[Any, Node], Any]] = {
 
 
 def strategic(target: Any, patch: Any, node: Node) -> Any:
-    """Kubernetes' own: like a merge, but lists with a merge key merge item by item, and directives steer."""
+    """The target after a strategic merge patch: lists with a merge key are merged by item; directives are obeyed."""
     if not isinstance(patch, dict):
         return patch
     if patch.get("$patch") == "delete":
@@ -184,7 +184,7 @@ def _merge_list(old: list[Any], patch: list[Any], node: Node, key: str) -> list[
 
 
 def _ordered(found: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Named items in the wanted order; the others stay behind the neighbour they had."""
+    """The items with the named ones in the wanted order; each other item stays after its former neighbour."""
 
     def identity(one: Any) -> Any:
         return one.get(key) if key and isinstance(one, dict) else one

@@ -1,4 +1,4 @@
-"""Binary bodies: kubectl's `create …` sends built-in kinds so, and does not fall back to JSON."""
+"""Decodes protobuf bodies: kubectl's `create …` sends built-in kinds in this form, without a fallback to JSON."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _message(data: bytes, reference: Node) -> Any:
 def _collect(data: bytes, numbers: Node, properties: Node, found: Manifest) -> None:
     for number, value in _fields(data):
         known = numbers.get(str(number))
-        if isinstance(known, dict):  # a message that JSON inlines
+        if isinstance(known, dict):  # a message whose fields are inlined in JSON
             _collect(value, known, properties, found)
         elif known:
             _set(found, known, value, properties[known])

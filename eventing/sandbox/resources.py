@@ -1,4 +1,4 @@
-"""What is served: the table of built-in kinds, and the kinds that definitions add while we run."""
+"""The served kinds: the table of built-in kinds, and the kinds that CustomResourceDefinitions add."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Resource:
 
     @property
     def table(self) -> str:
-        """Where objects of this kind are stored, whatever their version."""
+        """The key under which objects of this kind are stored, the same for all versions."""
         return f"{self.group}/{self.plural}"
 
     @property
@@ -68,7 +68,7 @@ def field_numbers() -> dict[str, Node]:
 
 
 def resolve(node: Node) -> Node:
-    """The schema behind a reference."""
+    """The schema to which a reference refers; any other schema itself."""
     ref = node.get("$ref")
     return types()[ref] if isinstance(ref, str) else node
 
@@ -92,7 +92,7 @@ class Registry:
         self._served: dict[tuple[str, str], dict[str, Resource]] = {}
         self._custom: dict[str, tuple[Resource, ...]] = {}
         self.generation = 0
-        """Changes whenever the set of served kinds does."""
+        """Changes with the set of served kinds."""
         for entry in _facts()["resources"]:
             self._add(_builtin(entry))
 
@@ -100,7 +100,7 @@ class Registry:
         self._served.setdefault((resource.group, resource.version), {})[resource.plural] = resource
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
-        """The resource served at a path."""
+        """The resource of a group, version and plural; None when it is not served."""
         return self._served.get((group, version), {}).get(plural)
 
     def in_version(self, group: str, version: str) -> Sequence[Resource]:
@@ -109,7 +109,7 @@ class Registry:
         return [found[plural] for plural in sorted(found)]
 
     def versions(self) -> Iterator[tuple[str, list[str]]]:
-        """Groups with their versions, the preferred one first; the core group is the empty one."""
+        """The groups with their versions, the preferred version first; the name of the core group is empty."""
         groups: dict[str, list[str]] = {}
         for group, version in self._served:
             groups.setdefault(group, []).append(version)
@@ -128,7 +128,7 @@ class Registry:
         yield from filter(None, map(self.of_table, sorted(tables)))
 
     def define(self, name: str, resources: Sequence[Resource]) -> None:
-        """Serve what a definition says instead of what it said before; nothing: serve it no longer."""
+        """Serve the resources of a definition instead of its former ones; an empty list ends serving it."""
         for gone in self._custom.pop(name, ()):
             versions = self._served[gone.group, gone.version]
             versions.pop(gone.plural, None)
@@ -142,7 +142,7 @@ class Registry:
 
 
 def _priority(version: str) -> tuple[int, int, int]:
-    """Kubernetes order of versions: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > others."""
+    """The sort key for the order of versions in Kubernetes: v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > others."""
     digits, stage, minor = version[1:], "", ""
     for word in ("alpha", "beta"):
         if word in digits:

@@ -1,4 +1,4 @@
-"""Rules of single kinds that no schema states: names, sizes, immutable fields, defaults that depend."""
+"""Rules of single kinds that are not in a schema: names, sizes, immutable fields, dependent defaults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_ANNOTATION_BYTES = 256 * 1024
 
 
 def name_defects(resource: Resource, name: str) -> Iterator[Cause]:
-    """What is wrong with the name of a new object."""
+    """The defects of the name of a new object."""
     path = "metadata.name"
     if not name:
         yield required(path, "name or generateName is required")
@@ -46,7 +46,7 @@ def _named(path: str, name: str, syntax: Syntax) -> Iterator[Cause]:
 
 
 def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
-    """Labels and annotations that the API does not take."""
+    """The defects of labels and annotations."""
     meta = metadata(manifest)
     for key, value in (meta.get("labels") or {}).items():
         yield from label_defects("metadata.labels", key, value)
@@ -63,7 +63,7 @@ def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
 
 
 def label_defects(path: str, key: str, value: Any) -> Iterator[Cause]:
-    """What is wrong with one label."""
+    """The defects of one label."""
     yield from _qualified(path, key, key)
     if wrong := LABEL_VALUE.problems(str(value)):
         yield bad_value(path, value, wrong[0])
@@ -186,7 +186,7 @@ IMMUTABLE: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 def changed_immutables(resource: Resource, old: ReadOnly, new: ReadOnly) -> Iterator[Cause]:
-    """Fields that may not change and did."""
+    """The immutable fields that changed."""
     for path in IMMUTABLE.get((resource.group, resource.kind), ()):
         before, after = _at(old, path), _at(new, path)
         if before != after:

@@ -1,4 +1,4 @@
-"""The scale subresource: replicas behind one small object, for built-in and custom kinds."""
+"""The scale subresource of built-in and custom kinds."""
 
 from __future__ import annotations
 

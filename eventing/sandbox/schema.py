@@ -1,6 +1,6 @@
-"""Structural schemas at work: drop what a kind does not have, fill in defaults.
+"""Applies structural schemas to objects: removes unknown fields and sets defaults.
 
-Built-in kinds and kinds from definitions take the same walk; `validation` says what is wrong with what is left.
+Built-in kinds and kinds from CustomResourceDefinitions use the same code; `validation` finds the defects of the result.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ ANYTHING: Node = {"x-kubernetes-preserve-unknown-fields": True}
 
 
 def object_schema(structural: Node) -> Node:
-    """The schema of a custom kind with the fields that every object has."""
+    """The schema of a custom kind, with the fields that all objects have."""
     return {**structural, "properties": {**_EMBEDDED, **structural.get("properties", {}), "metadata": OBJECT_META}}
 
 
 def child(node: Node, name: str) -> Node | None:
-    """The schema of one field of an object, None when there is no such field."""
+    """The schema of one field of an object; None when the schema has no such field."""
     properties = node.get("properties")
     if properties and name in properties:
         return resolve(properties[name])
@@ -43,7 +43,7 @@ def items(node: Node) -> Node:
 
 
 def prune(value: Any, node: Node, path: str = "") -> Iterator[str]:
-    """Drop unknown fields in place; yields their paths."""
+    """Remove unknown fields in place; yields their paths."""
     if isinstance(value, dict):
         for name in list(value):
             below = f"{path}.{name}" if path else name
@@ -60,7 +60,7 @@ def prune(value: Any, node: Node, path: str = "") -> Iterator[str]:
 
 
 def fill(value: Any, node: Node) -> None:
-    """Set the defaults of a schema, in place; null where null may not be counts as absent."""
+    """Set the defaults of a schema, in place; a null in a field that is not nullable counts as absent."""
     if isinstance(value, dict):
         for name, raw in (node.get("properties") or {}).items():
             inner = resolve(raw)
@@ -104,7 +104,7 @@ _PLAIN = frozenset({
     "successThreshold", "failureThreshold", "observedGeneration", "hostNetwork", "hostPID", "hostIPC", "paused",
     "stdin", "stdinOnce", "tty", "readOnly",
 })  # fmt: skip
-"""Numbers and booleans that are no pointers in Go: their zero is the same as their absence."""
+"""Numbers and booleans that are not pointers in Go: their zero is the same as their absence."""
 
 
 def _is_empty(value: Any, node: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Label and field selectors: text in, predicate out."""
+"""Parses label and field selectors into predicates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REQUIREMENT = re.compile(r"\s*(?:(?P<key>[^\s=!,()]+)\s+(?P<set>in|notin)\s*\((
 
 
 def labels(text: str) -> Predicate:
-    """`a=b,c!=d,e in (f,g),h,!i`."""
+    """The predicate of a label selector such as `a=b,c!=d,e in (f,g),h,!i`."""
     tests: list[Callable[[ReadOnly], bool]] = []
     position = 0
     while position < len(text):
@@ -50,7 +50,7 @@ def _label_test(found: re.Match[str]) -> Callable[[ReadOnly], bool]:
 
 
 def fields(text: str, kind: str, *, is_custom: bool) -> Predicate:
-    """`metadata.name=x,metadata.namespace!=y`; built-in kinds know a few more."""
+    """The predicate of a field selector such as `metadata.name=x,metadata.namespace!=y`; some kinds have more."""
     tests: list[tuple[str, bool, str]] = []
     for part in filter(None, text.split(",")):
         found = re.fullmatch(r"([\w.]+)(==|=|!=)(.*)", part.strip())

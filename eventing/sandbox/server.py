@@ -33,17 +33,17 @@ class Settings:
     """Settings of one sandbox."""
 
     state: Path
-    """Folder of the kubeconfig and of what the sandbox remembers."""
+    """Folder of the kubeconfig and of the stored state."""
     port: int = 0
-    """0: any free one, the same again after a restart where that is possible."""
+    """The port; 0: any free port, after a restart the same one if possible."""
     is_kept: bool = True
     """Whether objects survive a restart."""
     bookmark_seconds: float = 30.0
-    """How often an idle watch is told the present revision."""
+    """Interval of bookmarks on an idle watch."""
 
 
 def open_world(settings: Settings) -> World:
-    """The world as it was left, or a fresh one."""
+    """The stored world, or a new one."""
     settings.state.mkdir(parents=True, exist_ok=True)
     store = Store(JournalFile(settings.state / "objects.jsonl") if settings.is_kept else None)
     store.compact()
@@ -54,7 +54,7 @@ def open_world(settings: Settings) -> World:
 
 
 def _remembered(path: Path) -> str:
-    """A random word, the same at every start."""
+    """A random text, the same at every start."""
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(24))
@@ -73,7 +73,7 @@ class Server:
             return await self._answer(request)
         except Failure as failure:
             return _json(failure.status, failure.code)
-        except Exception as error:  # noqa: BLE001  # a bug of ours: the log gets it whole, the client an answer
+        except Exception as error:  # noqa: BLE001  # a bug of ours: the log gets the traceback, the client an error answer
             _log.exception("sandbox_failed", extra={"path": split_token(request.path)[0]})
             return _json(Failure(500, "InternalError", f"Internal error occurred: {error!r}").status, 500)
 
@@ -109,7 +109,7 @@ class Server:
             return web.Response(body=orjson.dumps(found), headers={"Content-Type": kind})
         if (
             path == openapi.V2
-        ):  # why: kubectl reads it for a List, of which v3 knows nothing, and is content without types
+        ):  # why: kubectl reads it for a List, which v3 does not contain, and accepts a document without types
             return web.Response(body=b"", headers={"Content-Type": openapi.V2_MEDIA})
         if (document := openapi.describe(path, self._world.registry)) is not None:
             return _json(document)
@@ -125,14 +125,14 @@ class Server:
                 await response.write(piece)
             await response.write_eof()
         except ConnectionResetError:
-            return response  # the client went away: that is how most watches end
+            return response  # the client disconnected: most watches end like this
         finally:
             self._world.store.unsubscribe(opened.feed)
         return response
 
 
 async def read_body(request: web.BaseRequest) -> bytes:
-    """The whole body, within the limit that the real server has, too."""
+    """The whole body, up to the size limit of the real server."""
     body = bytearray()
     async for piece in request.content.iter_any():
         body += piece
@@ -145,9 +145,9 @@ TOKEN_PATH = "/token/"  # noqa: S105  # a path, not a token
 
 
 def split_token(path: str) -> tuple[str, str]:
-    """The path without the token that may stand before it.
+    """The path without the token prefix, and the token.
 
-    kubectl sends no credentials over plain HTTP, so the address in the kubeconfig carries them.
+    kubectl sends no credentials over plain HTTP, so the address in the kubeconfig contains them.
     """
     if not path.startswith(TOKEN_PATH):
         return path, ""
@@ -156,7 +156,7 @@ def split_token(path: str) -> tuple[str, str]:
 
 
 def escaped(text: str) -> str:
-    """A text inside a quoted string of a header."""
+    """A text escaped for a quoted string in a header."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -165,7 +165,7 @@ def _json(body: object, code: int = 200) -> web.Response:
 
 
 def write_kubeconfig(path: Path, port: int, token: str) -> None:
-    """How clients find the sandbox; written in one piece, so that whoever waits for it reads it whole."""
+    """Write the kubeconfig for clients, atomically, so that a waiting reader sees only the complete file."""
     config = {
         "apiVersion": "v1", "kind": "Config", "current-context": "sandbox",
         "clusters": [{"name": "sandbox", "cluster": {"server": f"http://127.0.0.1:{port}{TOKEN_PATH}{token}"}}],
@@ -209,7 +209,7 @@ async def serve(
 
 
 async def _listen(runner: web.ServerRunner, settings: Settings) -> int:
-    """Bind the wanted port, or the one of the last time, or any."""
+    """Bind the wanted port, else the port of the last start, else any; returns the port."""
     remembered = settings.state / "port"
     last = int(remembered.read_text()) if not settings.port and remembered.exists() else 0
     for port in dict.fromkeys((settings.port or last, settings.port)):

@@ -1,4 +1,4 @@
-"""Objects in memory, one revision for all, and the history that watches resume from."""
+"""Stores objects in memory, with one revision for all, and the history for watches that resume."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Key: TypeAlias = tuple[str, str, str]
 """Table, namespace (empty for cluster-scoped objects), name."""
 ChangeType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED"]
 HISTORY = 20_000
-"""How many changes are kept for watches that come back."""
+"""Maximum number of changes in the history for watches that resume."""
 HISTORY_BYTES = 16 * 1024 * 1024
-"""How much JSON they may hold."""
+"""Maximum size of their JSON, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Stored:
     raw: bytes
 
     def copy(self) -> Manifest:
-        """The object, free to be changed."""
+        """A copy of the object that may be changed."""
         loaded: Manifest = orjson.loads(self.raw)
         return loaded
 
@@ -45,7 +45,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """One write: what is there now (for a deletion: what was there last) and what was there before."""
+    """One write: the new state (for a deletion: the last state) and the state before."""
 
     type: ChangeType
     now: Stored
@@ -54,7 +54,7 @@ class Change:
 
 @dataclass(eq=False)
 class Feed:
-    """Changes of one table as they come, for one reader."""
+    """The stream of changes of one table for one reader."""
 
     table: str
     pending: list[Change] = field(default_factory=list)
@@ -62,14 +62,14 @@ class Feed:
     is_over: bool = False
 
     def take(self) -> list[Change]:
-        """Everything that came since the last time."""
+        """The changes since the last call."""
         taken, self.pending = self.pending, []
         self.wake.clear()
         return taken
 
 
 class Store:
-    """The one place that holds objects. All methods are synchronous: each is one transaction."""
+    """The storage of all objects. All methods are synchronous, so each is one transaction."""
 
     def __init__(self, file: JournalFile | None = None) -> None:
         self.revision = 1
@@ -86,10 +86,10 @@ class Store:
             else:
                 self._keep((table, namespace, name), self.revision, manifest)
         self.oldest = self.revision
-        """The revision that the history begins after."""
+        """The revision after which the history begins."""
 
     def compact(self) -> None:
-        """Rewrite the file with what is there now."""
+        """Rewrite the file with the present objects."""
         if self._file:
             last = [self.revision, "", "", "", None]
             self._file.rewrite(
@@ -97,11 +97,11 @@ class Store:
             )
 
     def all(self) -> list[Stored]:
-        """Everything, in the order of the last writes."""
+        """All objects, in the order of their last writes."""
         return sorted((one for table in self._tables.values() for one in table.values()), key=lambda one: one.revision)
 
     def get(self, key: Key) -> Stored | None:
-        """One object."""
+        """One object, or None."""
         return self._tables.get(key[0], {}).get(key[1:])
 
     def list(self, table: str, namespace: str = "") -> list[Stored]:
@@ -110,7 +110,7 @@ class Store:
         return [found[key] for key in sorted(key for key in found if namespace in ("", key[0]))]
 
     def in_namespace(self, namespace: str) -> Iterator[Stored]:
-        """Everything in a namespace."""
+        """All objects of a namespace."""
         for table in list(self._tables):
             yield from self.list(table, namespace)
 
@@ -120,7 +120,7 @@ class Store:
         return stored
 
     def put(self, key: Key, manifest: Manifest) -> Stored:
-        """Store an object (it becomes ours) under a new resourceVersion."""
+        """Store an object with a new resourceVersion; the store takes ownership of `manifest`."""
         before = self.get(key)
         self.revision += 1
         manifest["metadata"]["resourceVersion"] = str(self.revision)
@@ -144,7 +144,7 @@ class Store:
         self._remember(change)
         for feed in self._feeds.get(change.now.key[0], ()):
             feed.pending.append(change)
-            feed.is_over |= len(feed.pending) > HISTORY  # a reader that does not read
+            feed.is_over |= len(feed.pending) > HISTORY  # the reader is too slow
             feed.wake.set()
         for observer in self._observers:
             observer(change)
@@ -162,18 +162,18 @@ class Store:
         self._observers.append(observer)
 
     def end_feeds(self) -> None:
-        """Nothing more will come: every reader may go home."""
+        """End all feeds, because no more changes will come."""
         for feed in [feed for feeds in self._feeds.values() for feed in feeds]:
             feed.is_over = True
             feed.wake.set()
 
     def close(self) -> None:
-        """No more writes."""
+        """Close the file; no more writes are possible."""
         if self._file:
             self._file.close()
 
     def subscribe(self, table: str, after: int) -> Feed:
-        """A feed of the changes of a table after a revision, which `reaches` says the history still holds."""
+        """A feed of the changes of a table after a revision, which must be in the history (see `reaches`)."""
         feed = Feed(table)
         for change in reversed(self._history):
             if change.now.revision <= after:
@@ -187,11 +187,11 @@ class Store:
         return feed
 
     def unsubscribe(self, feed: Feed) -> None:
-        """The reader went away."""
+        """Remove the feed of a reader that has gone."""
         self._feeds.get(feed.table, set()).discard(feed)
 
     def reaches(self, revision: int) -> bool:
-        """Whether the history holds every change after a revision."""
+        """Whether the history contains every change after a revision."""
         return revision >= self.oldest
 
 

@@ -1,4 +1,4 @@
-"""What `kubectl get` prints: columns and cells, computed by the server."""
+"""Computes the tables that `kubectl get` prints: columns and cells."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def _text(value: Any) -> str:
 
 
 def age(created: Any) -> str:
-    """How long ago."""
+    """The age since a creation time, as kubectl prints it."""
     if not created:
         return "<unknown>"
     return duration(int((datetime.now(UTC) - datetime.fromisoformat(str(created))).total_seconds()))
 
 
 def duration(seconds: int) -> str:
-    """In two units at most."""
+    """A duration in at most two units."""
     if seconds < 120:
         return f"{max(seconds, 0)}s"
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
@@ -100,7 +100,7 @@ _STEP = re.compile(r"\.?(?P<name>(?:[\w-]|\\\.)+)|\['(?P<quoted>[^']+)'\]|\[(?P<
 
 
 def json_path(path: str, value: Any) -> list[Any]:
-    """The values at a JSON path of the kind that printer columns use."""
+    """The values at a JSON path, with the syntax of printer columns."""
     found, position = [value], 0
     path = path.strip("{}")
     while position < len(path):
@@ -236,4 +236,4 @@ CELLS: dict[str, dict[str, Cell]] = {
     "MutatingWebhookConfiguration": {"Webhooks": _count("webhooks")},
     "NetworkPolicy": {"Pod-Selector": _pairs(_at("spec", "podSelector", "matchLabels"))},
 }  # fmt: skip
-"""How the cells of built-in kinds come about, by kind and column."""
+"""The functions for cells of built-in kinds, by kind and column."""

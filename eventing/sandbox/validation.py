@@ -1,4 +1,4 @@
-"""What is wrong with an object, by its schema: every defect at once, in the words of the real server."""
+"""Validates objects against their schema: all defects at once, with the messages of the real server."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _list(value: list[Any], node: Node, path: str) -> Iterator[Cause]:
 
 
 def duplicates(value: list[Any], node: Node, path: str) -> Iterator[Cause]:
-    """Items of a set or of a keyed list that are there twice."""
+    """The items of a set or of a keyed list that occur twice."""
     kind = node.get("x-kubernetes-list-type")
     if kind not in ("set", "map"):
         return
@@ -109,7 +109,7 @@ def duplicates(value: list[Any], node: Node, path: str) -> Iterator[Cause]:
 def _pattern(text: str) -> re.Pattern[str] | None:
     try:
         return re.compile(text.replace("\\z", "\\Z").replace("[[:alnum:]]", "[A-Za-z0-9]"))
-    except re.error:  # a Go pattern that Python does not know; the real server accepted it, so it is no defect
+    except re.error:  # a Go pattern that Python does not support; the real server accepts it, so it is not a defect
         return None
 
 
@@ -172,7 +172,7 @@ def _fitting(value: Any, parts: list[Node], path: str) -> int:
 
 
 def misfit(value: Any, node: Node, path: str = "") -> str:
-    """The first value of a built-in kind that Go could not decode, as a sentence; empty when all fit."""
+    """The message about the first value of a built-in kind that Go could not decode; empty when all fit."""
     if value is None:
         return ""
     wanted = node.get("type", "")
@@ -191,7 +191,7 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
 
 
 def missing(value: Any, node: Node, path: str = "") -> Iterator[Cause]:
-    """The required fields of a built-in kind that are absent or empty, `status` aside."""
+    """The required fields of a built-in kind that are absent or empty, except in `status`."""
     if isinstance(value, dict):
         prefix = f"{path}." if path else ""
         for name in node.get("required", ()):

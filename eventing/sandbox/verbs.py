@@ -1,4 +1,4 @@
-"""Create, get, list and update: each takes a call and answers with a code and a body."""
+"""The verbs create, get, list and update: each receives a call and returns an answer."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from shared.api.manifest import Manifest, ReadOnly, metadata
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back."""
+    """The code and body of an answer."""
 
     code: int
     body: bytes
 
 
 def answer(call: Call, manifest: ReadOnly, code: int = 200) -> Answer:
-    """An object, in the version of the call."""
+    """The answer with an object, in the version of the call."""
     return Answer(code, orjson.dumps({**manifest, "apiVersion": call.resource.api_version}))
 
 
 def find(call: Call, world: World) -> Stored:
-    """The object that the call names."""
+    """The object that the call names. Failure when it does not exist."""
     stored = world.store.get((call.resource.table, call.namespace, call.name))
     if stored is None:
         raise not_found(call.resource.plural, call.resource.group, call.name)
@@ -49,7 +49,7 @@ def find(call: Call, world: World) -> Stored:
 
 
 def get(call: Call, world: World, accept: str) -> Answer:
-    """One object."""
+    """Answer with one object."""
     stored = find(call, world)
     form = form_of(accept)
     if form == "table":
@@ -68,7 +68,7 @@ def matching(call: Call) -> selectors.Predicate:
 
 
 def list_objects(call: Call, world: World, accept: str) -> Answer:
-    """A list, whole or one page of it."""
+    """Answer with a list, or one page of it."""
     revision, after = _resume(call, world)
     is_wanted = matching(call)
     found = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
@@ -109,7 +109,7 @@ def _resume(call: Call, world: World) -> tuple[int, tuple[str, str] | None]:
 
 
 def create(call: Call, world: World, body: Any) -> Answer:
-    """A new object."""
+    """Create an object."""
     if call.name:
         raise not_allowed()
     manifest = prepare_create(call, decode(call, body), world)
@@ -121,7 +121,7 @@ def create(call: Call, world: World, body: Any) -> Answer:
 
 
 def update(call: Call, world: World, body: Any) -> Answer:
-    """The object as it shall be from now on."""
+    """Replace an object."""
     old = find(call, world)
     manifest = decode(call, body)
     if call.resource.is_custom and not metadata(manifest).get("resourceVersion"):
@@ -147,7 +147,7 @@ def replace(call: Call, world: World, old: Stored, manifest: Manifest, *, is_app
 
 
 def _same(old: ReadOnly, new: ReadOnly) -> bool:
-    """Equal but for the times at which managers last wrote."""
+    """Whether the objects are equal except for the times in managedFields."""
     if old.keys() != new.keys() or any(
         old[name] != new[name] for name in old if name not in ("metadata", "apiVersion")
     ):

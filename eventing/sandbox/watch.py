@@ -1,4 +1,4 @@
-"""Watches: what changed since a revision, as a stream of JSON lines; many changes go out in one write."""
+"""Serves watches: the changes since a revision as a stream of JSON lines; one write sends many changes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Watch:
     seconds: float
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Pieces of the stream until the time is over."""
+        """Parts of the stream, until the timeout."""
         end = time.monotonic() + self.seconds
         yield self._first()
         while not self.feed.is_over and (left := end - time.monotonic()) > 0:
@@ -59,7 +59,7 @@ class Watch:
         return piece
 
     def _line(self, change: Change) -> bytes:
-        """The event of a change, as a watcher with selectors sees it."""
+        """The event of a change for a watcher with selectors; empty when they do not match."""
         if self.call.namespace not in ("", change.now.key[1]):
             return b""
         is_in = change.type != "DELETED" and self.is_wanted(change.now.manifest)
@@ -87,7 +87,7 @@ class Watch:
 
 
 def open_watch(call: Call, world: World, accept: str) -> Watch:
-    """Begin to watch; what the caller has missed comes first."""
+    """Begin a watch; it starts with the changes that the caller missed."""
     query, store = call.query, world.store
     revision = _revision(query.get("resourceVersion", ""))
     sends_initial = query.get("sendInitialEvents", "") in ("true", "1")

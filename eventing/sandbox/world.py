@@ -1,4 +1,4 @@
-"""Everything one sandbox is made of, handed to whoever serves a call."""
+"""The parts of one sandbox, as an argument of the functions that serve calls."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class World:
     store: Store
     registry: Registry
     token: str
-    """What the administrator shows."""
+    """The token of the administrator."""
     secret: bytes
-    """What tokens of service accounts are signed with."""
+    """The key that signs tokens of service accounts."""
     version: str = "v1.35.4"
     bookmark_seconds: float = 30.0
 
 
 def now() -> str:
-    """The present instant as Kubernetes writes it."""
+    """The current time as a Kubernetes timestamp."""
     return timestamp(datetime.now(UTC))
