@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOST = -1
-"""Exit code of a process whose fork server died."""
+"""Exit code of a process whose fork server died; its pid, too, where it died before it forked."""
 
 
 @dataclass(frozen=True, slots=True)

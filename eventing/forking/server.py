@@ -115,6 +115,8 @@ class _Server:
         try:
             self._become(request, parent)
             code = _call(request["arguments"])
+        except BaseException:  # noqa: BLE001  # why: like an interpreter, which prints and exits with 1
+            sys.excepthook(*sys.exc_info())
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -158,9 +160,6 @@ def _call(arguments: list[str]) -> int:
             sys.stderr.write(f"{end.code}\n")
             return 1
         return end.code or 0
-    except BaseException:  # noqa: BLE001  # why: like an interpreter, which prints and exits with 1
-        sys.excepthook(*sys.exc_info())
-        return 1
     return 0
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from eventing.forking import Forked, Launcher, without_ties
+from eventing.forking import LOST, Forked, Launcher, without_ties
 from eventing.local.state import Addresses, Process, StateDirectory
 from eventing.local.tie import READY_FILE
 
@@ -93,7 +93,7 @@ class Supervisor:
         processes = tuple(
             Process(running.program.name, running.process.pid, running.probe)
             for running in all_running
-            if running.process
+            if running.process and running.process.pid != LOST
         )
         self.addresses = replace(self.addresses, processes=processes, **changes)  # type: ignore[arg-type]  # by field name
         self.state.write(self.addresses)

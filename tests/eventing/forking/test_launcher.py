@@ -134,3 +134,8 @@ async def test_closing_ends_every_program(tmp_path: Path) -> None:
         process = await staying(launcher, tmp_path)
     assert not is_alive(process.pid)
     await until_gone(process.pid)
+
+
+async def test_a_process_that_cannot_write_its_log_says_why_to_the_parent(tmp_path: Path) -> None:
+    async with a_launcher() as launcher:
+        assert await launcher.run("one", ("--version",), os.environ, tmp_path / "absent" / "log") == 1
