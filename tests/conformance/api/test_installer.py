@@ -16,6 +16,7 @@ from shared.domain.extension.phases.order import phase_sort
 from shared.domain.extension.scopes import cluster_kinds, scope_of
 from tests.conformance.conftest import Kubectl
 from tests.conformance.http import Api
+from tests.conformance.packages.offers import ARCHIVE, extracted
 from tests.kit.installation import SAMPLES
 from tests.kit.waiting import wait_for
 
@@ -27,7 +28,6 @@ pytestmark = [
 
 
 BEACON = SAMPLES / "beacon" / "1.1.0"
-REAL = Path(__file__).parents[4] / "data/bundles"
 PUBLIC = (
     "etcd/0.9.4-clusterwide",
     "grafana-operator/5.24.0",
@@ -121,14 +121,20 @@ def test_none_of_the_rules_could_be_left_out(http: Api, kubectl: Kubectl, namesp
         wait_for(lambda: not list(refusals(robot, objects)))
 
 
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real bundles."""
+    if not ARCHIVE.exists():
+        pytest.skip(f"the real bundles are absent: there is no {ARCHIVE.name} beside")
+    return extracted(tmp_path_factory.mktemp("real-bundles"))
+
+
 @pytest.mark.parametrize("package", PUBLIC)
 def test_a_public_bundle_is_installed_with_its_permissions_and_nothing_else(
-    http: Api, kubectl: Kubectl, namespace: str, word: str, package: str
+    http: Api, kubectl: Kubectl, namespace: str, word: str, bundles: Path, package: str
 ) -> None:
     """v1.md 18: what is rendered applies to a real API server, definitions first."""
-    if not (REAL / package).is_dir():
-        pytest.skip(f"{REAL / package} is not there: public bundles are not part of this repository")
-    objects = objects_of(REAL / package, namespace)
+    objects = objects_of(bundles / package, namespace)
     kubectl("apply", "-f", "-", stdin=listed(least(objects, Installer(word, (namespace, "robot")))))
     wait_for(lambda: not list(refusals(robot_in(http, namespace), objects)))
     robot = f"--as=system:serviceaccount:{namespace}:robot"
