@@ -1,4 +1,4 @@
-"""A capture: the journal and the objects of an incident in one tar, without Secret data."""
+"""Writes and reads captures: the journal and the objects of an incident in one tar, without Secret data."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _INDEX, _EVENTS, _RUNS, _BODIES, _OBJECTS = (
 
 
 class NotACapture(ValueError):
-    """The file is not a capture, or of a version that this program does not read."""
+    """The file is not a capture, or has a version that this program does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What a capture holds."""
+    """The content of a capture."""
 
     book: Book
     objects: tuple[Manifest, ...] = ()
@@ -45,10 +45,10 @@ class Capture:
 def capture(
     book: Book, path: Path, objects: Iterable[Manifest] = (), *, since_ms: int = 0, until_ms: int | None = None
 ) -> int:
-    """Write the runs and events of a span of time, and the present objects, to a tar; the number of runs.
+    """Write the runs and events of a time span, and the given objects, to a tar; returns the number of runs.
 
     Secret data is not in the journal; of the objects it is replaced here, by hashes under a key
-    that nobody keeps: they cannot be guessed. A name that ends in `gz` is compressed.
+    that is not stored, so they cannot be guessed. A name that ends in `gz` is compressed.
     """
     runs = [run for run in book.runs.values() if since_ms <= run.at and (until_ms is None or run.at <= until_ms)]
     events = [saw for saw in book.events.values() if since_ms <= saw.at and (until_ms is None or saw.at <= until_ms)]
@@ -71,7 +71,7 @@ def capture(
 
 
 def present_objects(cluster: Cluster, book: Book) -> Iterator[Manifest]:
-    """What a capture keeps of a cluster: the objects of every kind that rings us, and every other one that we wrote."""
+    """The objects of a cluster for a capture: all objects of the watched kinds, and all others that we wrote."""
     for kind in WATCHED:
         yield from cluster.list(kind)
     watched = {(kind.api_version, kind.kind) for kind in (*WATCHED, EVENT)}
