@@ -3,7 +3,7 @@ local worker, lease = ARGV[1], tonumber(ARGV[2])
 
 local function take(entry, lane)
   local job, _, ref = job_key(entry), parts(entry)
-  -- Monotonic, and beyond every earlier token even after Redis lost all of its memory.
+  -- Monotonic, and greater than every earlier token even after Redis lost all its data.
   local token = math.max(clock[1] * 1000000 + clock[2], (tonumber(call('GET', TOKEN)) or 0) + 1)
   token = string.format('%.0f', token)
   call('SET', TOKEN, token)
@@ -23,7 +23,7 @@ local function has_ready(group)
   return call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0
 end
 
--- The group whose first in line came before those of the others.
+-- The group whose first entry in line is the oldest.
 local function next_group(lane)
   local group, earliest
   for i = 3, #ARGV do

@@ -1,5 +1,5 @@
 -- ARGV: drainer, ms it may take (0: retire from empty groups, -1: from any), groups.
--- Returns 0 when there is work to do before it may retire.
+-- Returns 0 when jobs are ready, so that the drainer must not retire.
 local drainer, lasts = ARGV[1], tonumber(ARGV[2])
 if lasts == 0 then
   for i = 3, #ARGV do

@@ -13,7 +13,7 @@ if not held or string.sub(held, 1, #token + 1) ~= token .. '|' then return false
 if only_expired == '1' and tonumber(call('ZSCORE', LEASES, ref) or 0) > now then return false end
 if record ~= '' and journal ~= '' then call('XADD', journal, 'MAXLEN', '~', journal_length, '*', 'run', record) end
 
--- Whether an event from outside came while the step ran: it is answered by one more run, at once.
+-- Whether an event that is not an own one came while the step ran: then it runs once more, at once.
 local function is_rung_from_outside()
   local seq, causes, count = unpack(call('HMGET', job, 'seq', 'causes', 'causes_count'))
   local names = lines(causes)
@@ -52,7 +52,7 @@ local function park()
   call('SADD', parked_key(ref), entry)
 end
 
--- Whatever this run causes belongs to its story.
+-- The jobs and writes of this run belong to its trace.
 if wrote ~= '' or delay >= 0 or #ARGV > 15 then
   for _, cause in ipairs(lines(own)) do note_trace(cause, trace) end
 end

@@ -1,5 +1,5 @@
--- ARGV: ref, token, new lease in ms (0: only ask), then entry and lane of each job to ring should the run be lost.
--- Whether the token still holds the ref.
+-- ARGV: ref, token, new lease in ms (0: do not renew), then entry and lane of each job to ring if the run is lost.
+-- Returns whether the token still holds the ref.
 local ref, token, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local held = call('HGET', HELD, ref)
 if not held or string.sub(held, 1, #token + 1) ~= token .. '|' then return 0 end

@@ -1,4 +1,4 @@
--- What every script of the queue shares; it is put in front of each of them. The keys are described in __init__.py.
+-- The functions that all scripts of the queue share; prepended to each of them. __init__.py describes the keys.
 local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 'olmf:dead'
 local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local MAX_CAUSES, TRACE_SECONDS = 32, 300
@@ -25,17 +25,17 @@ end
 
 local function has_line(text, line) return text and string.find('\n' .. text .. '\n', '\n' .. line .. '\n', 1, true) end
 
--- Lets one lingering drainer look at the group.
+-- Wakes one waiting drainer of the group.
 local function ring(group)
   if call('LLEN', 'olmf:bell:' .. group) == 0 then call('RPUSH', 'olmf:bell:' .. group, 1) end
 end
 
--- Lets one sweeper look at the delays again.
+-- Wakes one sweeper, which reads the delays again.
 local function ring_alarm()
   if call('LLEN', ALARM) == 0 then call('RPUSH', ALARM, 1) end
 end
 
--- Merges a cause into fields of a job: every cause counts, the first MAX_CAUSES are kept by name.
+-- Merges a cause into the fields of a job: all causes are counted, the first MAX_CAUSES are stored by name.
 local function note_causes(job, given, given_count, field)
   local kept, count = unpack(call('HMGET', job, field, field .. '_count'))
   local names = lines(kept)
@@ -54,8 +54,8 @@ local function forget_delay(entry)
   call('HDEL', job_key(entry), 'due')
 end
 
--- Puts a job that must run in line, at the place it has or at the end: behind its ref while that is held.
--- What is in line has no delay.
+-- Puts a job in line, at its present place or at the end; as blocked while its ref is held.
+-- A job in line has no delay.
 local function line_up(entry, since)
   local job, group, ref = job_key(entry), parts(entry)
   local seq, lane, due = unpack(call('HMGET', job, 'seq', 'lane', 'due'))
@@ -89,7 +89,7 @@ local function unpark(entry)
   call('HDEL', job_key(entry), 'parked', 'bugs', 'attempts', 'wrote')
 end
 
--- Releases what is parked at a ref, but not for an event that the parked run wrote itself.
+-- Releases the parked entries of a ref, except those for which the event is an own one.
 local function release(ref, cause)
   local released = {}
   for _, entry in ipairs(call('SMEMBERS', parked_key(ref))) do
@@ -103,7 +103,7 @@ local function release(ref, cause)
   return released
 end
 
--- An event wants a job to run. True when the job was not waiting yet.
+-- Rings a job for an event. Returns true when the job was not waiting yet.
 local function add(entry, lane, cause, delay)
   local job, group, ref = job_key(entry), parts(entry)
   local seq, due, old_lane, wrote, parked = unpack(call('HMGET', job, 'seq', 'due', 'lane', 'wrote', 'parked'))

@@ -1,6 +1,6 @@
--- ARGV: a worker known to be lost (or ''), the worker that asks, the lease in ms to which it renews what it holds (0: not).
--- Lines up what is due and rings where something is ready.
--- Returns the ms until the next delay or lease is over (-1: none), then entry, token, attempts of each lost run.
+-- ARGV: a worker known to be lost (or ''), the calling worker, the lease in ms to which its claims are renewed (0: not).
+-- Puts due jobs in line and wakes the drainers of groups with ready jobs.
+-- Returns the ms until the next delay or lease ends (-1: none), then entry, token, attempts of each lost run.
 local lost_worker, asker, lease, limit = ARGV[1], ARGV[2], tonumber(ARGV[3]), 500
 if lease > 0 then
   for _, held in ipairs(call('HVALS', HELD)) do
