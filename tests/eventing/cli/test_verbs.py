@@ -144,7 +144,10 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert sub is not None
     plan = sub["status"]["installPlanRef"]["name"]
     approve = f"olmf approve {plan} -n two"
-    sandbox.until_condition("beacon", "two", "InstallPlanPending")
+    sandbox.until(
+        SUBSCRIPTION.ref("beacon", "two"),
+        lambda each: any(one.get("reason") == "RequiresApproval" for one in each["status"].get("conditions") or ()),
+    )
     said = sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
     assert "stands at: beacon.v1.0.0 InstallPlanPending" in said
     assert f"waits for approval: {approve}" in said
@@ -192,7 +195,8 @@ def test_a_pin_keeps_a_version_and_names_what_is_newer(sandbox: Installation) ->
     assert (row["phase"], row["says"]) == ("Succeeded", "pinned to 1.0.0; beacon.v1.1.0 is there")
     assert "pinned to 1.0.0; beacon.v1.1.0 is there" in sandbox.olmf("why", "-n", "nine").stdout
     sandbox.cluster.merge(pin, {"metadata": {"annotations": {VERSION: None}}})
-    assert sandbox.olmf("upgrade", "beacon", "-n", "nine").stdout.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
+    said = sandbox.olmf("upgrade", "beacon", "-n", "nine", "--channel", "fast").stdout
+    assert said.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
     sandbox.olmf("uninstall", "beacon", "-n", "nine")
 
 
