@@ -12,12 +12,12 @@ from typing import Final, Generic, TypeAlias, TypeVar
 import orjson
 
 from eventing.registry.image import Image, image_of, layer_of
-from shared.domain import goyaml
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.parse import parse as parse_bundle
 from shared.domain.catalog.from_bundles import Offer, Published, from_bundles, offer
+from shared.domain.go import yaml as goyaml
 from shared.names import LEFT_OUT
 
 State: TypeAlias = tuple[object, ...]

@@ -13,7 +13,7 @@ import orjson
 import yaml
 
 from shared.adapters.judging import judge
-from shared.domain import goyaml
+from shared.domain.go import yaml as goyaml
 from tests.bench.row import Row
 from tests.bench.timing import ROUNDS, best, of_children
 

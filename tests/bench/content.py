@@ -14,8 +14,8 @@ import orjson
 import yaml
 
 from shared.adapters.content import ImageCatalogs, Puller, Store
-from shared.domain import goyaml
 from shared.domain.bundle.annotations import CONFIGS
+from shared.domain.go import yaml as goyaml
 from shared.ports import ImageSource, Pulled
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children

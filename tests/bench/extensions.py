@@ -17,7 +17,6 @@ from eventing.cli.extension.given import offer_in
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
-from shared.domain import goyaml
 from shared.domain.bundle.model import Files
 from shared.domain.extension.crd_safety.upgrade import problems
 from shared.domain.extension.model import Answer, CatalogView, Request
@@ -25,6 +24,7 @@ from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import Wishes
 from shared.domain.extension.render.render import render
 from shared.domain.extension.resolve import resolve
+from shared.domain.go import yaml as goyaml
 from tests.bench.catalogs import BUNDLES, COMMUNITY
 from tests.bench.row import Row
 from tests.bench.timing import ROUNDS, best

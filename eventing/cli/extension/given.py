@@ -88,7 +88,7 @@ def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
 def located(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The same, each with the file that it is in."""
     from shared.domain.bundle.shape import defect
-    from shared.domain.gostream import parts
+    from shared.domain.go.stream import parts
 
     for path in paths:
         for name, content in _contents(path):

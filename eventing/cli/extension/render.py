@@ -70,7 +70,7 @@ def _config(file: str) -> object:
     """The configuration in a file; None without one."""
     if not file:
         return None
-    from shared.domain import goyaml
+    from shared.domain.go import yaml as goyaml
 
     try:
         found = goyaml.document(Path(file).read_bytes())

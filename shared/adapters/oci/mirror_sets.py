@@ -10,7 +10,7 @@ from typing import Any, Final
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Pulls, Rule
 from shared.api.manifest import ReadOnly
-from shared.domain.gostream import parts
+from shared.domain.go.stream import parts
 
 _NEVER: Final = "NeverContactSource"
 _FIELDS: Final[Mapping[str, Pulls]] = {

@@ -16,7 +16,7 @@ from shared.domain.catalog import registry_api
 from shared.domain.catalog.graph import defect
 from shared.domain.catalog.model import Bundle, Channel, Package
 from shared.domain.catalog.registry_api import Content, Gvk, NotServable
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _KEY: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 _CORE: Final = frozenset({"olm.package", "olm.channel", "olm.bundle", "olm.deprecations"})

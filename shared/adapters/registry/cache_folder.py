@@ -8,7 +8,7 @@ from shared.adapters import files
 from shared.adapters.content import Snapshot, Store, snapshot_of
 from shared.adapters.content.folders import names_of
 from shared.adapters.content.snapshot import BrokenSnapshot, Source, digest_of
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _OURS = ("folder", "catalog", "file-", "lines-", ".aside-")
 

@@ -11,7 +11,7 @@ import orjson
 
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
-from shared.domain import gojson
+from shared.domain.go import json as gojson
 
 
 class Lines:

@@ -14,7 +14,7 @@ from shared.domain.bundle.reading import Documents, Passed
 from shared.domain.bundle.shape import as_object, as_text
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.model import Property
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 from shared.domain.lifecycle import hashes
 from shared.domain.lifecycle.rbac import objects_for
 from shared.domain.lifecycle.strategy import Strategy, strategy_of

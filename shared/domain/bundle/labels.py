@@ -15,7 +15,7 @@ from shared.domain.bundle.annotations import (
     PACKAGE,
     text_of,
 )
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 
 @dataclass(frozen=True, slots=True)

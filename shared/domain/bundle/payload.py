@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
-from shared.domain import goyaml
 from shared.domain.bundle.annotations import KEYS
 from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.model import CSV, BadBundle, Files, UnpackedBundle
 from shared.domain.bundle.shape import defect
+from shared.domain.go import yaml as goyaml
 
 LIMIT: Final = 1024 * 1024
 """Bytes of encoded content that fit a ConfigMap."""

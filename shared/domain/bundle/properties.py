@@ -13,8 +13,8 @@ from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import what_is
 from shared.domain.catalog.model import GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Property
-from shared.domain.goencode import json_text
-from shared.domain.gotext import quoted
+from shared.domain.go.encode import json_text
+from shared.domain.go.text import quoted
 
 _CSV_ANNOTATION: Final = "olm.properties"
 _API_FIELDS: Final = ("group", "kind", "version")

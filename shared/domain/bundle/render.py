@@ -15,7 +15,7 @@ from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.typed import arranged
 from shared.domain.catalog.documents import HEAVY
 from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 

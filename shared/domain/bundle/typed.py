@@ -13,7 +13,7 @@ from shared.api.manifest import Manifest
 from shared.domain.bundle.csvtypes import CSV_TYPES
 from shared.domain.bundle.podtypes import POD_TYPES
 from shared.domain.bundle.quantity import NotAQuantity, canonical
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 from shared.domain.semver.version import InvalidVersion, parse_tolerant
 
 _SCALARS: Final = {"": "text", "b": "boolean", "i": "integer", "l": "integer"}

@@ -20,7 +20,7 @@ from shared.domain.catalog.model import (
     Entry,
 )
 from shared.domain.catalog.verdict import Place
-from shared.domain.gotext import from_base64, quoted
+from shared.domain.go.text import from_base64, quoted
 from shared.domain.semver import Version, version_or_none, why_no_range
 
 _HOG_BYTES: Final = 1024 * 1024

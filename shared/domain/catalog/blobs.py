@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shared.domain import goyaml
 from shared.domain.catalog import image_reference, schemas, shapes
 from shared.domain.catalog.meta import Meta
 from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE, Entry
 from shared.domain.catalog.verdict import Place
-from shared.domain.gotext import quoted
+from shared.domain.go import yaml as goyaml
+from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, parse_version
 from shared.domain.semver.release import InvalidRelease, parse_release
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from shared.domain import gostream
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.blobs import Unreadable
 from shared.domain.catalog.meta import Meta, meta_of, refusal
+from shared.domain.go import stream as gostream
 
 Blob: TypeAlias = Mapping[str, Any]  # why: any JSON values
 """A document as it is written: known fields in a fixed order, empty ones left out."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain import gostream
 from shared.domain.catalog.meta import meta_of, refusal
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
-from shared.domain.gotext import fold
+from shared.domain.go import stream as gostream
+from shared.domain.go.text import fold
 
 HEAVY: Final = frozenset({BUNDLE_OBJECT, CSV_METADATA})
 """Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""

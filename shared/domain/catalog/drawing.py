@@ -10,7 +10,7 @@ from typing import Final
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import identity, name_of
 from shared.domain.catalog.model import PACKAGE, Entry, Package
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidRange, Range, Version, parse_range, parse_version
 
 _UNKNOWN: Final = parse_version("0.0.0")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from shared.domain import goyaml
 from shared.domain.bundle.model import CSV
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA, PACKAGE
-from shared.domain.gotext import quoted
+from shared.domain.go import yaml as goyaml
+from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, Version, parse_version
 from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_release, with_build_as_release
 

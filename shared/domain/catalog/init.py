@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from shared.domain.catalog.config import Blob
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _SIGNATURES: Final = (
     ("image/jpeg", re.compile(rb"\xff\xd8\xff")),

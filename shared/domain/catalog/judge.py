@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from shared.domain import gostream
 from shared.domain.catalog.advice import Advice, advise_document, advise_packages
 from shared.domain.catalog.blobs import Blobs, Unreadable
 from shared.domain.catalog.config import Config
@@ -15,7 +14,8 @@ from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.catalog.soundness import defects
 from shared.domain.catalog.statements import Statements, statement_of
 from shared.domain.catalog.verdict import NOWHERE, Finding, Place, Verdict
-from shared.domain.goencode import json_text
+from shared.domain.go import stream as gostream
+from shared.domain.go.encode import json_text
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.identity import display_name, name_of
 from shared.domain.catalog.model import Channel, Entry
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 
 class UnknownPackage(ValueError):

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 
 from shared.domain.catalog.drawing import Drawing, DrawnChannel, DrawnPackage, Node
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _HEADING: Final = (
     "graph LR",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.domain.gotext import as_opm_prints, quoted
+from shared.domain.go.text import as_opm_prints, quoted
 
 _LIFTED: Final = ("schema", "package", "name")
 _GO_WORDS: Final = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}

@@ -8,7 +8,7 @@ from shared.domain.bundle.render import csv_metadata
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import csv_of
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 NONE: Final = "none"
 ALL: Final = "all"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest
-from shared.domain import goyaml
 from shared.domain.bundle.model import CSV
 from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog.graph import heads
@@ -25,7 +24,8 @@ from shared.domain.catalog.model import (
     Entry,
     Package,
 )
-from shared.domain.goencode import json_text
+from shared.domain.go import yaml as goyaml
+from shared.domain.go.encode import json_text
 from shared.domain.semver import Version, parse_version, version_or_none
 
 Gvk: TypeAlias = tuple[str, str, str]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Protocol
 
-from shared.domain.gotext import fold, from_base64
+from shared.domain.go.text import fold, from_base64
 
 _TEXT_KINDS: Final = frozenset((str, type(None)))
 _WORDS: Final = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}

@@ -10,7 +10,7 @@ from shared.domain.catalog.blobs import BundleBlob, Notice
 from shared.domain.catalog.conversion import ChannelDraft, Drafts, PackageDraft
 from shared.domain.catalog.model import Channel, Entry
 from shared.domain.catalog.verdict import Finding, Place
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver import why_no_range
 
 _ROOT: Final = "invalid index"

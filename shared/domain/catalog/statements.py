@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from shared.domain.catalog import schemas
 from shared.domain.catalog.meta import Meta
 from shared.domain.catalog.model import PACKAGE
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 
 _SHOWN: Final = 200
 """Characters of a value from which on only a digest of it is kept: manifests and icons are of no use in a sentence."""

@@ -9,8 +9,8 @@ from typing import Final
 
 from shared.domain.catalog.config import Blob, Config, ordered
 from shared.domain.catalog.write_yaml import to_yaml
-from shared.domain.goencode import indented_json
-from shared.domain.gotext import quoted
+from shared.domain.go.encode import indented_json
+from shared.domain.go.text import quoted
 
 
 class Form(StrEnum):

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cmp_to_key, lru_cache
 from typing import Any, Final, TypeAlias
 
-from shared.domain.gofloat import yaml_text
-from shared.domain.goscalar import resolve
+from shared.domain.go.float import yaml_text
+from shared.domain.go.scalar import resolve
 
 _WIDTH: Final = 80
 _STEP: Final = 2

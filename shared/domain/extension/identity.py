@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from shared.domain.extension.model import Identity, Installed
 from shared.domain.extension.render.goscalars import name_of_json
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver.release import InvalidRelease, parse_release, with_build_as_release
 from shared.domain.semver.version import InvalidVersion, parse_version
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.domain.extension.conditions import Condition
-from shared.domain.gojson import END, JsonError, loads
-from shared.domain.gotext import quoted
+from shared.domain.go.json import END, JsonError, loads
+from shared.domain.go.text import quoted
 from shared.domain.semver import Version, parse_tolerant, parse_version
 
 CONDITION: Final = "InstalledOLMOperatorsUpgradeable"

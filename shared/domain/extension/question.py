@@ -8,7 +8,7 @@ from typing import Any, Final
 from shared.domain.extension.model import Answer, CatalogView, Installed, Request
 from shared.domain.extension.offer import offer_of
 from shared.domain.extension.resolve import resolve
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.shape import InvalidQuestion, Shape, check
 
 RELEASES = "BundleReleaseSupport"

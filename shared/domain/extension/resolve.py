@@ -11,7 +11,7 @@ from shared.domain.catalog.model import Channel, Entry
 from shared.domain.extension import selector
 from shared.domain.extension.identity import NoIdentity, of_installed
 from shared.domain.extension.model import Answer, Bundle, CatalogView, Identity, Installed, Offer, Request, Step
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidRange, InvalidVersion, parse_constraint, parse_range, parse_version
 from shared.domain.semver.masterminds import Constraint
 

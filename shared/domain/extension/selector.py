@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.groups.selectors import matches
 from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 
 OMIT: Final = object()
 """Marks a field that is left out when it is empty (`omitempty`)."""

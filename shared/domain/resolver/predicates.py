@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from shared.domain.catalog.model import Property
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.resolver.cel import InvalidRule, rule
 from shared.domain.resolver.facts import Gvk, Undecodable, gvk, text
 from shared.domain.resolver.operators import Operator

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver.version import SPACE, InvalidVersion, Version, parse_version, version_or_none
 
 _Test: TypeAlias = Callable[[Version, Version], bool]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver.blang import InvalidRange
 from shared.domain.semver.version import UINT64_MAX, Identifier, InvalidVersion, Version, bounded
 

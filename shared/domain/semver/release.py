@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver.version import Identifier, InvalidVersion, Version, parse_version, prerelease_of
 
 LONGEST_RELEASE: Final = 20

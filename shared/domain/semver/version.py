@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 UINT64_MAX: Final = 2**64 - 1
 """The highest number of a version, and of an identifier that sorts as a number."""

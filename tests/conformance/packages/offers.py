@@ -10,7 +10,7 @@ from pathlib import Path
 from eventing.packages.listing import offered
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest
-from shared.domain import goyaml
+from shared.domain.go import yaml as goyaml
 
 ARCHIVE = Path(__file__).parents[4] / "shared" / "data" / "bundles.tar.zst"
 

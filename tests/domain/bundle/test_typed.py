@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.domain.bundle.typed import MistypedError, arranged
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 
 MINIMAL: dict[str, Any] = {
     "metadata": {},

@@ -9,7 +9,7 @@ import pytest
 
 from shared.domain.catalog.judge import Reading
 from shared.domain.catalog.meta import refusal
-from shared.domain.gostream import parts
+from shared.domain.go.stream import parts
 from tests.kit.fbc import Json, a_bundle, a_channel, a_package, a_property, judged, messages, reading, written
 
 FOLDED = "error unmarshaling JSON: while decoding JSON: "

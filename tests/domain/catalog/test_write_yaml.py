@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain import goyaml
 from shared.domain.catalog.write_yaml import to_yaml
+from shared.domain.go import yaml as goyaml
 from tests.domain.catalog.catalogs import WRITTEN
 
 ANSWERS = [json.loads(line) for line in (WRITTEN / "yaml.jsonl").read_text().splitlines()]

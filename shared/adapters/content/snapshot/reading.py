@@ -26,9 +26,9 @@ from shared.adapters.content.snapshot.form import (
     read_sections,
 )
 from shared.adapters.content.snapshot.identity import is_still
-from shared.domain import gojson
 from shared.domain.catalog.model import Bundle, Package
 from shared.domain.catalog.parse import SickPackage
+from shared.domain.go import json as gojson
 
 Locate = Callable[[str], Path]
 """The file of a name in the store; FileNotFoundError when it was forgotten."""

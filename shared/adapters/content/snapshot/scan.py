@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from shared.domain import gostream
 from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, light, spelled
 from shared.domain.catalog.meta import refusal
+from shared.domain.go import stream as gostream
 
 _CHUNK_BYTES: Final = 512 * 1024
 _BOUNDARY: Final = b"}\n"

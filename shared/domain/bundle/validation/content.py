@@ -17,7 +17,7 @@ from shared.domain.bundle.validation.finding import ERROR, Finding, plain, warne
 from shared.domain.bundle.validation.form import HELM, REGISTRY, media_type
 from shared.domain.bundle.validation.metadata import object_metadata
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 SUPPORTED: Final = {
     **dict.fromkeys(

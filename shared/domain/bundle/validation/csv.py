@@ -11,7 +11,7 @@ from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.validation.examples import examples
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, parse_version
 from shared.domain.syntax import LABEL_VALUE, SUBDOMAIN
 

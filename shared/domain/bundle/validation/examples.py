@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from shared.domain import gojson
 from shared.domain.bundle.apis import Api, described
 from shared.domain.bundle.shape import as_list, as_object, is_deep
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
+from shared.domain.go import json as gojson
 
 _KEYS: Final = ("alm-examples", "olm.examples")
 

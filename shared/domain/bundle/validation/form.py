@@ -19,7 +19,7 @@ from shared.domain.bundle.shape import as_object
 from shared.domain.bundle.validation.dependencies import dependencies
 from shared.domain.bundle.validation.finding import Finding, plain, warned
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 REGISTRY: Final = "registry+v1"
 HELM: Final = "helm"

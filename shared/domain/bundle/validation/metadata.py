@@ -7,7 +7,7 @@ from typing import Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_object
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN
 
 _ANNOTATION_BYTES: Final = 256 * 1024

@@ -11,7 +11,7 @@ from shared.domain.bundle.validation.csv import min_kube_version
 from shared.domain.bundle.validation.finding import WARNING, Finding, about
 from shared.domain.bundle.validation.removed_apis import removed_apis
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 CAPABILITIES: Final = ("Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot")
 CATEGORIES: Final = (

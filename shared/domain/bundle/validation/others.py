@@ -11,7 +11,7 @@ from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.csv import cased
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _PERCENT: Final = re.compile(r"0*([0-9]+)%")
 _BUDGET_VERBS: Final = {"create", "update", "patch", "*"}

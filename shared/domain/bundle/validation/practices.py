@@ -11,7 +11,7 @@ from shared.domain.bundle.annotations import CHANNELS, text_of
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.validation.finding import WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _NAMING: Final = "https://olm.operatorframework.io/docs/best-practices/channel-naming/"
 _CHANNEL: Final = re.compile(r"(candidate|fast|stable)")

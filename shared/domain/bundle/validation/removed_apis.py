@@ -13,7 +13,7 @@ from shared.domain.bundle.model import CRD
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, Level, about
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, parse_tolerant
 
 _GUIDE: Final = "https://kubernetes.io/docs/reference/using-api/deprecation-guide/"

@@ -15,7 +15,7 @@ from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.catalog.image_reference import why_not
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _LIMIT: Final = 1024 * 1024
 _NEAR: Final = 0.85

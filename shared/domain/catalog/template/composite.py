@@ -14,7 +14,7 @@ from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.template import basic, semver
 from shared.domain.catalog.template.source import TemplateError, first_document
-from shared.domain.gotext import fold, quoted
+from shared.domain.go.text import fold, quoted
 
 CATALOGS: Final = "olm.composite.catalogs"
 COMPONENTS: Final = "olm.composite"

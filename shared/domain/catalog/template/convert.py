@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from shared.domain import gostream
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob, ordered
 from shared.domain.catalog.meta import Meta, meta_of, refusal
@@ -13,7 +12,8 @@ from shared.domain.catalog.template import basic, substitutes
 from shared.domain.catalog.template.source import TemplateError
 from shared.domain.catalog.write import Form
 from shared.domain.catalog.write_yaml import to_yaml
-from shared.domain.goencode import indented_json
+from shared.domain.go import stream as gostream
+from shared.domain.go.encode import indented_json
 
 TYPES: Final = ("basic", "substitutes")
 

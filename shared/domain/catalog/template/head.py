@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.domain.catalog.config import Blob
-from shared.domain.gotext import from_base64
+from shared.domain.go.text import from_base64
 
 
 def package_of(name: str, default_channel: str, csv: Mapping[str, Any] | None) -> Blob:

@@ -11,7 +11,7 @@ from shared.domain.catalog.identity import InvalidBundle, identity, name_of, ver
 from shared.domain.catalog.template.head import package_of
 from shared.domain.catalog.template.source import Rendered, RenderImage, TemplateError
 from shared.domain.catalog.template.wishes import ARCHETYPES, SCHEMA, Kind, Wishes, read
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver.release import VersionRelease
 
 __all__ = ["SCHEMA", "images", "render"]

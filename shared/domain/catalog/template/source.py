@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from shared.domain import gostream
 from shared.domain.catalog import shapes
 from shared.domain.catalog.blobs import Unreadable
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.meta import meta_of, refusal
-from shared.domain.gotext import quoted
+from shared.domain.go import stream as gostream
+from shared.domain.go.text import quoted
 
 
 class TemplateError(ValueError):

@@ -10,7 +10,7 @@ from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import InvalidBundle, name_of, version_release
 from shared.domain.catalog.judge import why_invalid
 from shared.domain.catalog.template.source import RenderImage, TemplateError, entries_of, parsed
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 SCHEMA: Final = "olm.template.substitutes"
 _SUBSTITUTE: Final = shapes.struct("substitutes.Substitute", "name base")

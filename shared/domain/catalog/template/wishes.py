@@ -10,7 +10,7 @@ from typing import Any, Final
 from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.template.source import TemplateError, first_document
-from shared.domain.gotext import fold, quoted
+from shared.domain.go.text import fold, quoted
 
 SCHEMA: Final = "olm.semver"
 ARCHETYPES: Final = ("candidate", "fast", "stable")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 
 _SILENT_WHEN_EMPTY: Final = frozenset(
     {

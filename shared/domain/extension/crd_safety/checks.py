@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from shared.api.manifest import ReadOnly
 from shared.domain.extension.crd_safety.canonical import canonical, has_addresses, raw
 from shared.domain.extension.crd_safety.wording import worded
-from shared.domain.gofloat import plain_text
-from shared.domain.gotext import quoted
+from shared.domain.go.float import plain_text
+from shared.domain.go.text import quoted
 
 
 class Finding(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from shared.domain.extension.crd_safety.canonical import raw
-from shared.domain.gofloat import plain_text
-from shared.domain.gotext import quoted
+from shared.domain.go.float import plain_text
+from shared.domain.go.text import quoted
 
 Value: TypeAlias = Any  # why: any JSON value
 

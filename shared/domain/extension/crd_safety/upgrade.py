@@ -11,7 +11,7 @@ from typing import Final
 from shared.api.manifest import ReadOnly, name_of
 from shared.domain.extension.crd_safety.checks import Finding, compare
 from shared.domain.extension.crd_safety.flatten import flatten
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 _KUBE: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from shared.domain.extension.crd_safety.canonical import POINTERS, raw
-from shared.domain.gofloat import plain_text
-from shared.domain.gotext import quoted
+from shared.domain.go.float import plain_text
+from shared.domain.go.text import quoted
 
 _KEYWORDS: Final = (
     "id", "$schema", "$ref", "format", "title", "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "multipleOf",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from shared.domain.extension.phases.order import Phase
-from shared.domain.goencode import json_text
+from shared.domain.go.encode import json_text
 
 
 def phase_digest(phase: Phase) -> str:

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from shared import kinds, names
 from shared.api.manifest import Manifest
-from shared.domain import gojson
 from shared.domain.extension.phases.order import Phase
-from shared.domain.goencode import json_text
+from shared.domain.go import json as gojson
+from shared.domain.go.encode import json_text
 
 FULL: Final = 900 * 1024
 """Bytes of a Secret: with base64 and metadata it stays below the 1.5 MiB of etcd."""

@@ -10,8 +10,8 @@ from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata
 from shared.domain.extension.conditions import Status
 from shared.domain.extension.phases.order import group_version
 from shared.domain.extension.selector import selects
-from shared.domain.goencode import json_text
-from shared.domain.gotext import quoted
+from shared.domain.go.encode import json_text
+from shared.domain.go.text import quoted
 
 
 @dataclass(frozen=True, slots=True)

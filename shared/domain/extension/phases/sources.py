@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.extension.phases.order import Phase
 from shared.domain.extension.phases.packing import Unreadable, unpack
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 Secrets: TypeAlias = Mapping[tuple[str, str], ReadOnly]
 """By namespace and name, as far as they are there."""

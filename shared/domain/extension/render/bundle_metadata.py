@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from shared.api.manifest import Manifest, ReadOnly
-from shared.domain import gojson, goyaml
 from shared.domain.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE, text_of
 from shared.domain.bundle.model import Files
 from shared.domain.extension.render.goscalars import name_of_json
 from shared.domain.extension.render.model import NotRenderedError
 from shared.domain.extension.render.yaml_places import told
-from shared.domain.goencode import json_text
+from shared.domain.go import json as gojson
+from shared.domain.go import yaml as goyaml
+from shared.domain.go.encode import json_text
 
 _ANNOTATIONS: Final = "metadata/annotations.yaml"
 _PROPERTIES: Final = "metadata/properties.yaml"

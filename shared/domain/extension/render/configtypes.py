@@ -9,7 +9,7 @@ from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.extension.render.decoding import check_object
 from shared.domain.extension.render.gotypes import converted
 from shared.domain.extension.render.typetables import structs
-from shared.domain.gotext import fold
+from shared.domain.go.text import fold
 
 _CONFIG: Final = "SubscriptionConfig"
 _MEANT: Final = ("nodeSelector",)

@@ -26,7 +26,7 @@ from shared.domain.extension.render.model import (
     Wishes,
 )  # fmt: skip
 from shared.domain.extension.render.schema import Checker, Failure
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 
 @dataclass(frozen=True, slots=True)

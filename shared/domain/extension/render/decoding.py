@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from shared.domain.extension.render.goscalars import MisfitError, Reader, name_of_json, quantity, time
 from shared.domain.extension.render.typetables import structs
-from shared.domain.gofloat import json_text
-from shared.domain.gotext import fold
+from shared.domain.go.float import json_text
+from shared.domain.go.text import fold
 
 _BITS: Final = {"i": 31, "l": 63}
 _NAMES: Final = {

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from shared.domain.bundle.quantity import NotAQuantity, canonical
-from shared.domain.gofloat import json_text
-from shared.domain.gotext import quoted
+from shared.domain.go.float import json_text
+from shared.domain.go.text import quoted
 from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
 
 Reader: TypeAlias = Callable[[Any], Any]  # why: any JSON value

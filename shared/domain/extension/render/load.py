@@ -7,7 +7,6 @@ from typing import Final
 
 from shared import kinds
 from shared.api.manifest import Manifest
-from shared.domain import gojson, gostream
 from shared.domain.bundle.model import Files
 from shared.domain.bundle.reading import FILE_BYTES
 from shared.domain.extension.render.bundle_metadata import package_of, with_properties
@@ -16,8 +15,10 @@ from shared.domain.extension.render.goscalars import MisfitError, name_of_json
 from shared.domain.extension.render.gotypes import converted
 from shared.domain.extension.render.model import Bundle, NotRenderedError
 from shared.domain.extension.render.yaml_places import told_with_line
-from shared.domain.goencode import json_text
-from shared.domain.gotext import quoted
+from shared.domain.go import json as gojson
+from shared.domain.go import stream as gostream
+from shared.domain.go.encode import json_text
+from shared.domain.go.text import quoted
 
 MANIFESTS: Final = "manifests"
 _CSV: Final = kinds.CLUSTER_SERVICE_VERSION.kind

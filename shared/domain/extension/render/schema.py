@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from shared.domain.extension.render.timestamps import time_problem
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 Schema: TypeAlias = Mapping[str, Any]
 """A schema as JSON; `$ref` names a schema of `definitions_of`."""

@@ -10,7 +10,7 @@ from shared.api.manifest import name_of
 from shared.domain.extension.render import webhook_validation as webhooks
 from shared.domain.extension.render.additional import is_supported
 from shared.domain.extension.render.model import Bundle, NotRenderedError
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 Check: TypeAlias = Callable[[Bundle], Iterable[str]]
 

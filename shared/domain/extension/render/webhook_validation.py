@@ -9,7 +9,7 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.extension.render.model import ALL, Bundle
 from shared.domain.extension.render.webhooks import CONVERSION, deployment_of
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 from shared.domain.syntax import SUBDOMAIN
 
 _FORBIDDEN_GROUPS: Final = ("*", "olm.operatorframework.io")

@@ -7,7 +7,8 @@ from typing import Final
 
 import yaml
 
-from shared.domain import gostream, goyaml
+from shared.domain.go import stream as gostream
+from shared.domain.go import yaml as goyaml
 
 _SEPARATOR: Final = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain import gostream
-from shared.domain.goyaml import YamlError, load, load_value
+from shared.domain.go import stream as gostream
+from shared.domain.go.yaml import YamlError, load, load_value
 
-_CASES = Path(__file__).parents[3] / "shared" / "spec" / "yaml-fidelity-cases.jsonl"
+_CASES = Path(__file__).parents[4] / "shared" / "spec" / "yaml-fidelity-cases.jsonl"
 _KEPT_AS_WRITTEN = {'{"a":1e400}', '{"a":"\\ud800"}'}
 """Recorded with a reader that does not decode JSON; that of catalogs does (a half of a pair becomes U+FFFD)."""
 

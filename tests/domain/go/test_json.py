@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain import gojson
-from shared.domain.gojson import JsonError
+from shared.domain.go import json as gojson
+from shared.domain.go.json import JsonError
 
 
 def slowly(content: bytes) -> object:

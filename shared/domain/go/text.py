@@ -6,7 +6,7 @@ import binascii
 from functools import lru_cache
 from typing import Any, Final
 
-from shared.domain.gofloat import plain_text
+from shared.domain.go.float import plain_text
 
 _ESCAPES: Final = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", '"': '\\"', "\\": "\\\\",

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import orjson
 
-from shared.domain import gojson, goyaml
+from shared.domain.go import json as gojson
+from shared.domain.go import yaml as goyaml
 
 _LOOK_AHEAD: Final = 4096
 _AMBIGUOUS: Final = 2

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from shared.domain.gotext import quoted
+from shared.domain.go.text import quoted
 
 LARGEST: Final = 128 * 2**20
 """Maximum size of one object of a stream, in bytes, which limits the memory."""

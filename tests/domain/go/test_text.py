@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.gotext import as_opm_prints, fold, from_base64, quoted
+from shared.domain.go.text import as_opm_prints, fold, from_base64, quoted
 
 
 @pytest.mark.parametrize(

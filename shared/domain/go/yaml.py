@@ -11,9 +11,9 @@ import yaml
 from yaml._yaml import CParser
 
 from shared.api.manifest import Manifest
-from shared.domain.goalias import is_excessive
-from shared.domain.goscalar import ScalarError, key_text, plain, resolve, tagged
-from shared.domain.goscalar import json_value as value_of
+from shared.domain.go.alias import is_excessive
+from shared.domain.go.scalar import ScalarError, key_text, plain, resolve, tagged
+from shared.domain.go.scalar import json_value as value_of
 
 _OF_JSON: Final = ("unsupported map key", "json: ")
 _COLONS: Final = 50

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.goencode import indented_json, json_text
+from shared.domain.go.encode import indented_json, json_text
 
 
 @pytest.mark.parametrize(

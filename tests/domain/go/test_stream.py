@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain import gojson, gostream
+from shared.domain.go import json as gojson
+from shared.domain.go import stream as gostream
 
 
 def no_lists(value: Any) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.gofloat import json_text, yaml_text
+from shared.domain.go.float import json_text, yaml_text
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import orjson
 
-from shared.domain.gofloat import json_text as number_text
+from shared.domain.go.float import json_text as number_text
 
 _INDENT: Final = 4
 _SEPARATORS: Final = (("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029"))
