@@ -124,8 +124,7 @@ def test_a_namespace_goes_with_all_that_it_had(installation: Installation, names
 
 def test_an_automatic_plan_does_not_wait_for_a_manual_neighbour(installation: Installation, namespace: str) -> None:
     install_neighbours(installation, namespace)
-    beacon = installed_csv(installation, namespace, "beacon")
-    installation.until_phase(beacon, namespace)
+    installation.until_phase("beacon.v1.0.0", namespace)
     assert pending_plan(installation, namespace, "tide.v1.0.0")["spec"]["clusterServiceVersionNames"] == ["tide.v1.0.0"]
 
 
@@ -179,7 +178,7 @@ def install_neighbours(installation: Installation, namespace: str) -> None:
     """Tide by hand and beacon by itself, in one namespace; resolved together."""
     installation.apply(
         a_subscription("tide", namespace, installPlanApproval="Manual"),
-        a_subscription("beacon", namespace),
+        a_subscription("beacon", namespace, channel="stable"),
         an_operator_group(namespace, targets=(namespace,)),
     )
 
@@ -202,10 +201,3 @@ def approve(installation: Installation, plan: Manifest) -> None:
     """As a person does."""
     meta = plan["metadata"]
     installation.cluster.merge(INSTALL_PLAN.ref(meta["name"], meta["namespace"]), {"spec": {"approved": True}})
-
-
-def installed_csv(installation: Installation, namespace: str, subscription: str) -> str:
-    """What a Subscription installed, as soon as it did."""
-    ref = SUBSCRIPTION.ref(subscription, namespace)
-    found = installation.until(ref, lambda each: (each.get("status") or {}).get("installedCSV"), "an installed version")
-    return str(found["status"]["installedCSV"])
