@@ -16,7 +16,7 @@ Keys (all begin with `olmf:`)
                                  `direct` before any of `bulk`
     blocked:<ref>          set   entries in line whose ref is held
     held                   hash  ref -> token|worker|entry
-    leases                 zset  held refs, by the end of their lease in ms of Redis' clock; sweeps renew it
+    leases                 zset  held refs, by the end of their lease in ms of Redis' clock
     delayed                zset  entries by the time at which they are due
     dead, parked:<ref>     zset, set  dead letters by the time at which they were parked; those of one ref
     token, sequence        the last fencing token (microseconds, never backwards); the last place in line
@@ -46,7 +46,7 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
     1  An entry is in at most one of ready, blocked, delayed, dead.
     2  A ref has at most one claim; a later claim has a greater token, even after FLUSHALL.
     3  Events that arrive while an entry runs make it run exactly once more, with every cause (32 by name, all counted).
-    4  Only the token that holds the ref can extend, finish, or get permission to write.
+    4  Only the token that holds the ref can renew its lease, finish, or get permission to write.
     5  Any event but an own one ends a delay early. Only success resets the count of failures.
     6  `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released, with its
        count at zero, by the next event of its ref that is not its own, or by a person.
@@ -60,7 +60,8 @@ Sharp edges
     - An own event is recognised by its id, so only when the watch uses predictable ids (`events.change_id`).
       With Knative ids are random: there a failing step that writes a status runs again at once, until its status
       is equal to the previous one and nothing is written.
-    - A call that lost its connection is repeated: `finish` may then return False for a run that it has ended.
+    - A call that lost its connection is repeated: `finish` may then return False for a run that it has ended, and
+      `claim` may hold a ref for nobody, until that lease ends: a worker renews only the claim that it runs.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
     - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
     - RQ's list of failed jobs mirrors the dead letters; it is written after the script, so a kill between the two

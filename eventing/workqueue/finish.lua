@@ -8,8 +8,7 @@ local journal, journal_length, record, run_id, wrote, ended, took, trace = unpac
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
-local held = call('HGET', HELD, ref)
-if not held or string.sub(held, 1, #token + 1) ~= token .. '|' then return false end
+if not claim_of(ref, token) then return false end
 if only_expired == '1' and tonumber(call('ZSCORE', LEASES, ref) or 0) > now then return false end
 if record ~= '' and journal ~= '' then call('XADD', journal, 'MAXLEN', '~', journal_length, '*', 'run', record) end
 

@@ -25,6 +25,12 @@ end
 
 local function has_line(text, line) return text and string.find('\n' .. text .. '\n', '\n' .. line .. '\n', 1, true) end
 
+-- The claim of a ref, only if this token holds it.
+local function claim_of(ref, token)
+  local held = call('HGET', HELD, ref)
+  return held and string.sub(held, 1, #token + 1) == token .. '|' and held
+end
+
 -- Wakes one waiting drainer of the group.
 local function ring(group)
   if call('LLEN', 'olmf:bell:' .. group) == 0 then call('RPUSH', 'olmf:bell:' .. group, 1) end

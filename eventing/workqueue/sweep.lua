@@ -1,14 +1,8 @@
--- ARGV: a worker known to be lost (or ''), the calling worker, the lease in ms to which its claims are renewed (0: not).
+-- ARGV: a worker known to be lost (or ''), then ref, token and new lease in ms of the claim to renew (ref '': none).
 -- Puts due jobs in line and wakes the drainers of groups with ready jobs.
 -- Returns the ms until the next delay or lease ends (-1: none), then entry, token, attempts of each lost run.
-local lost_worker, asker, lease, limit = ARGV[1], ARGV[2], tonumber(ARGV[3]), 500
-if lease > 0 then
-  for _, held in ipairs(call('HVALS', HELD)) do
-    local worker, entry = held:match('^%d+|([^|]*)|(.*)$')
-    local _, ref = parts(entry)
-    if worker == asker then call('ZADD', LEASES, now + lease, ref) end
-  end
-end
+local lost_worker, running, token, lease, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), 500
+if claim_of(running, token) then call('ZADD', LEASES, now + lease, running) end
 for _, entry in ipairs(call('ZRANGEBYSCORE', DELAYED, '-inf', now, 'LIMIT', 0, limit)) do
   line_up(entry, call('HGET', job_key(entry), 'due') or now)
 end

@@ -39,13 +39,14 @@ class WorkQueue:
     def __init__(self, client: Redis, settings: Settings, *, worker: str = "", is_renewing: bool = False) -> None:
         """`worker` is the name of the claimer.
 
-        With `is_renewing` it sweeps all the time, which renews its claims: so its leases can be
-        short, and its jobs run again soon after it was killed.
+        With `is_renewing` it has one claim at a time and sweeps all the time, which renews that claim: so its leases
+        can be short, and its jobs run again soon after it was killed.
         """
         self.client = client
         self.worker = worker or f"anonymous-{secrets.token_hex(4)}"
         self._settings = settings
         self._is_renewing = is_renewing
+        self._running: Claim | None = None
         self._lease_seconds = min(settings.lease_seconds, RENEWED_LEASE_SECONDS if is_renewing else math.inf)
         self._sweep_seconds = min(1.0, self._lease_seconds / 4)
         self._journal = JOURNAL if settings.journal_bytes else ""
@@ -79,22 +80,20 @@ class WorkQueue:
             return None
         entry, token, lane, causes, count, attempt, waited, trace = answer
         job = job_of(entry.decode(), _lane(lane))
-        return Claim(
+        self._running = Claim(
             step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
             causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
             trace=trace.decode(),
         )  # fmt: skip
+        return self._running
 
     def is_held(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
         """Whether the lease is still valid; called before every write. If the run is lost, `jobs` are rung for it."""
-        return bool(run(self.client, "hold", str(claim.ref), claim.token, 0, *_told(jobs)))
-
-    def extend(self, claim: Claim) -> bool:
-        """Renew the full lease from now; False when it is lost."""
-        return bool(run(self.client, "hold", str(claim.ref), claim.token, self._lease_ms))
+        return bool(run(self.client, "hold", str(claim.ref), claim.token, *_told(jobs)))
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
         """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost."""
+        self._running = None
         if result.failure == "lost":
             return False
         entry = entry_of(Job(claim.step, claim.ref))
@@ -115,8 +114,9 @@ class WorkQueue:
 
         With `lost_worker` every run of that worker is taken back at once; `message` says why it was lost.
         """
-        renewed_ms = self._lease_ms if self._is_renewing and not lost_worker else 0
-        nearest, lost = run(self.client, "sweep", lost_worker, self.worker, renewed_ms)
+        running = self._running if self._is_renewing else None
+        renewed = (str(running.ref), running.token, self._lease_ms) if running else ("", "", 0)
+        nearest, lost = run(self.client, "sweep", lost_worker, *renewed)
         said = message or "its worker is lost: it neither ended the run nor renewed its lease"
         for entry, token, attempts in lost:
             result = RunResult(run_id="", record=b"", message=said)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from eventing.workqueue import WorkQueue
+from eventing.workqueue.scripts import run
 from shared.config import Settings
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
@@ -71,7 +70,6 @@ def test_a_fenced_worker_can_neither_write_nor_release(rig: Rig) -> None:
     successor = rig.claim()
 
     assert not rig.queue.is_held(lost)
-    assert not rig.queue.extend(lost)
     assert not rig.queue.finish(lost, a_result(record=b"stale", jobs=(a_job("emitted"),)))
 
     assert rig.queue.is_held(successor)
@@ -95,15 +93,6 @@ def test_a_run_that_says_its_lease_is_lost_stores_nothing(rig: Rig) -> None:
     assert rig.queue.is_held(claim)
 
 
-def test_extending_renews_the_lease(rig: Rig) -> None:
-    rig.queue.add([a_job()], "event")
-    claim = rig.claim()
-    rig.client.zadd("olmf:leases", {str(claim.ref): _redis_ms(rig) + 30_000})
-
-    assert rig.queue.extend(claim)
-    assert (rig.client.zscore("olmf:leases", str(claim.ref)) or 0) > _redis_ms(rig) + 50_000
-
-
 def test_a_sweep_spares_a_lease_that_lasts(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     claim = rig.claim()
@@ -113,7 +102,7 @@ def test_a_sweep_spares_a_lease_that_lasts(rig: Rig) -> None:
 
 
 def test_a_worker_that_renews_has_short_leases_and_keeps_them_by_sweeping(rig: Rig) -> None:
-    renewing = WorkQueue(rig.client, Settings(lease_seconds=60), worker="renewing", is_renewing=True)
+    renewing = a_renewing_queue(rig)
     rig.queue.add([a_job("mine"), a_job("theirs")], "event")
     mine, theirs = renewing.claim(GROUPS), rig.claim()
     assert mine
@@ -127,14 +116,39 @@ def test_a_worker_that_renews_has_short_leases_and_keeps_them_by_sweeping(rig: R
     assert rig.states() == {"running": ["mine"], "delayed": ["theirs"]}
 
 
+def test_a_claim_whose_answer_was_lost_is_not_renewed(rig: Rig) -> None:
+    renewing = a_renewing_queue(rig)
+    rig.queue.add([a_job("unheard"), a_job("running")], "event")
+    run(rig.client, "claim", renewing.worker, 10_000, *GROUPS)
+    assert renewing.claim(GROUPS)
+    rig.end_leases()
+
+    renewing.sweep()
+
+    assert rig.states() == {"running": ["running"], "delayed": ["unheard"]}
+
+
+def test_a_run_that_gave_up_because_its_lease_was_over_is_not_renewed(rig: Rig) -> None:
+    renewing = a_renewing_queue(rig)
+    rig.queue.add([a_job()], "event")
+    claim = renewing.claim(GROUPS)
+    assert claim
+    rig.end_leases()
+    assert not renewing.finish(claim, a_result(failure="lost"))
+
+    renewing.sweep()
+
+    assert rig.states() == {"delayed": ["one"]}
+
+
 def test_a_sweep_returns_in_time_to_renew(rig: Rig) -> None:
     assert WorkQueue(rig.client, Settings(lease_seconds=2), is_renewing=True).sweep() == 0.5
 
 
-def test_a_lease_extended_while_it_is_swept_is_spared(rig: Rig) -> None:
+def test_a_lease_renewed_while_it_is_swept_is_spared(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     claim = rig.claim()
-    entry = f"{claim.step}|{claim.ref}"  # the second half of a sweep that saw the lease before it was extended
+    entry = f"{claim.step}|{claim.ref}"  # the second half of a sweep that saw the lease before it was renewed
 
     assert not rig.queue._finish(entry, claim.token, a_result(), failure="timeout", delay=None, only_expired=True)
     assert rig.queue.is_held(claim)
@@ -164,16 +178,19 @@ def test_tokens_grow_even_when_redis_forgets_them(rig: Rig) -> None:
     assert tokens == sorted(set(tokens))
 
 
-@pytest.mark.parametrize("act", ["is_held", "extend"])
-def test_after_flushall_no_old_claim_holds(rig: Rig, act: str) -> None:
+def test_after_flushall_no_old_claim_holds(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     claim = rig.claim()
     rig.client.flushall()
 
-    assert not getattr(rig.queue, act)(claim)
+    assert not rig.queue.is_held(claim)
     assert not rig.queue.finish(claim, a_result())
     assert rig.queue.add([a_job()], "event").fresh == 1
     assert rig.claim().ref == claim.ref
+
+
+def a_renewing_queue(rig: Rig) -> WorkQueue:
+    return WorkQueue(rig.client, Settings(lease_seconds=60), worker="renewing", is_renewing=True)
 
 
 def _redis_ms(rig: Rig) -> int:
