@@ -27,10 +27,11 @@ def existing(
     """The ClusterServiceVersions that count, copies aside. IncoherentCSVs.
 
     Whole is as in OLM. Otherwise a version whose successor is there only waits for its deletion, and binds nobody (§13
-    B11).
+    B11), unless a Subscription still has it installed. A copy is nobody's successor (§13 B25).
     """
     owners = {_installed_csv(one): name_of(one) for one in subscriptions}
-    leaving = _failing(csvs, groups) if is_whole else {_spec(csv).get("replaces") for csv in csvs}
+    replaced = {_spec(csv).get("replaces") for csv in csvs if not is_copy(csv)}
+    leaving = _failing(csvs, groups) if is_whole else replaced - owners.keys()
     return tuple(
         Installed(
             name_of(csv),

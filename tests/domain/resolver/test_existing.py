@@ -88,6 +88,28 @@ def test_apart_what_is_being_replaced_binds_nobody() -> None:
     assert names(csv("a.v1"), csv("a.v2", replaces="a.v1"), groups=[], is_whole=False) == ["a.v2"]
 
 
+def a_copy(name: str, **spec: str) -> Blob:
+    copy = csv(name, **spec)
+    copy["metadata"]["labels"] = {"olm.copiedFrom": "else"}
+    return copy
+
+
+@pytest.mark.parametrize(
+    "successor",
+    [
+        pytest.param(a_copy("a.v2", replaces="a.v1"), id="resolver.md 13 B25: a copy is nobody's successor"),
+        pytest.param(
+            csv("b.v1", replaces="a.v1"),
+            id="resolver.md 13 B11: what a Subscription has installed stays, whoever claims to replace it",
+        ),
+    ],
+)
+def test_what_is_installed_is_not_installed_again(successor: Blob) -> None:
+    here = catalog(package("a", line("a", 1)))
+    asked = ask(here, subs=[sub("a", installed="a.v1")], csvs=[csv("a.v1"), successor], whole=False)
+    assert chosen(asked) == []
+
+
 def test_a_successor_of_what_failed_can_be_had() -> None:
     """resolver.md 12 rows 81 and 82."""
     here = catalog(package("a", line("a", 3), v3=[gives("K")]))
