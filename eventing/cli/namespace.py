@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
 Row = dict[str, object]
-COLUMNS = ("subscription", "version", "phase", "since", "next try", "says")
+COLUMNS = ("subscription", "version", "phase", "since", "nextTry", "says")
 MOST_ROWS = 25
 MOST_NAMES = 30
 MOST_PLANS = 5
@@ -46,22 +46,22 @@ def waiting(rows: Iterable[Row], book: Book, jobs: Sequence[Listed]) -> list[Row
 def standing_of(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     """Where the package of one row stands; since when and until when, if it waits; nothing for an empty row."""
     if not row:
-        return {"stands": "", "approve": "", "plan": "", "reason": "", "since": "", "next try": ""}
-    patient = next(iter(waiting([row], book, jobs)), {"since": "", "next try": ""})
+        return {"stands": "", "approve": "", "plan": "", "reason": "", "since": "", "nextTry": ""}
+    patient = next(iter(waiting([row], book, jobs)), {"since": "", "nextTry": ""})
     said = " ".join(filter(None, (str(row["version"]), str(row["phase"]))))
     return {
         "stands": ": ".join(filter(None, (said, str(row["says"])))),
         "approve": _approve(row),
         **{key: row.get(key, "") for key in ("plan", "reason")},
-        **{key: patient[key] for key in ("since", "next try")},
+        **{key: patient[key] for key in ("since", "nextTry")},
     }
 
 
 def told_of(standing: Row) -> Iterator[str]:
     """The same as paragraphs."""
     if standing["stands"]:
-        waits = f"\n  since {standing['since'] or 'unknown'}, next try: {standing['next try']}"
-        yield f"stands at: {standing['stands']}{waits if standing['next try'] else ''}"
+        waits = f"\n  since {standing['since'] or 'unknown'}, next try: {standing['nextTry']}"
+        yield f"stands at: {standing['stands']}{waits if standing['nextTry'] else ''}"
     if standing["approve"]:
         yield f"waits for approval: {standing['approve']}"
 
@@ -75,13 +75,13 @@ def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     """Since when and until when it waits: as its steps said, else as its status says."""
     stuck = next(_stuck(row, book, jobs), None)
     if row.get("plan"):
-        return {"next try": "when approved", "since": row.get("since") or (stuck.since if stuck else "")}
+        return {"nextTry": "when approved", "since": row.get("since") or (stuck.since if stuck else "")}
     due = _catalog_due(row, jobs)
     if stuck is None:
-        return {"next try": _when(due), "since": row.get("since", "")}
+        return {"nextTry": _when(due), "since": row.get("since", "")}
     when = "`olmf queue retry`" if stuck.attempts else _when(stuck.next_try or due)
     says = row["says"] or stuck.waits_for or stuck.verdict
-    return {"since": stuck.since or row.get("since", ""), "next try": when, "says": says}
+    return {"since": stuck.since or row.get("since", ""), "nextTry": when, "says": says}
 
 
 def _when(at: datetime | None) -> str:

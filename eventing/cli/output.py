@@ -39,7 +39,7 @@ def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: 
 
     On a terminal (of `screen` columns) the last column is cut to what is left; for anybody else nothing is.
     """
-    lines = [[column.upper() for column in columns]]
+    lines = [[heading(column) for column in columns]]
     lines += [[" ".join(str(row.get(column, "")).split()) for column in columns] for row in rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     screen = screen or _screen()
@@ -48,6 +48,11 @@ def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: 
     for *cells, says in lines:
         padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
         sys.stdout.write(_GAP.join([*padded, _cut(says, last)]).rstrip() + "\n")
+
+
+def heading(column: str) -> str:
+    """The heading of a column, as kubectl writes it: `nextTry` becomes `NEXT TRY`."""
+    return "".join(f" {letter}" if letter.isupper() else letter.upper() for letter in column)
 
 
 def fitted(line: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -11,8 +10,7 @@ import msgspec
 from eventing.journal.records import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(msgspec.Struct, frozen=True, rename="camel"):
     """One fact, and what caused it."""
 
     kind: Literal["write", "run", "event", "unknown", "folded"]
@@ -22,8 +20,7 @@ class Node:
     causes: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stuck:
+class Stuck(msgspec.Struct, frozen=True, rename="camel"):
     """How the last run of a step on the object ended, when it is not simply done."""
 
     step: str
@@ -38,8 +35,7 @@ class Stuck:
     """Failures in a row of a dead letter, which nobody tries again before an event or a person releases it; else 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(msgspec.Struct, frozen=True, rename="camel"):
     """The answer for one object."""
 
     ref: str

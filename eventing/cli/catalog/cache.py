@@ -61,8 +61,8 @@ def list_catalogs(output: OutputOption = "table") -> None:
         except (BrokenSnapshot, FileNotFoundError):
             continue  # gone, or of no use: it is made again when somebody asks for it
         origin = snapshot.header.folder or name.removeprefix(IMAGE).replace("-", ":", 1)
-        rows.append({"catalog": origin, "packages": len(snapshot.names), "files": len(snapshot.files), "kept as": name})
-    show(rows, output, columns=("catalog", "packages", "files", "kept as"))
+        rows.append({"catalog": origin, "packages": len(snapshot.names), "files": len(snapshot.files), "keptAs": name})
+    show(rows, output, columns=("catalog", "packages", "files", "keptAs"))
     sys.stderr.write(f"{store.size() / _MEGABYTE:.1f} MB in {store.folder}\n")
 
 

@@ -12,6 +12,7 @@ import typer
 from eventing.cli.catalog.pulling import is_lax, pulling
 from eventing.cli.catalog.source import STDIN, CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.output import document, heading
 
 if TYPE_CHECKING:
     from shared.adapters.content import Snapshot, Store
@@ -155,19 +156,13 @@ def _check(found: Found) -> None:
 
 def _show(rows: _Rows, output: str, columns: tuple[str, ...]) -> None:
     if output != "table":
-        from eventing.cli.output import document
-
         document(rows, output)
         return
-    lines = [[_heading(column) for column in columns], *([_cell(row[column]) for column in columns] for row in rows)]
+    lines = [[heading(column) for column in columns], *([_cell(row[column]) for column in columns] for row in rows)]
     widths = [max(len(line[index]) + 2 for line in lines) for index in range(len(columns) - 1)]
     for line in lines:
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=False))
         sys.stdout.write("".join(padded) + line[-1] + "\n")
-
-
-def _heading(column: str) -> str:
-    return "".join(f" {letter}" if letter.isupper() else letter.upper() for letter in column)
 
 
 def _cell(value: str | list[str]) -> str:

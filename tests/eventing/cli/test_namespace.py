@@ -31,20 +31,20 @@ def waited(ref: Ref, what: str) -> Book:
 def test_what_waits_says_since_when() -> None:
     book = waited(CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm"), "its Deployments")
     (row,) = waiting([a_row("etcd", "Installing"), a_row("atlas")], book, ())
-    assert (row["since"], row["next try"], row["says"]) == (SINCE, "at the next event", "its Deployments")
+    assert (row["since"], row["nextTry"], row["says"]) == (SINCE, "at the next event", "its Deployments")
 
 
 def test_what_was_given_up_says_how_it_goes_on() -> None:
     ref = SUBSCRIPTION.ref("etcd", "olm")
     letter = Listed("a/step", ref, "direct", "dead", attempts=8)
     (row,) = waiting([a_row("etcd", "Resolving", "no group")], waited(ref, "a group"), [letter])
-    assert (row["next try"], row["says"]) == ("`olmf queue retry`", "no group")
+    assert (row["nextTry"], row["says"]) == ("`olmf queue retry`", "no group")
 
 
 def test_what_no_step_tells_is_told_by_the_status() -> None:
     plan = a_row("etcd", "InstallPlanPending", "RequiresApproval", plan="install-1", since=SINCE)
     refused = a_row("atlas", "ResolutionFailed", "no such channel", since=SINCE)
-    found = [(row["since"], row["next try"]) for row in waiting([plan, refused], Book(), ())]
+    found = [(row["since"], row["nextTry"]) for row in waiting([plan, refused], Book(), ())]
     assert found == [(SINCE, "when approved"), (SINCE, "at the next event")]
 
 
@@ -54,11 +54,11 @@ def test_what_waits_for_a_sick_catalog_is_tried_with_it() -> None:
         Listed("a/poll", CATALOG_SOURCE.ref("other", "olm"), "direct", "delayed", error="away", due=LATER),
         Listed("a/poll", CATALOG_SOURCE.ref("local", "olm"), "direct", "delayed", error="away", due=LATER),
     ]
-    assert next(iter(waiting([row], Book(), jobs)))["next try"] == LATER.isoformat(timespec="seconds")
+    assert next(iter(waiting([row], Book(), jobs)))["nextTry"] == LATER.isoformat(timespec="seconds")
     well = [replace(job, error="") for job in jobs]
-    assert next(iter(waiting([row], Book(), well)))["next try"] == "at the next event", "a healthy one is only polled"
+    assert next(iter(waiting([row], Book(), well)))["nextTry"] == "at the next event", "a healthy one is only polled"
     sick = {**row, "says": "error using catalogsource olm/local: away"}
-    assert next(iter(waiting([sick], Book(), well)))["next try"] == LATER.isoformat(timespec="seconds")
+    assert next(iter(waiting([sick], Book(), well)))["nextTry"] == LATER.isoformat(timespec="seconds")
 
 
 def test_one_subscription_says_what_approves_it_and_since_when() -> None:

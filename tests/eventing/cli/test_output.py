@@ -20,6 +20,11 @@ def test_a_pipe_gets_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert line == f"etcd   {str(ROW['says']).strip()}"
 
 
+def test_a_heading_shows_the_words_of_its_column(capsys: pytest.CaptureFixture[str]) -> None:
+    table([{"nextTry": "soon"}], ("nextTry",))
+    assert capsys.readouterr().out == "NEXT TRY\nsoon\n"
+
+
 @pytest.mark.parametrize(
     ("screen", "want"),
     [

@@ -139,6 +139,7 @@ def test_nothing_known_is_said_so() -> None:
 def test_the_answer_is_json() -> None:
     answer = why(Book.of(INSTALL), DEPLOY).json()
     assert answer["writes"][0]["causes"][0]["id"] == "run-3"
+    assert answer["isKnown"], "its keys are spelled like those of Kubernetes"
 
 
 def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
