@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from shared.adapters.whole_file import write_whole
+
 
 class AlreadyRunningError(RuntimeError):
     """Another supervisor works in the state directory."""
@@ -80,7 +82,7 @@ class StateDirectory:
         """The port of a program, the same at every start as long as nobody else took it: addresses get stored."""
         note = self.root / "run" / f"{program}.port"
         port = free_port(int(note.read_text()) if note.exists() else 0)
-        note.write_text(f"{port}\n")
+        write_json(note, port)
         return port
 
     def make(self) -> None:
@@ -148,10 +150,8 @@ def free_port(wanted: int = 0) -> int:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write JSON aside and rename: a reader sees the old file or the new one."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(json.dumps(value, indent=2) + "\n")
-    aside.replace(path)
+    """Write JSON in one step."""
+    write_whole(path, [json.dumps(value, indent=2).encode(), b"\n"])
 
 
 def is_alive(pid: int) -> bool:

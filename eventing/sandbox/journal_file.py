@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from shared.adapters.whole_file import write_whole
+
 
 class JournalFile:
     """The file. Lines are written at once: they survive a crash of the process, but not of the machine."""
@@ -16,7 +18,10 @@ class JournalFile:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._open()
+
+    def _open(self) -> None:
+        self._file = os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
     def read(self) -> Iterator[Any]:
         """Every complete line; an incomplete last line (the process died during the write) is removed."""
@@ -27,21 +32,19 @@ class JournalFile:
                     break
                 yield orjson.loads(line)
                 whole += len(line)
-        os.truncate(self._fd, whole)
+        self._file.truncate(whole)
 
     def append(self, line: bytes) -> None:
-        """Add one line."""
-        os.write(self._fd, line + b"\n")
+        """Add one line. What a full disk did not take stays in the buffer, and goes before the next line."""
+        self._file.write(line + b"\n")
+        self._file.flush()
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
-        """Replace all lines by these, atomically."""
-        fresh = self._path.with_suffix(".new")
-        fresh.write_bytes(b"".join(line + b"\n" for line in lines))
-        fresh.chmod(0o600)
-        fresh.replace(self._path)
+        """Replace all lines by these, in one step."""
+        write_whole(self._path, (line + b"\n" for line in lines), mode=0o600)
         self.close()
-        self._fd = os.open(self._path, os.O_RDWR | os.O_APPEND)
+        self._open()
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._fd)
+        self._file.close()

@@ -22,6 +22,7 @@ from eventing.sandbox.journal_file import JournalFile
 from eventing.sandbox.resources import Registry
 from eventing.sandbox.store import Store
 from eventing.sandbox.world import World
+from shared.adapters.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 MAX_BODY = 3 * 1024 * 1024
@@ -56,8 +57,7 @@ def open_world(settings: Settings) -> World:
 def _remembered(path: Path) -> str:
     """A random text, the same at every start."""
     if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(24))
+        write_whole(path, [secrets.token_urlsafe(24).encode()], mode=0o600)
     return path.read_text()
 
 
@@ -165,17 +165,14 @@ def _json(body: object, code: int = 200) -> web.Response:
 
 
 def write_kubeconfig(path: Path, port: int, token: str) -> None:
-    """Write the kubeconfig for clients, atomically, so that a waiting reader sees only the complete file."""
+    """Write the kubeconfig for clients."""
     config = {
         "apiVersion": "v1", "kind": "Config", "current-context": "sandbox",
         "clusters": [{"name": "sandbox", "cluster": {"server": f"http://127.0.0.1:{port}{TOKEN_PATH}{token}"}}],
         "users": [{"name": "admin", "user": {"token": token}}],
         "contexts": [{"name": "sandbox", "context": {"cluster": "sandbox", "user": "admin", "namespace": "default"}}],
     }  # fmt: skip
-    fresh = path.with_suffix(".new")
-    fresh.touch(mode=0o600)
-    fresh.write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2))
-    fresh.replace(path)
+    write_whole(path, [orjson.dumps(config, option=orjson.OPT_INDENT_2)], mode=0o600)
 
 
 async def serve(
@@ -220,5 +217,5 @@ async def _listen(runner: web.ServerRunner, settings: Settings) -> int:
             if port == settings.port:
                 raise
     bound = int(runner.addresses[0][1])
-    remembered.write_text(str(bound))
+    write_whole(remembered, [str(bound).encode()])
     return bound

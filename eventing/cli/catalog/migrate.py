@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +21,7 @@ from eventing.cli.catalog.source import (
     render,
 )
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from shared.adapters.whole_file import write_whole
 
 
 def register(group: typer.Typer) -> None:
@@ -61,7 +61,4 @@ def migrate(
 def _put(path: Path, documents: Iterable[bytes]) -> None:
     """Write a file that is whole as soon as it has its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    with aside.open("wb") as stream:
-        stream.writelines(documents)
-    aside.replace(path)
+    write_whole(path, documents)

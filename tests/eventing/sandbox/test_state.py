@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -95,6 +96,20 @@ def test_a_torn_last_line_is_forgotten_and_the_rest_is_kept(tmp_path: Path) -> N
     store = Store(JournalFile(path))
     assert [one.key[2] for one in store.list("/configmaps")] == ["a", "c"]
     store.close()
+
+
+def test_what_a_full_disk_did_not_take_is_written_before_the_next_line(tmp_path: Path) -> None:
+    file = JournalFile(tmp_path / "objects.jsonl")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            file.append(b"[1, 2, 3]")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    file.append(b"[4]")
+    assert list(file.read()) == [[1, 2, 3], [4]]
+    file.close()
 
 
 def test_the_file_is_compacted_to_what_is_there(tmp_path: Path) -> None:
