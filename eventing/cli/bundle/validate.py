@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,9 +17,13 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.output import document
 
 if TYPE_CHECKING:
+    from shared.adapters.image_platforms import Inspector
     from shared.domain.bundle.validation import Finding, Options
 
 _FORMS = ("text", "json", "yaml")
+_NO_TOOL = "none"
+_CONTAINER_TOOLS = ("docker", "podman", _NO_TOOL)
+"""As operator-sdk takes them; we ask the registry ourselves where it would run such a tool."""
 _CATEGORIES = "OPERATOR_BUNDLE_CATEGORIES"
 
 
@@ -41,6 +46,10 @@ def validate(
     ] = "",
     kubernetes: Annotated[str, typer.Option("--k8s-version", help="The Kubernetes that the bundle is for.")] = "",
     index_path: Annotated[Path | None, typer.Option(help="Dockerfile, for the validator `community`.")] = None,
+    container_tools: Annotated[
+        str,
+        typer.Option(help="none: the validator `multiarch` asks no registry; docker, podman: it does, without them."),
+    ] = "docker",
     image_builder: Annotated[str, typer.Option("-b", "--image-builder", hidden=True)] = "none",
 ) -> None:
     """Judge bundles one by one; the exit code is 0 when none has an error."""
@@ -49,8 +58,8 @@ def validate(
     if not references:
         raise CliError("name a folder or an image to validate", USAGE)
     form, chosen = _chosen(output, optional)
-    options = _options(kubernetes, index_path)
-    judged = [(reference, _judged(reference, chosen, options)) for reference in references]
+    options, inspector = _options(kubernetes, index_path), _inspector(chosen, container_tools)
+    judged = [(reference, _judged(reference, chosen, options, inspector)) for reference in references]
     if form == "text":
         _print(judged)
     else:
@@ -98,12 +107,31 @@ def _categories(path: str) -> tuple[str, ...]:
         raise CliError(f"could not extract custom categories from categories {path}: {error}", UNKNOWN) from error
 
 
-def _judged(reference: str, chosen: frozenset[str], options: Options) -> tuple[Finding, ...]:
-    from shared.domain.bundle.validation import Subject
+def _inspector(chosen: frozenset[str], container_tools: str) -> Inspector | None:
+    """What asks registries, or None when no validator needs it, or the user wants none to be asked."""
+    from shared.domain.bundle.validation import MULTIARCH
+
+    if container_tools not in _CONTAINER_TOOLS:
+        raise CliError(f"--container-tools {container_tools}: wanted {', '.join(_CONTAINER_TOOLS)}", USAGE)
+    if MULTIARCH not in chosen or container_tools == _NO_TOOL:
+        return None
+    from shared.adapters.image_platforms import Inspector
+
+    return Inspector()
+
+
+def _judged(
+    reference: str, chosen: frozenset[str], options: Options, inspector: Inspector | None
+) -> tuple[Finding, ...]:
+    from shared.domain.bundle.validation import Subject, inspected_images
     from shared.domain.bundle.validation import validate as judge
 
     with opened(reference) as source:
-        return judge(Subject(source.files(), source.name, options), chosen)
+        subject = Subject(source.files(), source.name, options)
+        if inspector:
+            known = inspector.inspected(inspected_images(subject))
+            subject = replace(subject, options=replace(options, platforms=known))
+        return judge(subject, chosen)
 
 
 def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:

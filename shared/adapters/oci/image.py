@@ -1,4 +1,4 @@
-"""One image: from its reference to its labels and files."""
+"""One image: from its reference to its labels and files, or to its platforms."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from shared.adapters.oci.layers import Tree
 from shared.adapters.oci.origin import N, Name, Origin
 from shared.adapters.oci.verify import Descriptor
 from shared.api.manifest import Manifest, ReadOnly
+from shared.domain.bundle.platform import Platform, Platforms
 
 T = TypeVar("T")
-_PLATFORM: Final = ("linux", "amd64")
+_PLATFORM: Final = Platform("linux", "amd64")
+_UNSAID: Final = ("", "unknown")
+"""How what is no image, such as an attestation, states its platform in an index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,23 @@ def pull(
         raise error if is_named else replace(error, message=f"{found}: {error.message}") from error
 
 
+def platforms(origin: Origin[N], reference: N) -> Platforms:
+    """What an image runs on: the platforms of its index, else the one of its configuration. OciError without it."""
+    digest, manifest = origin.manifest(reference)
+    if "manifests" in manifest:
+        stated = [entry.get("platform") for entry in _entries(manifest)]
+    else:
+        stated = [_configuration(origin, reference.at(digest), _single(manifest))]
+    return tuple(dict.fromkeys(one for value in stated for one in _platform(value)))
+
+
+def _platform(stated: object) -> Platforms:
+    match stated:
+        case {"os": str(system), "architecture": str(machine)} if system not in _UNSAID and machine not in _UNSAID:
+            return (Platform(system, machine),)
+    return ()
+
+
 def _layers(origin: Origin[N], reference: N, manifest: Manifest) -> list[Descriptor]:
     listed = manifest.get("layers")
     if not isinstance(listed, list) or len(listed) > origin.limits.layers:
@@ -63,18 +83,25 @@ def _layers(origin: Origin[N], reference: N, manifest: Manifest) -> list[Descrip
 def _for_platform(origin: Origin[N], reference: N, manifest: Manifest) -> Manifest:
     """The manifest itself, or the one that an index holds for our platform."""
     if "manifests" not in manifest:
-        if manifest.get("schemaVersion") != 2 or "config" not in manifest:
-            raise OciError("Malformed", "it is no image of the second manifest version; push it with a current tool")
-        return manifest
-    listed = manifest["manifests"]
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    entry = min(entries, key=_distance, default=None)
+        return _single(manifest)
+    entry = min(_entries(manifest), key=_distance, default=None)
     if entry is None or _distance(entry) == _NEVER:
         raise OciError("Malformed", "its index names no image for linux/amd64; push one")
     _, chosen = origin.manifest(reference.at(Descriptor.of(entry, reference).digest))
     if "manifests" in chosen:
         raise OciError("Malformed", "its index holds another index; push one that names images")
     return _for_platform(origin, reference, chosen)
+
+
+def _single(manifest: Manifest) -> Manifest:
+    if manifest.get("schemaVersion") != 2 or "config" not in manifest:
+        raise OciError("Malformed", "it is no image of the second manifest version; push it with a current tool")
+    return manifest
+
+
+def _entries(index: ReadOnly) -> list[Manifest]:
+    listed = index["manifests"]
+    return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
 
 
 _NEVER: Final = 3
@@ -85,16 +112,18 @@ def _distance(entry: ReadOnly) -> int:
     platform = entry.get("platform") or {}
     if not isinstance(platform, dict):
         return _NEVER
-    system, machine = platform.get("os"), platform.get("architecture")
-    if (system, machine) == _PLATFORM:
+    if _platform(platform) == (_PLATFORM,):
         return 0
-    if system == _PLATFORM[0]:
+    if platform.get("os") == _PLATFORM.os:
         return 1
     return 2 if not platform else _NEVER
 
 
 def _labels(origin: Origin[N], reference: N, manifest: Manifest) -> dict[str, str]:
-    document = origin.document(reference, Descriptor.of(manifest["config"], reference))
-    config = document.get("config")
+    config = _configuration(origin, reference, manifest).get("config")
     labels = config.get("Labels") if isinstance(config, dict) else None
     return {str(key): str(value) for key, value in labels.items()} if isinstance(labels, dict) else {}
+
+
+def _configuration(origin: Origin[N], reference: N, manifest: Manifest) -> Manifest:
+    return origin.document(reference, Descriptor.of(manifest["config"], reference))

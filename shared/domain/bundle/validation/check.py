@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from shared.domain.bundle.validation.content import content
 from shared.domain.bundle.validation.finding import Finding
 from shared.domain.bundle.validation.form import form
+from shared.domain.bundle.validation.multiarch import multiarch
 from shared.domain.bundle.validation.operatorhub import capabilities, categories, operatorhub, operatorhub_old
 from shared.domain.bundle.validation.others import harmful, operator_groups
 from shared.domain.bundle.validation.practices import practices
@@ -16,6 +17,9 @@ from shared.domain.bundle.validation.subject import Subject
 from shared.domain.bundle.validation.whole import whole
 
 _Validator: TypeAlias = Callable[[Subject], Iterator[Finding]]
+
+MULTIARCH: Final = "multiarch"
+"""The validator that wants to know what images run on."""
 
 OPTIONAL: Final[Mapping[str, _Validator]] = {
     "bundle": whole,
@@ -28,6 +32,7 @@ OPTIONAL: Final[Mapping[str, _Validator]] = {
     "community": community,
     "alpha-deprecated-apis": removed_apis,
     "good-practices": practices,
+    MULTIARCH: multiarch,
 }
 """Validators beyond those of `opm`, in the order in which they speak."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.bundle.model import CSV, Files
+from shared.domain.bundle.platform import NotInspected, Platforms
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, documents
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.typed import MistypedError, arranged
@@ -24,6 +25,8 @@ class Options:
     """Categories that replace the standard ones."""
     dockerfile: str | None = None
     """The text of the Dockerfile, for the rules of the community."""
+    platforms: Mapping[str, Platforms | NotInspected] = field(default_factory=dict)
+    """What the registries of images answered, for the rules of several architectures."""
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,8 @@ def test_warnings_about_several_sound_bundles_name_the_bundle(bundle: Path) -> N
 def test_validators_are_chosen_as_opm_chooses_them(bundle: Path) -> None:
     changed(bundle, lambda csv: csv["spec"].update(provider={}))
     assert "csv.Spec.Provider.Name not specified" in run("validate", bundle, "-o", "operatorhub,unknown").stderr
-    assert "csv.Spec.Provider.Name not specified" in run("validate", bundle, "--optional-validators", "all").stderr
+    words = ("--optional-validators", "all", "--container-tools", "none")
+    assert "csv.Spec.Provider.Name not specified" in run("validate", bundle, *words).stderr
 
 
 @pytest.mark.parametrize(
@@ -196,6 +197,7 @@ def test_validators_are_chosen_as_opm_chooses_them(bundle: Path) -> None:
         ((), USAGE, "name a folder or an image to validate"),
         ((TIDE, "-o", "xml"), USAGE, "-o xml: wanted text, json, yaml, or one of bundle, "),
         ((TIDE, "--optional-validators", "bogus,all"), USAGE, "--optional-validators bogus: wanted all, or some of"),
+        ((TIDE, "--container-tools", "x"), USAGE, "--container-tools x: wanted docker, podman, none"),
         ((TIDE, "--index-path", "/nowhere/Dockerfile"), UNKNOWN, "--index-path /nowhere/Dockerfile: No such file"),
     ],
 )
