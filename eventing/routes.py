@@ -190,9 +190,9 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_rights", its_owner(CSV), gone),
     *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), edited) for kind in RIGHTS_OF_CSV),
     *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in OWNED_BY_CSV[1:]),
-    Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), always),
-    Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, always),
-    Route(kinds.ROLE_BINDING, "cluster_service_version/sync_operator_condition", its_reporter, always),
+    Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), edited),
+    Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, edited),
+    Route(kinds.ROLE_BINDING, "cluster_service_version/sync_operator_condition", its_reporter, edited),
     # operator groups
     Route(kinds.OPERATOR_GROUP, "operator_group/select_namespaces", itself, always),
     Route(kinds.OPERATOR_GROUP, "operator_group/grant_access", itself, always),

@@ -3,8 +3,8 @@
 Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; the objects to change;
         pull secrets of the global namespace.
 Writes: the objects of its steps; its status, last.
-Emits:  when it ends `io.olmf.plan.completed` or `.failed`, and `io.olmf.standing.changed` for each Subscription that
-        it created.
+Emits:  when it ends `io.olmf.plan.completed` or `.failed`, `io.olmf.requirement.changed` for each version that it
+        names, and `io.olmf.standing.changed` for each Subscription that it created.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def execute_install_plan(
     progress = advance(plan, cluster, discovery, home=policy.global_namespace)
     status = state.progressed(status, progress.statuses, now)
     if progress.error:
-        is_curable = progress.is_curable
-        status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_curable=is_curable)
+        status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_curable=progress.is_curable)
     writes = (write for action in progress.actions for write in _writes(ref, plan, action))
     told = (Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings)
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
@@ -62,9 +61,11 @@ def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
     """The events for the end of a plan; the Subscriptions that own the plan are woken by each of its changes anyway."""
     if status["phase"] == "Installing":
         return ()
+    csvs = (kinds.CLUSTER_SERVICE_VERSION.ref(name, ref.namespace) for name in state.planned_csvs(plan))
     made = (kinds.SUBSCRIPTION.ref(name, ref.namespace) for name in generated(plan))
-    ended = Emit(names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED, ref)
-    return (ended, *(Emit(names.STANDING_CHANGED, one) for one in made))
+    ended = names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED
+    rung = ((ended, (ref,)), (names.REQUIREMENT_CHANGED, csvs), (names.STANDING_CHANGED, made))
+    return tuple(Emit(type_, one) for type_, refs in rung for one in refs)
 
 
 def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:

@@ -39,10 +39,12 @@ def test_an_event_that_does_not_name_owners_is_looked_up() -> None:
 @pytest.mark.parametrize("kind", [kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
 def test_rights_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
     """csv.md 11.3: controller-owned Roles and RoleBindings."""
-    jobs = rung(kind.ref("op.v1", "ns"), **{events.OWNERS: "OperatorCondition/op.v1"})
+    ref, owners = kind.ref("op.v1", "ns"), {events.OWNERS: "OperatorCondition/op.v1"}
+    jobs = rung(ref, names.UPDATED, **owners)
 
     csv = str(kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
     assert jobs == {("cluster_service_version/sync_operator_condition", csv)}
+    assert rung(ref, **owners) == set(), "what was just created needs no repair"
 
 
 @pytest.mark.parametrize(

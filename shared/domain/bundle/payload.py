@@ -27,7 +27,7 @@ GZIP_BASE64: Final = "gzip+base64"
 _DIRECTORIES: Final = ("manifests", "metadata")
 _ANNOTATIONS_FILE: Final = "annotations.yaml"
 _OUTSIDE_KEY: Final = re.compile(r"[^-A-Za-z0-9_.]")
-_GZIP_LEVEL: Final = 9
+_GZIP_LEVEL: Final = 6
 
 
 def payload(files: Files, image: str) -> Manifest | BadBundle:

@@ -27,7 +27,7 @@ HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
 SLOWLY: Final = timedelta(minutes=5)
 """Interval of retries, as a fallback for events."""
 _PLAN_GRACE: Final = timedelta(minutes=1)
-_PLAN_PAUSE: Final = timedelta(milliseconds=250)
+_PLAN_PAUSE: Final = timedelta(seconds=2)
 _RECOVERED: Final = {
     **dict.fromkeys(GROUP_REASONS, "InstallModes now support target namespaces"),
     "InterOperatorGroupOwnerConflict": "OperatorGroup no longer intersecting with conflicting owner",

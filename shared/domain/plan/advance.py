@@ -19,6 +19,7 @@ from shared.domain.plan import crds, execution, references, steps
 from shared.domain.plan.competition import competing
 from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.references import Reference
+from shared.domain.plan.state import planned_csvs
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import home_of, is_copy, occupied, way_out
 from shared.domain.unpack.content import bundle_in
@@ -75,6 +76,8 @@ class _Pass:
         self.plan, self.world, self.served, self.home = plan, world, served, home
         self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
         self.warnings: list[str] = []
+        self.is_held = False
+        """A definition is not served yet, so that this pass is not the last one: it need not read the others."""
         self._lists: dict[Kind, Mapping[str, Manifest]] = {}
         kinds_planned = Counter(Resource.stated(step).kind for step in (plan.get("status") or {}).get("plan") or ())
         self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
@@ -164,8 +167,7 @@ def _version(going: _Pass, csv: Manifest, live: ReadOnly | None) -> Manifest:
     """A version as a member of its group. Only a plan made by hand contains a version that it does not name."""
     if live is not None and is_copy(live):
         raise _Occupied(f"{occupied(name_of(csv), home_of(live))}. {way_out(home_of(live))}")
-    named = (going.plan.get("spec") or {}).get("clusterServiceVersionNames") or ()
-    if name_of(csv) not in named and (rivalry := competing(csv, going.csvs.values())):
+    if name_of(csv) not in planned_csvs(going.plan) and (rivalry := competing(csv, going.csvs.values())):
         raise _Failure(rivalry)
     return joined(csv, going.groups)
 
@@ -175,11 +177,15 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
     is_waiting = step.get("status") == "WaitingForApi"
     if is_waiting and (apis := crds.apis(manifest)) and all(going.served.find(*api) for api in apis):
         return Action("Created")  # one discovery request covers all CRDs of a group
+    if is_waiting and going.is_held:
+        return Action("WaitingForApi")
     live = going.live(crds.RULE.kind, resource.name)
     if is_waiting and live is not None:
         if problem := crds.rejected(live):
             raise _Failure(problem)
-        return crds.establish(live)
+        action = crds.establish(live)
+        going.is_held = action.status == "WaitingForApi"
+        return action
     if problem := crds.unsupported(manifest):
         raise _Failure(problem)
     if manifest["apiVersion"] != crds.RULE.kind.api_version:

@@ -59,6 +59,11 @@ def is_finished(plan: ReadOnly) -> bool:
     return is_empty or status.get("phase") not in ("RequiresApproval", "Installing")
 
 
+def planned_csvs(plan: ReadOnly) -> tuple[str, ...]:
+    """Names of the ClusterServiceVersions that the plan installs."""
+    return tuple((plan.get("spec") or {}).get("clusterServiceVersionNames") or ())
+
+
 def obstacle(groups: Sequence[ReadOnly]) -> str:
     """Why nothing may be installed in the namespace, even with approval; empty when it may."""
     managing = [group for group in groups if (group.get("status") or {}).get("namespaces")]

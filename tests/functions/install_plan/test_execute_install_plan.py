@@ -13,7 +13,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
 from shared.kinds import Kind, Ref
 from shared.ports import Attempt, Policy, WriteFailure
-from shared.step import Create, Record
+from shared.step import Create, Emit, Record
 from tests.functions.subscription.world import NOW, World, a_crd, an_operator_group
 
 STEP = "install_plan/execute_install_plan"
@@ -76,6 +76,16 @@ def test_an_approved_plan_completes() -> None:
     assert installed_condition(world) == ("True", "", "")
     assert status(world)["startTime"] == "2026-01-01T00:00:00Z"
     assert names.PLAN_COMPLETED in world.emitted
+
+
+@pytest.mark.parametrize("phase", ["Complete", "Failed"])
+def test_the_end_of_a_plan_wakes_the_versions_that_wait_for_it(phase: str) -> None:
+    """csv.md 1.4: a version does not look at its requirements while its plan still makes them."""
+    long_ago = (NOW - timedelta(hours=1)).isoformat()
+    world = World(an_operator_group(), a_plan(CSV if phase == "Complete" else an_object("Pod"), startTime=long_ago))
+    outcome = world.run(Job(STEP, PLAN))
+    assert status(world)["phase"] == phase
+    assert Emit(names.REQUIREMENT_CHANGED, kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")) in outcome.emits
 
 
 def test_a_version_is_created_as_a_member_of_the_group() -> None:
@@ -359,6 +369,20 @@ def test_a_definition_counts_only_when_its_api_is_served() -> None:
     world.put(crd)
     world.settle()
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
+
+
+def test_one_definition_that_is_not_served_is_enough_to_look_again() -> None:
+    """The others are not read: a definition may weigh half a megabyte, and the server is busy with them."""
+    first, second = a_crd("as.example.com"), a_crd("bs.example.com")
+    plan = a_plan(first, second)
+    for step in plan["status"]["plan"]:
+        step["status"] = "WaitingForApi"
+    world = World(an_operator_group(), plan, first | {"status": {}}, second)
+    world.run(Job(STEP, PLAN))
+    assert steps(world) == ["WaitingForApi", "WaitingForApi"]
+    world.put(first)
+    world.settle()
+    assert (status(world)["phase"], steps(world)) == ("Complete", ["Created", "Created"])
 
 
 def test_a_definition_whose_names_are_taken_is_told_and_does_not_loop_hot() -> None:
