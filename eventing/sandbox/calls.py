@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from eventing.sandbox.failures import Failure, Shown, bad_option, no_such_path, not_served, unsupported
+from eventing.sandbox.failures import Failure, Shown, bad_option, no_such_path, not_allowed, not_served, unsupported
 from eventing.sandbox.resources import Registry, Resource
 from shared.api.manifest import Manifest
 
@@ -77,7 +77,7 @@ def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) 
         raise _unknown_subresource(resource, subresource)
     verb = _VERBS.get(method, "")
     if not verb:
-        raise Failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        raise not_allowed()
     if not name:
         verb = _COLLECTION.get(verb, verb)
         if verb == "list" and query.get("watch", "").lower() in ("1", "true"):

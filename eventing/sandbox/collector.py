@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections import defaultdict
+from collections import defaultdict, deque
 
 from eventing.sandbox import definitions
 from eventing.sandbox.aggregation import aggregate
@@ -24,7 +24,7 @@ class Collector:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._due: list[Change] = []
+        self._due: deque[Change] = deque()
         self._wake = asyncio.Event()
         self._dependents: defaultdict[str, set[Key]] = defaultdict(set)
         self._present: dict[str, Key] = {}
@@ -59,22 +59,16 @@ class Collector:
     def catch_up(self) -> None:
         """Do all work that follows from the writes so far."""
         while self._due:
-            due, self._due = self._due, []
-            for change in due:
-                self._follow(change)
+            self._follow(self._due.popleft())
 
     async def run(self) -> None:
-        """Run for ever."""
-        self._wake.set()
+        """Run for ever, with requests served in between."""
         while True:
+            while self._due:
+                self._follow(self._due.popleft())
+                await asyncio.sleep(0)
             await self._wake.wait()
             self._wake.clear()
-            while self._due:
-                due, self._due = self._due, []
-                for number, change in enumerate(due):
-                    self._follow(change)
-                    if number % 50 == 49:
-                        await asyncio.sleep(0)
 
     def _follow(self, change: Change) -> None:
         key, store = change.now.key, self._world.store

@@ -183,6 +183,7 @@ async def serve(
     world = open_world(settings)
     collector = Collector(world)
     fill_empty(world)
+    collector.catch_up()
     server = Server(world)
     runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=1.0)
     await runner.setup()

@@ -61,6 +61,13 @@ class Feed:
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     is_over: bool = False
 
+    def add(self, change: Change) -> None:
+        """Append a change. A reader that is too slow gets no more: it has to ask again."""
+        if not self.is_over:
+            self.pending.append(change)
+            self.is_over = len(self.pending) > HISTORY
+            self.wake.set()
+
     def take(self) -> list[Change]:
         """The changes since the last call."""
         taken, self.pending = self.pending, []
@@ -143,9 +150,7 @@ class Store:
             self._file.append(_line(change.now.revision, change.now.key, raw))
         self._remember(change)
         for feed in self._feeds.get(change.now.key[0], ()):
-            feed.pending.append(change)
-            feed.is_over |= len(feed.pending) > HISTORY  # the reader is too slow
-            feed.wake.set()
+            feed.add(change)
         for observer in self._observers:
             observer(change)
 

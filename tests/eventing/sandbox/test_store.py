@@ -40,6 +40,15 @@ def test_a_feed_that_was_closed_hears_nothing() -> None:
     assert feed.take() == []
 
 
+def test_a_reader_that_is_too_slow_gets_no_more_and_has_to_ask_again() -> None:
+    store = Store()
+    feed = store.subscribe("/configmaps", store.revision)
+    for _ in range(module.HISTORY + 5):
+        store.put(A, _object())
+    assert feed.is_over
+    assert len(feed.pending) == module.HISTORY + 1
+
+
 def test_the_history_reaches_back_only_so_far() -> None:
     store = Store()
     for _ in range(module.HISTORY + 5):
