@@ -58,7 +58,7 @@ def resolve(text: str) -> object:
 
 
 def _number(text: str) -> object:
-    digits = text.replace("_", "")
+    digits = text if text[0] == "." else text.replace("_", "")
     if match := _INTEGER.fullmatch(digits):
         index, body = next((i, group) for i, group in enumerate(match.groups()[1:]) if group)
         significant = body.lstrip("0")
@@ -99,9 +99,9 @@ def key_text(value: object) -> str:
 
 def _go_float(value: float) -> str:
     """The shortest text of the nearest 32-bit float, which is how Go writes the key of a mapping."""
-    if not math.isfinite(value):
-        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
     single = struct.unpack("f", struct.pack("f", value))[0]
+    if not math.isfinite(single):
+        return ".nan" if math.isnan(single) else ".inf" if single > 0 else "-.inf"
     digits = next(
         text
         for precision in range(9)

@@ -21,6 +21,9 @@ _COLONS: Final = 50
 _DEEPEST: Final = 10_000
 _DEEPEST_HIDDEN: Final = 200
 _MARK: Final = "\ue0fe"
+_BYTE_ORDER: Final = "\ufeff"
+_LETTER: Final = "\ue0ff"
+"""What libyaml sees in place of a colon and of a byte order mark that Go reads as parts of a text."""
 _COLLECTIONS: Final = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
 _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
@@ -84,8 +87,8 @@ def _document(text: str) -> Any:
 
 
 def _read(text: str) -> Any:
-    """The value; colons that Go reads as part of a text, as in `[a:]`, are hidden from libyaml."""
-    hidden = text
+    """The value. What Go reads as text is hidden from libyaml: the colon of `[a:]` and inner byte order marks."""
+    hidden = text if text.find(_BYTE_ORDER, 1) < 0 else text[0] + text[1:].replace(_BYTE_ORDER, _LETTER)
     for _ in range(_COLONS):
         try:
             value = _Reader(hidden).document()
@@ -104,7 +107,7 @@ def _shown(value: Any, depth: int = 0) -> Any:
         raise YamlError("nested too deeply")
     match value:
         case str():
-            return value.replace(_MARK, ":")
+            return value.replace(_MARK, ":").replace(_LETTER, _BYTE_ORDER)
         case dict():
             return {_shown(key): _shown(one, depth + 1) for key, one in value.items()}
         case list():
@@ -133,6 +136,8 @@ class _Reader:
         self._anchors: dict[str, Any] = {}
         self._has_aliases = False
         self._depth = 1
+        self._flow = 0
+        """How many of the collections around are written in brackets."""
 
     def document(self) -> Any:
         try:
@@ -179,7 +184,9 @@ class _Reader:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise YamlError(f"exceeded max depth of {_DEEPEST}", event.start_mark.line + 1)
+        self._flow += event.flow_style
         value = self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
+        self._flow -= event.flow_style
         self._depth -= 1
         return self._anchored(event, value)
 
@@ -200,6 +207,9 @@ class _Reader:
     def _scalar(self, event: Any) -> object:
         if self._text and event.style == '"':
             self._check_escapes(event)
+        if self._flow and not event.style and "?" in event.value[1:]:
+            # In brackets, Go ends a text at a question mark; libyaml does not.
+            raise YamlError("did not find expected ',' or closing bracket", event.start_mark.line + 1)
         if event.tag is None or event.tag == "!":
             return resolve(event.value) if event.implicit[0] else event.value
         return tagged(event.tag, event.value)
@@ -219,7 +229,7 @@ class _Reader:
 
     def _mapping(self, first: Any = None) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        step, scalar, end, check = self._next, yaml.ScalarEvent, yaml.MappingEndEvent, bool(self._text)
+        step, scalar, end, check = self._next, yaml.ScalarEvent, yaml.MappingEndEvent, bool(self._text or self._flow)
         key = first or step()
         while key.__class__ is not end:
             if key.__class__ is scalar and key.tag is None and key.value == "<<" and key.implicit[0]:

@@ -103,6 +103,11 @@ def test_go_lets_values_be_nested_ten_thousand_times() -> None:
         pytest.param("a: !!timestamp 2020-01-01", {"a": "2020-01-01"}, id="a date is text"),
         pytest.param("a: &a {b: 1}\nc: *a", {"a": {"b": 1}, "c": {"b": 1}}, id="an alias"),
         pytest.param("&a\na: 1\nb: 2", {"a": 1, "b": 2}, id="an anchor of all"),
+        pytest.param("a: 1\n\ufeffb: 2", {"a": 1, "\ufeffb": 2}, id="fbc.md 2.1: a byte order mark inside is text"),
+        pytest.param("\ufeffa: 1", {"a": 1}, id="fbc.md 2.1: a byte order mark at the beginning is not"),
+        pytest.param("a: b?c\nd: ['e?f']", {"a": "b?c", "d": ["e?f"]}, id="a question mark outside brackets"),
+        pytest.param("[1.5_0, .5_0]", [1.5, ".5_0"], id="an underscore in a number that begins with a dot"),
+        pytest.param("1e39: a\n-1e39: b", {".inf": "a", "-.inf": "b"}, id="a key that 32 bits cannot hold"),
     ],
 )
 def test_where_go_and_libyaml_differ(text: str, value: object) -> None:
@@ -117,6 +122,8 @@ def test_where_go_and_libyaml_differ(text: str, value: object) -> None:
         pytest.param("a: !!timestamp noon", "cannot decode 'noon' as a !!timestamp", id="no date"),
         pytest.param("[" + "x:," * 60 + "]", "found unexpected ':'", id="more colons than anybody means"),
         pytest.param("[x:, \ue0fe]", "found unexpected ':'", id="a text that holds our own mark"),
+        pytest.param("a:\n- {b: http://c/?d}", "line 2: did not find expected ','", id="a question mark in brackets"),
+        pytest.param("{a?: b}", "line 1: did not find expected ','", id="a question mark in a key in brackets"),
         pytest.param("a: \x01", "line 1: control characters are not allowed", id="a control character"),
     ],
 )
