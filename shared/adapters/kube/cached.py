@@ -107,6 +107,9 @@ class _Shelves:
 
     _by_key: OrderedDict[_Key, _Shelf] = field(default_factory=OrderedDict)
 
+    def __contains__(self, key: _Key) -> bool:
+        return key in self._by_key
+
     def get(self, key: _Key) -> _Shelf | None:
         return self._by_key.get(key)
 
@@ -153,9 +156,9 @@ class CachedClient(KubeClient):
         if kind not in self._remembered or kind is None:
             return super().get(ref)
         told = self._changes.told(kind, ref.namespace)
-        for key in (_Key(kind, ref.namespace, _ALL), _Key(kind, ref.namespace, ref.name)):
-            if (shelf := self._good(key, told)) is not None:
-                return shelf.objects.get(ref)
+        shelf = self._good(_Key(kind, ref.namespace, ref.name), told) or self._listed(kind, ref.namespace, told)
+        if shelf is not None:
+            return shelf.objects.get(ref)
         if self._is_absent(kind, ref, told):
             return None
         found = super().get(ref)
@@ -167,9 +170,9 @@ class CachedClient(KubeClient):
         if kind not in self._remembered or labels:
             return super().list(kind, namespace, labels=labels)
         told = self._changes.told(kind, namespace)
-        if (shelf := self._good(_Key(kind, namespace, _ALL), told)) is not None:
-            present = (item for item in shelf.objects.items() if item[1] is not None)
-            return tuple(found for _, found in sorted(present, key=_by_place) if found is not None)
+        if (shelf := self._listed(kind, namespace, told)) is not None:
+            wanted = (item for item in shelf.objects.items() if namespace in ("", item[0].namespace))
+            return tuple(found for _, found in sorted(wanted, key=_by_place) if found is not None)
         self._freshness.at_least(kind, told.newest)
         listed = super().list(kind, namespace)
         if len(listed) <= MAX_OBJECTS:
@@ -197,6 +200,13 @@ class CachedClient(KubeClient):
             listed: dict[Ref, Manifest | None] = {kind.ref(name_of(item), namespace_of(item)): item for item in items}
             names = self._remember(_Key(kind, ref.namespace, _NAMES), told, listed)
         return ref not in names.objects
+
+    def _listed(self, kind: Kind, namespace: str, told: Told) -> _Shelf | None:
+        """A good list that holds the whole namespace; `told` is what was told of the namespace."""
+        if (shelf := self._good(_Key(kind, namespace, _ALL), told)) is not None or not namespace:
+            return shelf
+        everywhere = _Key(kind, "", _ALL)
+        return self._good(everywhere, self._changes.told(kind, "")) if everywhere in self._shelves else None
 
     def _good(self, key: _Key, told: Told) -> _Shelf | None:
         shelf = self._shelves.get(key)

@@ -105,6 +105,24 @@ def test_a_list_answers_for_each_of_its_objects(cached: CachedClient, other: Kub
     assert cached.get(REF) in listed
 
 
+def test_a_list_of_all_answers_for_each_namespace(cached: CachedClient, other: KubeClient) -> None:
+    other.create(an_account())
+    everywhere = cached.list(SERVICE_ACCOUNT)
+    before = cached.requests_made
+    assert cached.list(SERVICE_ACCOUNT, "default") == tuple(
+        one for one in everywhere if Ref.of(one).namespace == "default"
+    )
+    assert cached.get(REF) in everywhere
+    assert cached.requests_made == before
+
+
+def test_a_foreign_change_spoils_the_list_of_all(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+    cached.list(SERVICE_ACCOUNT)
+    bell.tell(other.create(an_account()))
+    assert REF in [Ref.of(found) for found in cached.list(SERVICE_ACCOUNT, "default")]
+    assert cached.get(REF) is not None
+
+
 def test_a_foreign_change_that_was_told_is_read(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
     other.create(an_account(colour="blue"))
     cached.get(REF)
