@@ -13,7 +13,7 @@ from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, i
 from eventing.sandbox.resources import resolve
 from eventing.sandbox.schema import fill, prune, settle
 from eventing.sandbox.store import Stored
-from eventing.sandbox.validation import misfit, missing, validate
+from eventing.sandbox.validation import misfit, missing, repeated, validate
 from eventing.sandbox.world import World, now
 from shared.api.manifest import Manifest, ReadOnly, metadata
 
@@ -174,12 +174,13 @@ def _no_new_finalizers(call: Call, before: ReadOnly, meta: ReadOnly) -> None:
 def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
     """Raise Failure with all defects."""
     resource, schema = call.resource, resolve(call.resource.schema)
-    causes += rules.metadata_defects(manifest)
+    unchecked = "metadata" if resource.is_custom else "status"
+    body = {name: value for name, value in manifest.items() if name != unchecked}
+    causes += [*rules.metadata_defects(manifest), *repeated(body, schema)]
     if resource.is_custom:
-        body = {name: value for name, value in manifest.items() if name != "metadata"}
         causes += validate(body, {**schema, "required": [n for n in schema.get("required", ()) if n != "metadata"]})
     else:
-        causes += missing(manifest, schema)
+        causes += missing(body, schema)
         rule = rules.RULES.get((resource.group, resource.kind))
         causes += rule(manifest) if rule else ()
     if causes:

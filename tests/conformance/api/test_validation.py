@@ -205,7 +205,9 @@ LIMITS: Json = {
     "some": {"type": "array", "minItems": 2, "items": {"type": "string"}},
     "long": {"type": "string", "minLength": 3},
     "when": {"type": "string", "format": "date-time"},
-    "map": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}},
+    "map": {"type": "object", "minProperties": 1, "maxProperties": 2, "additionalProperties": {"type": "string"}},
+    "address": {"type": "string", "format": "ipv4"},
+    "fives": {"type": "integer", "multipleOf": 5},
     "any": {"type": "integer", "anyOf": [{"minimum": 7}, {"maximum": 3}]},
     "one": {"type": "integer", "oneOf": [{"minimum": 3}, {"maximum": 7}]},
     "all": {"type": "integer", "allOf": [{"minimum": 3}]},
@@ -232,6 +234,11 @@ def limited(http: Api) -> str:
         pytest.param({"when": "2026-13-01T00:00:00Z"}, "spec.when in body must be of type date-time", id="month 13"),
         pytest.param({"when": "2026-01-01T00:00:00.5+01:00"}, "", id="a time"),
         pytest.param({"map": {}}, "spec.map in body should have at least 1 properties", id="too few properties"),
+        pytest.param(
+            {"map": dict.fromkeys("abc", "")}, "spec.map: Too many: 3: must have at most 2 items", id="too many"
+        ),
+        pytest.param({"address": "here"}, 'spec.address in body must be of type ipv4: "here"', id="no address"),
+        pytest.param({"fives": 6}, "spec.fives in body should be a multiple of 5", id="no multiple"),
         pytest.param({"any": 5}, '"spec.any" must validate at least one schema (anyOf)', id="none of any"),
         pytest.param({"any": 8}, "", id="one of any"),
         pytest.param(
