@@ -1,7 +1,7 @@
 """Check one copy of a ClusterServiceVersion: delete it where none is wanted, have it repaired where it differs.
 
 Reads:  the copy and its original; when the copy was deleted, the groups that watch its namespace.
-Writes: deletes the copy. Rings the original.
+Writes: deletes the copy; restores the label by which copies are listed. Rings the original.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shared.domain.groups.group import Group
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
-from shared.step import NOTHING, Delete, Emit, Outcome, Ref
+from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
 
 
 def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
@@ -25,6 +25,9 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
     if not is_copied(found):
         return NOTHING
     copy = copies.Copy.of(found)
+    if copies.is_hidden(found):
+        label = {"metadata": {"labels": {names.COPIED_FROM: copy.home}}}
+        return Outcome((Merge(ref, label),), verdict="its label was edited")
     parent = cluster.get(CLUSTER_SERVICE_VERSION.ref(ref.name, copy.home)) if copy.home else None
     if reason := copies.dangling(copy, parent):
         return Outcome((Delete(ref, copy.uid),), verdict=f"deleted: {reason}")

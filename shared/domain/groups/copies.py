@@ -87,6 +87,12 @@ class Copy:
         return cls(namespace_of(manifest), name_of(manifest), home, uid_of(manifest), version_of(manifest), look)
 
 
+def is_hidden(copy: ReadOnly) -> bool:
+    """Whether somebody changed the label of a copy that we made, so that no list of the copies contains it."""
+    home = annotations_of(copy).get(names.OPERATOR_NAMESPACE)
+    return reason_of(copy) == "Copied" and bool(home) and labels_of(copy).get(names.COPIED_FROM) != home
+
+
 def wanted_look(original: ReadOnly) -> Look:
     """The digests that every copy of the original must have.
 

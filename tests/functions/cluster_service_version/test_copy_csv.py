@@ -8,7 +8,7 @@ from functions.cluster_service_version.copy_csv import copy_csv
 from shared import names
 from shared.domain.groups.copies import copy_of, status_of_copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
-from shared.step import NOTHING, Delete, Emit, Outcome
+from shared.step import NOTHING, Delete, Emit, Merge, Outcome
 from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
 
@@ -74,6 +74,20 @@ def test_a_copy_in_its_place(change: dict[str, Any], emits: tuple[Emit, ...]) ->
     outcome = run(csv, a_copy(csv, **change))
 
     assert (outcome.writes, outcome.emits) == ((), emits)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param({}, id="csv.md 18.6 row 136: removed"),
+        pytest.param({"olm.copiedFrom": "elsewhere"}, id="csv.md 18.6 row 136: changed"),
+    ],
+)
+def test_a_copy_whose_label_was_edited_is_labelled_again(labels: dict[str, str]) -> None:
+    copy = a_copy(a_csv(member_of=GROUP))
+    copy["metadata"]["labels"] = labels
+
+    assert run(copy).writes == (Merge(REF, {"metadata": {"labels": {"olm.copiedFrom": "ns"}}}),)
 
 
 def test_an_original_is_none_of_its_business() -> None:
