@@ -31,10 +31,12 @@ def must_select_again(group: ReadOnly, namespace: ReadOnly | None, name: str) ->
 
 
 def names_api_group(csv: ReadOnly, group: str) -> bool:
-    """Whether the version owns or requires a CustomResourceDefinition of the API group."""
-    definitions = (csv.get("spec") or {}).get("customresourcedefinitions") or {}
+    """Whether the version owns or requires a CustomResourceDefinition of the API group, or names it a native API."""
+    spec = csv.get("spec") or {}
+    definitions = spec.get("customresourcedefinitions") or {}
     entries = (*(definitions.get("owned") or ()), *(definitions.get("required") or ()))
-    return any(str(entry.get("name")).partition(".")[2] == group for entry in entries)
+    groups = {str(entry.get("name")).partition(".")[2] for entry in entries}
+    return group in groups or any(api.get("group") == group for api in spec.get("nativeAPIs") or ())
 
 
 def waits_for_rights(csv: ReadOnly) -> bool:

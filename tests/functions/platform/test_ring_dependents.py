@@ -85,7 +85,16 @@ def test_the_namespace_of_the_group_itself_receives_none() -> None:
             (CSV_RUNG,),
             id="csv.md 19 row 1: it requires one",
         ),
-        pytest.param(a_csv(owns=["cows.m.com/v1/Cow"]), (), id="csv.md 19 row 1: of another API group"),
+        pytest.param(
+            a_csv(native=[{"group": "birds.com", "version": "v1", "kind": "Goose"}]),
+            (CSV_RUNG,),
+            id="csv.md 5.5: it names one as a native API",
+        ),
+        pytest.param(
+            a_csv(owns=["cows.m.com/v1/Cow"], native=[{"group": "m.com", "version": "v1", "kind": "Bull"}]),
+            (),
+            id="csv.md 19 row 1: of another API group",
+        ),
     ],
 )
 def test_versions_concerned_by_definitions(csv: dict[str, Any], emits: tuple[Emit, ...]) -> None:
