@@ -18,6 +18,8 @@ UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
 """The exceptions that any call raises when Redis stays unavailable after the retries."""
 LONGEST_BLOCK_SECONDS = 10
 """Maximum time for which a command may block; the timeout of the socket is longer."""
+LATE_SECONDS = 0.1
+"""How much later than its timeout a blocked command may end: an idle Redis looks at its clock ten times a second."""
 
 
 def connect(url: str) -> Redis:

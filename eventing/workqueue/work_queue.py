@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+import time
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from eventing.retry import backoff
 from eventing.routes import Job, Lane
 from eventing.run_result import RunResult
 from eventing.workqueue import listing
-from eventing.workqueue.client import LONGEST_BLOCK_SECONDS
+from eventing.workqueue.client import LATE_SECONDS, LONGEST_BLOCK_SECONDS
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, entry_of, job_of
 from shared.config import Settings
@@ -106,8 +107,11 @@ class WorkQueue:
         self.client.blpop(bells, timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
 
     def wait_for_alarm(self, seconds: float) -> None:
-        """Sleep until a delay is added that ends before all others, at most that long."""
-        self.client.blpop(["olmf:alarm"], timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
+        """Sleep until a delay is added that ends before all others, at most that long; may end early."""
+        if seconds <= LATE_SECONDS:
+            time.sleep(seconds)
+        else:
+            self.client.blpop(["olmf:alarm"], timeout=min(max(seconds - LATE_SECONDS, 0.01), LONGEST_BLOCK_SECONDS))
 
     def sweep(self, *, lost_worker: str = "", message: str = "") -> float:
         """Queue jobs that are due, take back expired leases; returns the seconds until the next is due, at most one.
