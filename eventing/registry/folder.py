@@ -6,12 +6,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import RLock
 from typing import Final, Generic, TypeAlias, TypeVar
 
 import orjson
 
-from eventing.registry.image import Image, image_of, layer_of
+from shared.adapters.oci.build import Built, build
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.model import BadBundle
@@ -76,17 +77,24 @@ class Folder(ABC):
     def labels(self, files: Mapping[str, bytes]) -> Mapping[str, str]:
         """The labels of the image with these files."""
 
-    def image(self) -> Image:
-        """The image as the files are now."""
+    def image(self) -> Built:
+        """The image as the files are now; its layer is not held."""
         return self._image.get(self.state())
 
     def layer(self) -> bytes:
-        """The only layer of the image."""
-        return layer_of(self.files())
+        """The only layer of the image, made again."""
+        return _packed(self.files(), {})[1]
 
-    def _build(self) -> Image:
+    def _build(self) -> Built:
         files = self.files()
-        return image_of(layer_of(files), self.labels(files))
+        return _packed(files, self.labels(files))[0]
+
+
+def _packed(files: Mapping[str, bytes], labels: Mapping[str, str]) -> tuple[Built, bytes]:
+    """An image, and its layer. On loopback, compressing costs more than it saves."""
+    with TemporaryDirectory(prefix="olmf-image-") as folder:
+        aside = Path(folder, "layer")
+        return build(files, labels, aside, is_compressed=False), aside.read_bytes()
 
 
 class BundleFolder(Folder):

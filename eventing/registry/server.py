@@ -13,8 +13,8 @@ from typing import Final
 
 import orjson
 
-from eventing.registry.image import MANIFEST_TYPE
 from eventing.registry.shelf import Shelf, Sources
+from shared.adapters.oci.build import MANIFEST_TYPE
 
 _HOST: Final = "127.0.0.1"
 _MANIFEST: Final = re.compile(r"/v2/(.+)/manifests/([^/]+)")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from eventing.registry.folder import BundleFolder, BundlesCatalog, CatalogFolder, Folder
-from eventing.registry.image import Image, digest_of
+from shared.adapters.oci.build import Built
+from shared.adapters.oci.verify import digest_of
 
 _NOT_IN_NAME: Final = re.compile(r"[^a-z0-9.-]+")
 _NOT_IN_TAG: Final = re.compile(r"[^A-Za-z0-9_.-]")
@@ -45,7 +46,7 @@ class Shelf:
         """All tags of a name; none when there is no such name."""
         return sorted(folder.tag for folder in self._folders() if folder.repository == repository)
 
-    def image(self, repository: str, wanted: str) -> Image | None:
+    def image(self, repository: str, wanted: str) -> Built | None:
         """The image of a tag or a digest."""
         is_digest = wanted.startswith("sha256:")
         for folder in self._folders():
@@ -61,9 +62,9 @@ class Shelf:
             if folder.repository != repository:
                 continue
             image = folder.image()
-            if digest == image.config_digest:
+            if digest == image.config_descriptor.digest:
                 return image.config
-            if digest == image.layer_digest and digest_of(layer := folder.layer()) == digest:
+            if digest == image.layer.descriptor.digest and digest_of(layer := folder.layer()) == digest:
                 return layer
         return None
 
