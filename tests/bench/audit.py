@@ -51,7 +51,9 @@ class AuditLog:
 
     def _since(self, start: int) -> Iterator[Asked]:
         with self._path.open("rb") as log:
-            log.seek(start)
+            log.seek(max(start - 1, 0))
+            if start:
+                log.readline()  # why: the mark may lie within a line that was just being written
             lines = log.read().rpartition(b"\n")[0].splitlines()
         for entry in map(json.loads, lines):
             place = entry.get("objectRef") or {}
