@@ -82,8 +82,8 @@ class Kubelet:
         self._runs = JobRuns(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=JOBS_AT_ONCE)
         self.pulse = Pulse()
 
-    async def run(self) -> None:
-        """Act until cancelled; then end every process that was started."""
+    async def run(self, on_ready: Callable[[], None] | None = None) -> None:
+        """Act until cancelled, then end every process that was started; `on_ready` once everything was seen."""
         try:
             async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
                 for kind, act in ((DEPLOYMENT, self._see_deployments), (JOB, self._see_jobs)):
@@ -91,6 +91,9 @@ class Kubelet:
                     watch = KindWatch(stream, Eyes(kind), act, pulse=self.pulse, seconds=self._seconds)
                     tasks.create_task(watch.run())
                 await self.pulse.complete.wait()
+                log.info("kubelet_ready", server=self._connection.origin)
+                if on_ready:
+                    on_ready()
                 await self._launcher.warm_up()
         finally:
             await self._runs.close()
@@ -143,19 +146,7 @@ async def _run(settings: Settings, on_ready: Callable[[], None] | None) -> None:
 
 async def _stand_in(connection: Connection, settings: Settings, on_ready: Callable[[], None] | None) -> None:
     await refuse_nodes(connection)
-    kubelet = Kubelet(connection, settings.kubeconfig, watch_seconds=settings.watch_seconds)
-    acting = asyncio.create_task(kubelet.run())
-    seeing = asyncio.create_task(kubelet.pulse.complete.wait())
-    try:
-        await asyncio.wait({acting, seeing}, return_when=asyncio.FIRST_COMPLETED)
-        log.info("kubelet_ready", server=connection.origin)
-        if on_ready:
-            on_ready()
-        await acting
-    finally:
-        seeing.cancel()
-        acting.cancel()
-        await asyncio.gather(acting, return_exceptions=True)
+    await Kubelet(connection, settings.kubeconfig, watch_seconds=settings.watch_seconds).run(on_ready)
 
 
 async def refuse_nodes(connection: Connection) -> None:
