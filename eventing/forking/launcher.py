@@ -43,6 +43,8 @@ class Launcher:
         """Start the fork server if it does not run; returns it."""
         async with self._starting:
             if self._server is None or self._server.returncode is not None:
+                if self._listening is not None:
+                    await self._listening  # why: at its end it reports all processes as lost
                 self._server = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-m", "eventing.forking.server", *self._modules),
                     stdin=asyncio.subprocess.PIPE,
