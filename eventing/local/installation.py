@@ -101,9 +101,11 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
         if start.done():
             start.result()
             on_ready(supervisor)
-            watch = asyncio.create_task(ring_on_change(served_folders(plan), supervisor.addresses.endpoint))
-            await ended
-            watch.cancel()
+            async with asyncio.TaskGroup() as tasks:
+                folders = served_folders(plan)
+                watch = tasks.create_task(ring_on_change(folders, supervisor.addresses.endpoint))
+                await ended
+                watch.cancel()
         else:
             start.cancel()
             with contextlib.suppress(asyncio.CancelledError):

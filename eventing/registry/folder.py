@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import RLock
@@ -53,8 +54,9 @@ def state_of(root: Path) -> State:
     """Path, time of change and size of every file."""
     found = []
     for path in files_below(root):
-        status = path.stat()
-        found.append((str(path), status.st_mtime_ns, status.st_size))
+        with suppress(FileNotFoundError):  # it went while we looked
+            status = path.stat()
+            found.append((str(path), status.st_mtime_ns, status.st_size))
     return tuple(found)
 
 

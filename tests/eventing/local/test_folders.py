@@ -4,35 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from pathlib import Path
 
 from aiohttp import web
 
-from eventing.local.folders import fingerprint, ring_on_change
+from eventing.local.folders import ring_on_change
 from shared.kinds import CATALOG_SOURCE
 
 LOCAL = CATALOG_SOURCE.ref("local", "olm")
-
-
-def test_a_fingerprint_knows_new_changed_and_removed_files(tmp_path: Path) -> None:
-    file = tmp_path / "a" / "b.yaml"
-    prints = [fingerprint((tmp_path,))]
-    file.parent.mkdir()
-    file.write_text("1")
-    prints.append(fingerprint((tmp_path,)))
-    os.utime(file, ns=(1, 1))
-    prints.append(fingerprint((tmp_path,)))
-    file.write_text("22")
-    prints.append(fingerprint((tmp_path,)))
-    assert len(set(prints)) == len(prints)
-    assert fingerprint((tmp_path,)) == prints[-1]
-    file.unlink()
-    assert fingerprint((tmp_path,)) == prints[0]
-
-
-def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
-    assert fingerprint((tmp_path / "nowhere",)) == frozenset()
 
 
 async def test_a_change_rings_once(tmp_path: Path) -> None:
