@@ -1,18 +1,20 @@
-"""References of images as container tools read them (fbc.md §6.3)."""
+"""References of images as container tools read them (fbc.md §6.3): `[host[:port]/]path[:tag][@digest]`."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 _HOST_PART: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
-_HOST: Final = rf"{_HOST_PART}(?:\.{_HOST_PART})*(?::[0-9]+)?"
+_ADDRESS: Final = r"\[[0-9a-fA-F:]+\]"
+_HOST: Final = rf"(?:{_HOST_PART}(?:\.{_HOST_PART})*|{_ADDRESS})(?::[0-9]+)?"
 _PATH_PART: Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*+"
 _TAG: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 _DIGEST: Final = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
-_REFERENCE: Final = re.compile(rf"((?:{_HOST}/)?{_PATH_PART}(?:/{_PATH_PART})*)(?::{_TAG})?(?:@({_DIGEST}))?")
+_REFERENCE: Final = re.compile(rf"(?:({_HOST})/)?({_PATH_PART}(?:/{_PATH_PART})*)(?::({_TAG}))?(?:@({_DIGEST}))?")
 _IDENTIFIER: Final = re.compile(r"[a-f0-9]{64}")
 _HEX_DIGITS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
+_WHOLE_DIGEST: Final = re.compile("|".join(rf"{name}:[0-9a-f]{{{count}}}" for name, count in _HEX_DIGITS.items()))
 _USUAL: Final = re.compile(
     r"[a-z0-9]+(?:-+[a-z0-9]+)*+(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*+)++(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*+)++"
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}+)?(?:@sha256:[a-f0-9]{64})?"
@@ -24,10 +26,18 @@ _OTHER_DEFAULT: Final = "index.docker.io"
 _INVALID: Final = "invalid reference format"
 
 
-def why_not(text: str) -> str:
-    """Why a text is no reference of an image, or an empty text."""
-    if len(text) <= _LONGEST_NAME and _USUAL.fullmatch(text):
-        return ""
+class ImageName(NamedTuple):
+    """The parts of a reference; tag and digest may be empty."""
+
+    host: str
+    """The registry, spelled out where the text leaves it out; empty when no host has its name, such as `a_b.c`."""
+    path: str
+    tag: str
+    digest: str
+
+
+def parsed(text: str) -> ImageName | str:
+    """The parts of a reference, or why the text is none."""
     if _IDENTIFIER.fullmatch(text):
         return f"invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"
     host, rest = _split(text)
@@ -37,9 +47,33 @@ def why_not(text: str) -> str:
     match = _REFERENCE.fullmatch(f"{host}/{rest}")
     if match is None:
         return _INVALID
-    if len(match[1]) > _LONGEST_NAME:
+    found = ImageName(*(part or "" for part in match.groups()))
+    if len(f"{found.host}/{found.path}") > _LONGEST_NAME:
         return f"repository name must not be more than {_LONGEST_NAME} characters"
-    return _wrong_digest(match[2]) if match[2] else ""
+    return _wrong_digest(found.digest) or found
+
+
+def why_not(text: str) -> str:
+    """Why `opm` takes a text for no reference of an image, or an empty text."""
+    if len(text) <= _LONGEST_NAME and _USUAL.fullmatch(text):
+        return ""
+    found = parsed(text)
+    if isinstance(found, str):
+        return found
+    return _INVALID if found.host.startswith("[") else ""  # it knows no IPv6 addresses
+
+
+def why_not_canonical(text: str) -> str:
+    """Why a text is no reference that names its registry, or an empty text."""
+    found = parsed(text)
+    if isinstance(found, str):
+        return found
+    return "" if text.startswith(f"{found.host}/{found.path}") else "repository name must be canonical"
+
+
+def is_digest(text: str) -> bool:
+    """Whether a text is a digest of an algorithm that is known."""
+    return _WHOLE_DIGEST.fullmatch(text) is not None
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -56,8 +90,8 @@ def _split(text: str) -> tuple[str, str]:
 
 def _wrong_digest(digest: str) -> str:
     algorithm, _, digits = digest.partition(":")
+    if not digest or is_digest(digest):
+        return ""
     if algorithm not in _HEX_DIGITS:
         return "unsupported digest algorithm"
-    if len(digits) != _HEX_DIGITS[algorithm]:
-        return "invalid checksum digest length"
-    return "" if digits.lower() == digits else "invalid checksum digest format"
+    return "invalid checksum digest " + ("length" if len(digits) != _HEX_DIGITS[algorithm] else "format")

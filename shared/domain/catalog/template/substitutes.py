@@ -43,14 +43,19 @@ def render(content: bytes, render_image: RenderImage) -> Config:
 
 def images(content: bytes) -> list[str]:
     """The images that a template is made from. TemplateError."""
-    return [image for _, image in _pairs(parsed(content, SCHEMA, _TEMPLATE))]
+    return [image for _, image in _stated(parsed(content, SCHEMA, _TEMPLATE))]
+
+
+def _stated(fields: Blob) -> Iterator[tuple[str, str]]:
+    """Base and image of each substitution."""
+    for one in map(_SUBSTITUTE.read, fields.get("substitutions") or ()):
+        yield one.get("base") or "", one.get("name") or ""
 
 
 def _pairs(fields: Blob) -> Iterator[tuple[str, str]]:
-    """Base and image of each substitution; neither may be used twice."""
+    """Base and image of each substitution. TemplateError at the first that uses one of them again."""
     bases: dict[str, str] = {}
-    for one in map(_SUBSTITUTE.read, fields.get("substitutions") or ()):
-        base, image = one.get("base") or "", one.get("name") or ""
+    for base, image in _stated(fields):
         if base in bases.values():
             raise TemplateError(f"render: cannot reuse the same substitution base {quoted(base)}")
         if image in bases:

@@ -145,6 +145,7 @@ def test_what_is_no_catalog_becomes_no_template(content: bytes, message: str) ->
         ({"stable": {"bundles": [{"image": "b"}, {"image": "a"}]}, "fast": {"bundles": [{"image": "a"}]}}, "semver",
          ["a", "b"]),
         ({"substitutions": [{"name": "b", "base": "x"}, {"name": "a", "base": "z"}]}, "substitutes", ["b", "a"]),
+        ({"substitutions": [{"name": "b", "base": "x"}, {"name": "c", "base": "x"}]}, "substitutes", ["b", "c"]),
         ({"entries": 1}, "basic", []),
         ({"stable": 1}, "semver", []),
         ({"substitutions": 1}, "substitutes", []),
