@@ -49,12 +49,12 @@ def _definitions(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
 
 
 def _rights(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
-    """Versions of the namespace that may wait for RBAC objects without an owner."""
+    """Versions of the namespace that may wait for, or work with, RBAC objects without an owner."""
     if ref.name != names.ANY:
         yield from _owners(ref, cluster)
         return
     for csv in _originals({ref.namespace}, cluster):
-        if dependents.waits_for_rights(csv):
+        if dependents.rests_on_rights(csv):
             yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
 
 

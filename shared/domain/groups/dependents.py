@@ -39,9 +39,9 @@ def names_api_group(csv: ReadOnly, group: str) -> bool:
     return group in groups or any(api.get("group") == group for api in spec.get("nativeAPIs") or ())
 
 
-def waits_for_rights(csv: ReadOnly) -> bool:
+def rests_on_rights(csv: ReadOnly) -> bool:
     """Whether a new or deleted Role or ServiceAccount can change the phase of the version."""
-    return phase_of(csv) in {"Pending", "Failed"}
+    return phase_of(csv) in {"Pending", "Failed", "Succeeded"}
 
 
 def owners_of(manifest: ReadOnly) -> Iterator[Ref]:

@@ -108,7 +108,8 @@ def test_versions_concerned_by_definitions(csv: dict[str, Any], emits: tuple[Emi
     [
         pytest.param("Pending", (CSV_RUNG,), id="csv.md 20: it may wait for permissions"),
         pytest.param("Failed", (CSV_RUNG,), id="csv.md 1.4: it may have failed for lack of them"),
-        pytest.param("Succeeded", (), id="csv.md 20: it does not wait"),
+        pytest.param("Succeeded", (CSV_RUNG,), id="csv.md 5.7: it fails when they are removed"),
+        pytest.param("Replacing", (), id="csv.md 4.7: its successor has taken over"),
     ],
 )
 def test_versions_concerned_by_rights_that_nobody_owns(phase: str, emits: tuple[Emit, ...]) -> None:
