@@ -1,54 +1,44 @@
-"""Names of metrics and the shape of log lines: one wide line per run."""
+"""Metrics, and the shape of log lines."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from enum import Enum, unique
 from typing import Any, Literal
 
 import structlog
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A metric as Prometheus reads it; what does not begin with `olmf_` has OLM's name and labels."""
+@unique
+class Metric(Enum):
+    """Metrics by name, in the order of `/metrics`; those that do not begin with `olmf_` have OLM's names and labels."""
 
-    name: str
-    type: Literal["gauge", "counter", "summary"]
-    help: str
+    def __init__(self, type_: Literal["gauge", "counter", "summary"], help_: str) -> None:
+        self.type = type_
+        self.help = help_
 
-
-CSV_COUNT = Metric("csv_count", "gauge", "Number of CSVs that are no copies")
-CSV_SUCCEEDED = Metric("csv_succeeded", "gauge", "1 while a CSV is Succeeded, else 0")
-CSV_ABNORMAL = Metric("csv_abnormal", "gauge", "1 while a CSV is not Succeeded, with its phase and reason")
-CSV_UPGRADE_COUNT = Metric("csv_upgrade_count", "counter", "CSVs that began to be replaced by another")
-INSTALL_PLAN_COUNT = Metric("install_plan_count", "gauge", "Number of InstallPlans")
-SUBSCRIPTION_COUNT = Metric("subscription_count", "gauge", "Number of Subscriptions")
-CATALOG_SOURCE_COUNT = Metric("catalog_source_count", "gauge", "Number of CatalogSources")
-CATALOG_SOURCE_READY = Metric("catalogsource_ready", "gauge", "1 while a CatalogSource is READY, else 0")
-SUBSCRIPTION_SYNC_TOTAL = Metric("subscription_sync_total", "counter", "Changes of a Subscription that were looked at")
-RESOLUTION_DURATION = Metric(
-    "olm_resolution_duration_seconds",
-    "summary",
-    "Resolutions of a namespace, and whether each Subscription got its answer",
-)
-RUN_DURATION = Metric(
-    "olmf_run_duration_seconds", "summary", "Runs of a step, and how they ended: done, waits, retry, bug or timeout"
-)
-DEAD_LETTERS = Metric("olmf_dead_letters_total", "counter", "Jobs of a step that failed too often and were parked")
-QUEUE_READY = Metric("olmf_queue_ready", "gauge", "Jobs of a group that could run now")
-QUEUE_RUNNING = Metric("olmf_queue_running", "gauge", "Jobs that run")
-QUEUE_DELAYED = Metric("olmf_queue_delayed", "gauge", "Jobs that wait for their time")
-QUEUE_DEAD = Metric("olmf_queue_dead", "gauge", "Dead letters: an event of their object, or a person, releases them")
-JOBS_REFUSED = Metric("olmf_refused_jobs_total", "counter", "RQ jobs that were not ours")
-REDIS_UP = Metric("olmf_redis_up", "gauge", "1 while Redis answers; else nothing is told of runs and queue")
-WATCH_AGE = Metric("olmf_watch_silence_seconds", "gauge", "How long ago the watch of a kind heard from the API server")
-METRICS = (
-    CSV_COUNT, CSV_SUCCEEDED, CSV_ABNORMAL, CSV_UPGRADE_COUNT, INSTALL_PLAN_COUNT, SUBSCRIPTION_COUNT,
-    CATALOG_SOURCE_COUNT, CATALOG_SOURCE_READY, SUBSCRIPTION_SYNC_TOTAL, RESOLUTION_DURATION, RUN_DURATION,
-    DEAD_LETTERS, QUEUE_READY, QUEUE_RUNNING, QUEUE_DELAYED, QUEUE_DEAD, JOBS_REFUSED, REDIS_UP, WATCH_AGE,
-)  # fmt: skip
-"""What the watcher tells under `/metrics`, in this order."""
+    csv_count = "gauge", "Number of CSVs that are no copies"
+    csv_succeeded = "gauge", "1 while a CSV is Succeeded, else 0"
+    csv_abnormal = "gauge", "1 while a CSV is not Succeeded, with its phase and reason"
+    csv_upgrade_count = "counter", "CSVs that began to be replaced by another"
+    install_plan_count = "gauge", "Number of InstallPlans"
+    subscription_count = "gauge", "Number of Subscriptions"
+    catalog_source_count = "gauge", "Number of CatalogSources"
+    catalogsource_ready = "gauge", "1 while a CatalogSource is READY, else 0"
+    subscription_sync_total = "counter", "Changes of a Subscription that were looked at"
+    olm_resolution_duration_seconds = (
+        "summary",
+        "Resolutions of a namespace, and whether each Subscription got its answer",
+    )
+    olmf_run_duration_seconds = "summary", "Runs of a step, and how they ended: done, waits, retry, bug or timeout"
+    olmf_dead_letters_total = "counter", "Jobs of a step that failed too often and were parked"
+    olmf_queue_ready = "gauge", "Jobs of a group that could run now"
+    olmf_queue_running = "gauge", "Jobs that run"
+    olmf_queue_delayed = "gauge", "Jobs that wait for their time"
+    olmf_queue_dead = "gauge", "Dead letters: an event of their object, or a person, releases them"
+    olmf_refused_jobs_total = "counter", "RQ jobs that were not ours"
+    olmf_redis_up = "gauge", "1 while Redis answers; else nothing is told of runs and queue"
+    olmf_watch_silence_seconds = "gauge", "How long ago the watch of a kind heard from the API server"
 
 
 def configure_logging(level: str = "info", *, as_json: bool = True) -> None:

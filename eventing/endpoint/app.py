@@ -21,6 +21,7 @@ from eventing.cloudevents import InvalidEventError, event_of
 from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.gate import Gate
 from eventing.events import Event
+from eventing.metrics.exposition import CONTENT_TYPE
 
 Accept: TypeAlias = Callable[[Sequence[Event]], None]
 Drain: TypeAlias = Callable[[], None]
@@ -28,8 +29,14 @@ RETRY_AFTER_SECONDS = "1"
 log = structlog.get_logger()
 
 
-def asgi(accept: Accept, *, drain: Drain | None = None, on_start: Callable[[], None] | None = None) -> Starlette:
-    """The application: `POST /` receives an event, `GET /livez` and `/readyz` are the probes."""
+def asgi(
+    accept: Accept,
+    *,
+    drain: Drain | None = None,
+    metrics: Callable[[], str] = str,
+    on_start: Callable[[], None] | None = None,
+) -> Starlette:
+    """The application: `POST /` receives an event, `GET /livez` and `/readyz` are the probes, `/metrics` is a text."""
 
     def receive(cloud: CloudEvent) -> None:
         try:
@@ -48,13 +55,21 @@ def asgi(accept: Accept, *, drain: Drain | None = None, on_start: Callable[[], N
     async def well(_: Request) -> PlainTextResponse:
         return PlainTextResponse("ok")
 
+    def measure(_: Request) -> PlainTextResponse:
+        return PlainTextResponse(metrics(), headers={"Content-Type": CONTENT_TYPE})
+
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         if on_start is not None:
             on_start()
         yield
 
-    routes = [Route("/livez", well), Route("/readyz", well), Mount("/", Gate(_function(receive)))]
+    routes = [
+        Route("/livez", well),
+        Route("/readyz", well),
+        Route("/metrics", measure),
+        Mount("/", Gate(_function(receive))),
+    ]
     return Starlette(routes=routes, lifespan=lifespan)
 
 

@@ -13,6 +13,8 @@ from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.app import Accept, Drain, asgi
 from eventing.events import Event
 from eventing.listener import address_of, listener
+from eventing.metrics import work as work_metrics
+from eventing.metrics.exposition import text
 from eventing.workqueue import UNREACHABLE
 from shared.config import Settings
 
@@ -45,7 +47,8 @@ def listen(
         if on_ready is not None:
             on_ready(address, f"{address}/livez")
 
-    app = asgi(_speaking_our_errors(accept), drain=drain, on_start=started)
+    work = work_metrics.reader(settings)
+    app = asgi(_speaking_our_errors(accept), drain=drain, metrics=lambda: text(work()), on_start=started)
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
     with listening:
         asyncio.run(_Server(config).serve(sockets=[listening]))

@@ -2,8 +2,7 @@
 
 There is one list+watch per kind of `routes.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (HTTP), `kind_watch`
-(the life of one watch), `pulse` (liveness), `census` and `measures` (metrics of objects, and of runs), `exposition`
-(the text of `/metrics`), `program` (the process).
+(the life of one watch), `pulse` (liveness), `census` (metrics of objects), `program` (the process).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000

@@ -10,19 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eventing.events import Event
-from eventing.watch.exposition import Series
+from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
-from shared import telemetry
 from shared.api.manifest import ReadOnly, name_of, namespace_of, version_of
 from shared.domain.lifecycle.phases import is_copied, phase_of, reason_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
 from shared.telemetry import Metric
 
 COUNTED: Mapping[Kind, Metric] = {
-    CLUSTER_SERVICE_VERSION: telemetry.CSV_COUNT,
-    INSTALL_PLAN: telemetry.INSTALL_PLAN_COUNT,
-    SUBSCRIPTION: telemetry.SUBSCRIPTION_COUNT,
-    CATALOG_SOURCE: telemetry.CATALOG_SOURCE_COUNT,
+    CLUSTER_SERVICE_VERSION: Metric.csv_count,
+    INSTALL_PLAN: Metric.install_plan_count,
+    SUBSCRIPTION: Metric.subscription_count,
+    CATALOG_SOURCE: Metric.catalog_source_count,
 }
 """Kinds that are counted; their watches fetch whole objects."""
 _UNVERSIONED = "0.0.0"
@@ -62,11 +61,11 @@ class Census:
     def values(self) -> Mapping[Series, float]:
         """The present value of each series."""
         values = Counter({Series(metric): 0 for metric in COUNTED.values()})
-        values[Series(telemetry.CSV_UPGRADE_COUNT)] = self.upgrades
+        values[Series(Metric.csv_upgrade_count)] = self.upgrades
         for (kind, _, _), object_ in self.known.items():
             values[Series(COUNTED[kind])] += 1
             for series, value in object_.series:
-                values[series] += object_.syncs if series.metric is telemetry.SUBSCRIPTION_SYNC_TOTAL else value
+                values[series] += object_.syncs if series.metric is Metric.subscription_sync_total else value
         return values
 
 
@@ -86,23 +85,23 @@ def _series(kind: Kind, manifest: ReadOnly) -> tuple[tuple[Series, int], ...]:
         return tuple(_health(manifest, (*place, ("version", str(spec.get("version") or _UNVERSIONED)))))
     if kind == CATALOG_SOURCE:
         state = (status.get("connectionState") or {}).get("lastObservedState")
-        return ((Series(telemetry.CATALOG_SOURCE_READY, place), int(state == "READY")),)
+        return ((Series(Metric.catalogsource_ready, place), int(state == "READY")),)
     if kind == SUBSCRIPTION:
         named = {
             "name": name_of(manifest), "installed": status.get("installedCSV"), "channel": spec.get("channel"),
             "package": spec.get("name"), "approval": spec.get("installPlanApproval"),
         }  # fmt: skip
         labels = tuple((key, str(value or "")) for key, value in named.items())
-        return ((Series(telemetry.SUBSCRIPTION_SYNC_TOTAL, labels), 1),)
+        return ((Series(Metric.subscription_sync_total, labels), 1),)
     return ()
 
 
 def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tuple[Series, int]]:
     phase = phase_of(csv)
     if phase:
-        yield Series(telemetry.CSV_SUCCEEDED, labels), int(phase == "Succeeded")
+        yield Series(Metric.csv_succeeded, labels), int(phase == "Succeeded")
     if phase not in ("", "Succeeded"):
-        yield Series(telemetry.CSV_ABNORMAL, (*labels, ("phase", phase), ("reason", reason_of(csv)))), 1
+        yield Series(Metric.csv_abnormal, (*labels, ("phase", phase), ("reason", reason_of(csv)))), 1
 
 
 class Counting:

@@ -13,20 +13,18 @@ import structlog
 
 from eventing.events import Event
 from eventing.listener import address_of, listener
+from eventing.metrics import work as work_metrics
+from eventing.metrics.exposition import Series, text
 from eventing.routes import WATCHED
 from eventing.watch.census import COUNTED, Census, Counting
-from eventing.watch.exposition import Series, text
 from eventing.watch.kind_watch import KindWatch
-from eventing.watch.measures import measures
 from eventing.watch.memory import Memory
 from eventing.watch.pulse import Pulse, serve_health
 from eventing.watch.stream import Stream
-from eventing.workqueue import WorkQueue
-from eventing.workqueue import connect as connect_redis
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
-from shared.telemetry import METRICS, WATCH_AGE
+from shared.telemetry import Metric
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
 Ready: TypeAlias = Callable[[str, str], None]
@@ -76,8 +74,9 @@ class Watcher:
     async def metrics(self) -> str:
         """The text of `/metrics`; the request to Redis must not block a watch."""
         work = await asyncio.to_thread(self._work)
-        ages = {Series(WATCH_AGE, (("kind", name),)): age for name, age in self.pulse.ages().items()}
-        return text(METRICS, {**self.census.values(), **work, **ages})
+        silence = Metric.olmf_watch_silence_seconds
+        ages = {Series(silence, (("kind", name),)): age for name, age in self.pulse.ages().items()}
+        return text({**self.census.values(), **work, **ages})
 
     async def deliver(self, events: Sequence[Event]) -> None:
         """Return when the sink has accepted the events; when it fails it is called again."""
@@ -107,8 +106,7 @@ def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Rea
 
 
 async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
-    queue = WorkQueue(connect_redis(settings.redis_url), settings) if settings.redis_url else None
-    work = (lambda: measures(queue)) if queue else dict
+    work = work_metrics.reader(settings)
     watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds, work=work)
     listening = listener(settings)
     health = await serve_health(watcher.pulse, listening, watcher.metrics)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 import orjson
 from aiohttp import web
 
+from eventing.metrics.exposition import CONTENT_TYPE
+
 STALE_SECONDS = 180.0
 """Age at which a watch counts as dead: twice `stream.SILENCE_SECONDS`."""
 
@@ -63,7 +65,7 @@ async def serve_health(pulse: Pulse, listening: socket.socket, metrics: Callable
         return _answer(pulse.complete.is_set(), {"waiting": sorted(pulse.waiting)})
 
     async def tell(_: web.Request) -> web.Response:
-        return web.Response(text=await metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+        return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})
 
     app = web.Application()
     app.router.add_get("/livez", livez)

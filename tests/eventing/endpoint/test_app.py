@@ -130,6 +130,12 @@ async def test_what_is_refused(headers: dict[str, str], body: bytes, want: tuple
     assert ((status, text), queue.events) == (want, [])
 
 
+async def test_metrics_are_served_beside_events() -> None:
+    status, text, headers = await ask(asgi(Queue().accept, metrics=lambda: "olmf_redis_up 1\n"), "GET", "/metrics")
+    assert (status, text) == (200, "olmf_redis_up 1\n")
+    assert headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+
+
 @pytest.mark.parametrize("path", ["/livez", "/readyz"])
 async def test_health_is_mounted(path: str) -> None:
     assert (await ask(asgi(Queue().accept), "GET", path))[:2] == (200, "ok")

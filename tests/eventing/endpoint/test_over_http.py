@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+import urllib3
 
 from eventing.routes import WATCHED
 from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION
@@ -26,6 +27,8 @@ def test_an_operator_is_installed_and_removed_by_events_over_http(tmp_path: Path
             sub = SUBSCRIPTION.ref("tide", "zz")
             found.until(sub, lambda each: each["status"].get("state") == "AtLatestKnown")
             _remove(found)
+        metrics = urllib3.request("GET", f"{status['endpoint']}/metrics").data.decode()
+        assert 'olmf_run_duration_seconds_count{step="install_plan/execute_install_plan",result="done"} ' in metrics
         assert source.refused == []
         said = {headers["ce-subject"]: headers for headers in source.sent}
     seen = said["/apis/v1/namespaces//namespaces/zz"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from eventing.events import Event
+from eventing.metrics.exposition import text
 from eventing.watch.census import COUNTED, Census, Counting
-from eventing.watch.exposition import text
 from eventing.watch.memory import Memory
 from shared.api.manifest import Manifest
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
-from shared.telemetry import METRICS
 
 
 def an_object(kind: Kind, name: str = "a", version: int = 1, **fields: object) -> Manifest:
@@ -33,11 +32,7 @@ def a_subscription(version: int = 1, *, installed: str = "") -> Manifest:
 
 def told(census: Census) -> set[str]:
     """The lines with a value."""
-    return {
-        line
-        for line in text(METRICS, census.values()).splitlines()
-        if not line.startswith("#") and not line.endswith(" 0")
-    }
+    return {line for line in text(census.values()).splitlines() if not line.startswith("#") and not line.endswith(" 0")}
 
 
 def after(kind: Kind, *manifests: Manifest) -> set[str]:
@@ -96,7 +91,7 @@ def test_versions(csvs: list[Manifest], want: set[str]) -> None:
 def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
     census = Census()
     census.put(CLUSTER_SERVICE_VERSION, a_csv("Installing"))
-    assert f"csv_succeeded{{{A}}} 0" in text(METRICS, census.values()).splitlines()
+    assert f"csv_succeeded{{{A}}} 0" in text(census.values()).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +104,7 @@ def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
 def test_catalogs(state: str, value: int) -> None:
     census = Census()
     census.put(CATALOG_SOURCE, an_object(CATALOG_SOURCE, status={"connectionState": {"lastObservedState": state}}))
-    assert f'catalogsource_ready{{namespace="ns",name="a"}} {value}' in text(METRICS, census.values()).splitlines()
+    assert f'catalogsource_ready{{namespace="ns",name="a"}} {value}' in text(census.values()).splitlines()
 
 
 def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None:
@@ -144,13 +139,3 @@ def test_events_are_those_of_the_observer_behind_it() -> None:
     plain = events(Memory(INSTALL_PLAN, "api"))
     assert [event.id for event in plain] == ["uid-a.1.add", "uid-a.2.delete"]
     assert events(Counting(Memory(INSTALL_PLAN, "api"), INSTALL_PLAN, Census())) == plain
-
-
-def test_the_text_is_the_format_of_prometheus() -> None:
-    census = Census()
-    reason = {"phase": "Failed", "reason": 'a "quoted" \\ word\n'}
-    census.put(CLUSTER_SERVICE_VERSION, a_csv("Failed", status=reason))
-    lines = text(METRICS, census.values()).splitlines()
-    assert [line.split()[2] for line in lines if line.startswith("# TYPE")] == [metric.name for metric in METRICS]
-    assert "# TYPE csv_upgrade_count counter" in lines
-    assert f'csv_abnormal{{{A},phase="Failed",reason="a \\"quoted\\" \\\\ word\\n"}} 1' in lines

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from eventing.metrics.exposition import Series, text
+from eventing.metrics.work import measures, reader
 from eventing.routes import Job
 from eventing.run_result import RunResult
-from eventing.watch.exposition import text
-from eventing.watch.measures import measures
 from eventing.workqueue import WorkQueue, connect
 from shared.config import Settings
 from shared.kinds import CONFIG_MAP, NAMESPACE
-from shared.telemetry import METRICS
+from shared.telemetry import Metric
 
 STEP, RESOLVE = "demo/step", "subscription/resolve_subscriptions"
 
@@ -20,7 +20,7 @@ def told(queue: WorkQueue) -> set[str]:
     """The lines with a value."""
     return {
         line
-        for line in text(METRICS, measures(queue)).splitlines()
+        for line in text(measures(queue)).splitlines()
         if not line.startswith("#") and not line.endswith((" 0", " 0.0"))
     }
 
@@ -91,6 +91,11 @@ def test_what_the_queue_holds(redis_url: str) -> None:
         assert {'olmf_queue_ready{group="demo"} 2', "olmf_queue_running 1", "olmf_redis_up 1"} <= told(queue)
 
 
+def test_settings_say_where_the_queue_is(redis_url: str) -> None:
+    assert reader(Settings(redis_url=redis_url))()[Series(Metric.olmf_redis_up)] == 1
+    assert reader(Settings())() == {}
+
+
 def test_without_redis_that_is_all_that_is_told() -> None:
     with connect("redis://127.0.0.1:9/0") as client:
-        assert set(text(METRICS, measures(WorkQueue(client, Settings()))).splitlines()) >= {"olmf_redis_up 0"}
+        assert measures(WorkQueue(client, Settings())) == {Series(Metric.olmf_redis_up): 0}

@@ -1,0 +1,65 @@
+"""Metrics of the queue and of runs for Prometheus, read from Redis.
+
+So one process reports for all workers, and the counters survive the workers; after a flush of Redis they start again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from eventing.metrics.exposition import Series
+from eventing.workqueue import UNREACHABLE, Depth, Ran, WorkQueue, connect
+from shared.config import Settings
+from shared.telemetry import Metric
+
+RESOLVE = "subscription/resolve_subscriptions"
+PARKED = "parked"
+
+
+def reader(settings: Settings) -> Callable[[], Mapping[Series, float]]:
+    """A function that reads the present values; nothing where the settings name no Redis."""
+    if not settings.redis_url:
+        return dict
+    queue = WorkQueue(connect(settings.redis_url), settings)
+    return lambda: measures(queue)
+
+
+def measures(queue: WorkQueue) -> Mapping[Series, float]:
+    """The present values; while Redis is unavailable, only `olmf_redis_up`."""
+    try:
+        depth, ran = queue.depth(), queue.ran()
+    except UNREACHABLE:
+        return {Series(Metric.olmf_redis_up): 0}
+    return {Series(Metric.olmf_redis_up): 1, **_queued(depth), **_runs(ran)}
+
+
+def _queued(depth: Depth) -> Mapping[Series, float]:
+    ready = {Series(Metric.olmf_queue_ready, (("group", group),)): count for group, count in depth.ready.items()}
+    return {
+        **ready,
+        Series(Metric.olmf_queue_running): depth.running,
+        Series(Metric.olmf_queue_delayed): depth.delayed,
+        Series(Metric.olmf_queue_dead): depth.dead,
+        Series(Metric.olmf_refused_jobs_total): depth.refused,
+    }
+
+
+def _runs(ran: Iterable[Ran]) -> Mapping[Series, float]:
+    values: defaultdict[Series, float] = defaultdict(float)
+    for each in ran:
+        for metric, labels in _metrics(each):
+            values[Series(metric, labels, "_count")] += each.count
+            values[Series(metric, labels, "_sum")] += each.seconds
+        if each.result == PARKED:
+            values[Series(Metric.olmf_dead_letters_total, (("step", each.step),))] += each.count
+    return values
+
+
+def _metrics(each: Ran) -> Iterator[tuple[Metric, tuple[tuple[str, str], ...]]]:
+    """The summaries that include runs of this step and result, with their labels."""
+    if each.result != PARKED:
+        yield Metric.olmf_run_duration_seconds, (("step", each.step), ("result", each.result))
+        if each.step == RESOLVE:
+            outcome = "succeeded" if each.result == "done" else "failed"
+            yield Metric.olm_resolution_duration_seconds, (("outcome", outcome),)
