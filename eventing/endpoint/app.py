@@ -52,9 +52,6 @@ def asgi(
         if drain is not None:
             _drain(drain)
 
-    async def well(_: Request) -> PlainTextResponse:
-        return PlainTextResponse("ok")
-
     def measure(_: Request) -> PlainTextResponse:
         return PlainTextResponse(metrics(), headers={"Content-Type": CONTENT_TYPE})
 
@@ -65,12 +62,16 @@ def asgi(
         yield
 
     routes = [
-        Route("/livez", well),
-        Route("/readyz", well),
+        Route("/livez", _well),
+        Route("/readyz", _well),
         Route("/metrics", measure),
         Mount("/", Gate(_function(receive))),
     ]
     return Starlette(routes=routes, lifespan=lifespan)
+
+
+async def _well(_: Request) -> PlainTextResponse:
+    return PlainTextResponse("ok")
 
 
 def _function(receive: Callable[[CloudEvent], None]) -> ASGIApp:
