@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from eventing.events import Event
 from eventing.journal import Book, JournalFiles, Recorder, Run, read_files
 from eventing.journal.records import Saw, pack
@@ -38,9 +40,15 @@ def test_the_oldest_entries_are_forgotten(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3_000
 
 
-def test_a_line_that_was_cut_off_hides_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(an_event(2)[:20], id="a kill while it was written"),
+        pytest.param(b"\0" * 20 + b"\n", id="a machine that failed"),
+    ],
+)
+def test_a_line_that_is_no_entry_hides_nothing(tmp_path: Path, damage: bytes) -> None:
     files = JournalFiles(tmp_path, "watch")
     files.append(an_event(1))
-    with (tmp_path / "killed.jsonl").open("wb") as file:
-        file.write(an_event(2)[:20])
+    (tmp_path / "damaged.jsonl").write_bytes(damage)
     assert [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)] == ["event-1"]
