@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeAlias
 
 import aiohttp
@@ -55,8 +56,8 @@ class Watcher:
         self.pulse = Pulse()
         self.census = Census()
 
-    async def run(self) -> None:
-        """Watch until cancelled."""
+    async def run(self, on_ready: Callable[[], None] | None = None) -> None:
+        """Watch until cancelled; `on_ready` is called once everything that exists was delivered."""
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             for kind in self._kinds:
@@ -68,6 +69,10 @@ class Watcher:
                 async with asyncio.TaskGroup() as tasks:
                     for watch in self._watches:
                         tasks.create_task(watch.run(), name=watch.name)
+                    await self.pulse.complete.wait()
+                    log.info("watch_ready", kinds=len(self._watches))
+                    if on_ready:
+                        on_ready()
             finally:
                 self._thread.shutdown(wait=False, cancel_futures=True)
 
@@ -109,23 +114,16 @@ async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: 
     work = work_metrics.reader(settings)
     watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds, work=work)
     listening = listener(settings)
+    address = address_of(listening)
     health = await serve_health(watcher.pulse, listening, watcher.metrics)
-    watching = asyncio.create_task(watcher.run())
+    ready = on_ready and partial(on_ready, address, f"{address}/livez")
+    watching = asyncio.create_task(watcher.run(ready))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, watching.cancel)
-    announcing = asyncio.create_task(_announce(watcher.pulse, address_of(listening), on_ready))
     try:
         await watching
     except asyncio.CancelledError:
         log.info("watch_ends")
     finally:
-        announcing.cancel()
         await health.cleanup()
-
-
-async def _announce(pulse: Pulse, address: str, on_ready: Ready | None) -> None:
-    await pulse.complete.wait()
-    log.info("watch_ready", kinds=len(pulse.beats), health=address)
-    if on_ready:
-        on_ready(address, f"{address}/livez")
