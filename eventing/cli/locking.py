@@ -128,8 +128,7 @@ def _pinned(word: str) -> str:
     from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 
     name, path = split(word)
-    image = image_named_by(path)
-    if not image or image.startswith(LOCAL_PREFIXES) or "://" in path:
+    if "://" in path or not (image := image_named_by(path)) or image.startswith(LOCAL_PREFIXES):
         return word
     pinned = str(Reference.parse(path).at(content_at(path)))
     return f"{name}={pinned}" if name else pinned

@@ -9,11 +9,9 @@ from pathlib import Path
 
 from shared.adapters.oci import Reference, Registry, logins
 from shared.adapters.oci.build import Files, build
-from shared.adapters.oci.docker_archive import ArchiveName
-from shared.adapters.oci.layout import LayoutName
+from shared.adapters.oci.local import ArchiveName, LayoutName, local_name
 from shared.adapters.oci.push import push
 from shared.adapters.oci.saving import save_archive, save_layout
-from shared.adapters.paths import ARCHIVE_PREFIX, LAYOUT_PREFIX
 
 
 def write_image(files: Files, labels: Mapping[str, str], target: str, registry: Registry | None = None) -> str:
@@ -24,14 +22,15 @@ def write_image(files: Files, labels: Mapping[str, str], target: str, registry: 
     """
     with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
         aside = Path(folder, "layer")
-        if target.startswith(LAYOUT_PREFIX):
-            layout_name, built = LayoutName.parse(target), build(files, labels, aside)
-            save_layout(built, layout_name)
-            return str(layout_name.at(built.digest))
-        if target.startswith(ARCHIVE_PREFIX):
-            archive_name, built = ArchiveName.parse(target), build(files, labels, aside, is_compressed=False)
-            save_archive(built, archive_name)
-            return str(archive_name.at(built.config_descriptor.digest))
+        match local_name(target):
+            case LayoutName() as layout:
+                built = build(files, labels, aside)
+                save_layout(built, layout)
+                return str(layout.at(built.digest))
+            case ArchiveName() as archive:
+                built = build(files, labels, aside, is_compressed=False)
+                save_archive(built, archive)
+                return str(archive.at(built.config_descriptor.digest))
         reference = Reference.parse(target)
         chosen = registry or logins.registry_of_machine(os.environ, Path.home())
         return str(push(chosen, build(files, labels, aside), reference))

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from shared.adapters.oci import Limits, OciError, Reference, Registry, logins, pull
-from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
-from shared.adapters.oci.layout import Layout, LayoutName
+from shared.adapters.oci.docker_archive import DockerArchive
+from shared.adapters.oci.layout import Layout
+from shared.adapters.oci.local import ArchiveName, LayoutName, local_name
 from shared.adapters.oci.origin import Name, Origin
-from shared.adapters.paths import ARCHIVE_PREFIX, LAYOUT_PREFIX
 from shared.adapters.progress import ended
 from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
 
@@ -89,15 +89,15 @@ def origin_of(
     text: str, registry: Registry | None = None, *, limits: Limits | None = None
 ) -> Iterator[tuple[Origin[Any], Name]]:
     """Where an image is, whatever kind of place it is, and its name there. OciError when the text names none."""
-    if text.startswith(LAYOUT_PREFIX):
-        yield Layout(limits), LayoutName.parse(text)
-    elif text.startswith(ARCHIVE_PREFIX):
-        name = ArchiveName.parse(text)
-        with DockerArchive.open(name, limits) as opened:
-            yield opened, name
-    else:
-        reference = Reference.parse(text)
-        yield registry or logins.registry_of_machine(os.environ, Path.home(), limits), reference
+    match local_name(text):
+        case LayoutName() as name:
+            yield Layout(limits), name
+        case ArchiveName() as name:
+            with DockerArchive.open(name, limits) as opened:
+                yield opened, name
+        case None:
+            reference = Reference.parse(text)
+            yield registry or logins.registry_of_machine(os.environ, Path.home(), limits), reference
 
 
 def _wanted(labels: Mapping[str, str]) -> tuple[str, ...]:

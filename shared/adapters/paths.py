@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from pathlib import Path
 from typing import Final
 
@@ -15,37 +14,46 @@ LOCAL_PREFIXES: Final = (LAYOUT_PREFIX, ARCHIVE_PREFIX)
 LAYOUT_MARK: Final = "oci-layout"
 """The file that makes a folder an OCI image layout."""
 
-_IMAGE: Final = re.compile(r"localhost/.|[^/]*[.:][^/]*/.|[^@:]*[@:]")
-"""How an image begins that says where it is, or which one of several it is; other words are misspelled folders."""
-
 
 class NoSuchPath(FileNotFoundError):
-    """A PATH names no folder, no file and no image."""
+    """A PATH names no folder, no file and no image; `why` is given when it could only be an image."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, why: str = "") -> None:
         super().__init__(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        self.why = why
 
     def __str__(self) -> str:
-        path = str(self.filename)
-        if path.startswith((".", "/")):
-            return f"{path}: no such file or folder"
-        why = f'failed to pull image "{path}": repository name must be canonical'
-        return f"{why} (registry/name:tag); nor is there a file or folder of this name"
+        if not self.why:
+            return f"{self.filename}: no such file or folder"
+        what = f'failed to pull image "{self.filename}": {self.why} (registry/name:tag)'
+        return f"{what}; nor is there a file or folder of this name"
 
 
 def image_named_by(path: str) -> str:
     """The image that a PATH names, e.g. `registry/name:tag` or `oci:DIR`; empty when it names a folder or a file.
 
-    A folder that is an OCI image layout names the image in it. What begins with `.` or `/`, and a name without
-    registry, tag and digest, is never an image of a registry: NoSuchPath where nothing has that name.
+    A folder that is an OCI image layout names the image in it. What exists is never an image of a registry, nor is
+    what begins with `.` or `/`; other words are one when they are a reference that begins with its registry.
+    NoSuchPath when the PATH names nothing.
     """
-    if path.startswith(LOCAL_PREFIXES):
-        return path
     place = Path(path)
-    if (place / LAYOUT_MARK).is_file():
-        return f"{LAYOUT_PREFIX}{path}"
-    if place.exists():
-        return ""
-    if path.startswith((".", "/")) or not _IMAGE.match(path):
+    if path.startswith(LOCAL_PREFIXES):
+        _check_local(path)
+        return path
+    if path and place.exists():
+        return f"{LAYOUT_PREFIX}{path}" if (place / LAYOUT_MARK).is_file() else ""
+    if path.startswith((".", "/")):
         raise NoSuchPath(path)
+    from shared.domain.catalog.image_reference import why_not_canonical
+
+    if why := why_not_canonical(path):
+        raise NoSuchPath(path, why)
     return path
+
+
+def _check_local(path: str) -> None:
+    from shared.adapters.oci.local import local_name
+
+    name = None if path in LOCAL_PREFIXES else local_name(path)
+    if name is None or not name.path.exists():
+        raise NoSuchPath(path)

@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,8 @@ import pytest
 from shared.adapters.images import folder_of, unpacked
 from shared.adapters.oci import Limits, OciError, Registry, Transport
 from shared.adapters.oci.build import Files, build
-from shared.adapters.oci.docker_archive import ArchiveName, DockerArchive
-from shared.adapters.oci.layout import LayoutName
+from shared.adapters.oci.docker_archive import DockerArchive
+from shared.adapters.oci.local import ArchiveName, LayoutName
 from shared.adapters.oci.saving import save_archive, save_layout
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 from tests.kit.image_registry import a_file, a_layer, scripted_registry
@@ -106,14 +106,31 @@ def test_a_changed_layer_of_an_archive_is_never_used(tmp_path: Path) -> None:
 
 def an_archive_of(folder: Path, layer: bytes, packed: bytes) -> Path:
     """A `docker save` file that states the digest of `layer` and holds `packed` for it."""
-    config = json.dumps({"rootfs": {"diff_ids": [digest(layer)]}}).encode()
-    manifest = json.dumps([{"Config": "c.json", "Layers": ["l.tar"]}]).encode()
-    with tarfile.open(folder / "x.tar", "w") as archive:
-        for name, content in (("c.json", config), ("l.tar", packed), ("manifest.json", manifest)):
+    return saved(folder / "x.tar", {"": (layer, packed)})
+
+
+def saved(file: Path, images: Mapping[str, tuple[bytes, bytes]]) -> Path:
+    """A `docker save` file with images by tag: the layer whose digest each states, and what it holds for it."""
+    files, manifest = {}, []
+    for number, (tag, (layer, packed)) in enumerate(images.items()):
+        files[f"{number}.json"] = json.dumps({"rootfs": {"diff_ids": [digest(layer)]}}).encode()
+        files[f"{number}.tar"] = packed
+        manifest.append({"Config": f"{number}.json", "Layers": [f"{number}.tar"], "RepoTags": [tag]})
+    with tarfile.open(file, "w") as archive:
+        for name, content in {**files, "manifest.json": json.dumps(manifest).encode()}.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    return folder / "x.tar"
+    return file
+
+
+def test_an_image_of_an_archive_by_its_digest(tmp_path: Path) -> None:
+    layers = {f"tea:{name}": a_layer(a_file(name), compressed=False) for name in ("a", "b")}
+    archive = f"docker-archive:{saved(tmp_path / 'x@y.tar', {tag: (one, one) for tag, one in layers.items()})}"
+    with unpacked(f"{archive}:tea:b") as by_tag, folder_of(by_tag.reference) as by_digest:
+        assert names(by_digest) == {"b"}
+    with pytest.raises(OciError, match=r"0 images of the archive fit; it has: tea:a, tea:b"):
+        folder_of(f"{archive}@sha256:{'0' * 64}").__enter__()
 
 
 def test_the_layers_of_an_archive_may_be_compressed(tmp_path: Path) -> None:

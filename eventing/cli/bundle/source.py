@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,14 +12,13 @@ from typing import Annotated, Final
 import typer
 
 from eventing.cli.catalog.failures import told
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 
 BundleArgument = Annotated[
     str, typer.Argument(metavar="DIR|IMAGE", help="Folder with manifests/ and metadata/, image, or oci:DIR[:TAG].")
 ]
-_REGISTRY: Final = re.compile(r"(?:[^/]*[.:][^/]*|localhost)/.")
 _FILES: Final = 10_000
 _BYTES: Final = 256 * 1024 * 1024
 
@@ -62,9 +60,6 @@ def opened(reference: str) -> Iterator[Source]:
     from shared.adapters.images import OciError, unpacked
 
     is_local = image.startswith(LOCAL_PREFIXES)
-    if not is_local and not _REGISTRY.match(image):
-        what = f'failed to pull image "{reference}": repository name must be canonical'
-        raise CliError(f"{what}; write registry/name:tag", USAGE)
     try:
         with unpacked(image) as found:
             if found.catalog or found.is_database:

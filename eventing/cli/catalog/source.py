@@ -14,7 +14,7 @@ import typer
 
 from eventing.cli.catalog.failures import told
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
+from shared.adapters.paths import image_named_by
 
 if TYPE_CHECKING:
     from shared.adapters.files import File
@@ -170,8 +170,6 @@ def _named(reference: str) -> Iterator[None]:
 @contextmanager
 def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]:
     """What a reference leads to. NotAllowed when it is of another kind; CliError when it cannot be had."""
-    if not reference:
-        raise CliError('failed to pull image "": invalid reference format', USAGE)
     if reference == STDIN:
         from shared.adapters.files import stdin
 
@@ -191,8 +189,6 @@ def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]
 def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found]:
     from shared.adapters.images import OciError, unpacked
 
-    if not name.startswith(LOCAL_PREFIXES) and (why := _wrong_name(name)):
-        raise CliError(f'failed to pull image "{reference}": {why}', USAGE)
     try:
         with unpacked(name) as image:
             if image.catalog is not None:
@@ -210,16 +206,6 @@ def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found
                 raise CliError(f'render "{reference}": {what}', NEGATIVE)
     except OciError as error:
         raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
-
-
-def _wrong_name(name: str) -> str:
-    """Why a name is no image, or does not say at which registry it is; else an empty text."""
-    from shared.domain.catalog.image_reference import why_not
-
-    registry, _, path = name.partition("/")
-    is_named = path and ("." in registry or ":" in registry or registry == "localhost")
-    is_short = registry == "docker.io" and "/" not in path
-    return why_not(name) or ("" if is_named and not is_short else "repository name must be canonical")
 
 
 def _allowed(found: Found, kinds: frozenset[Kind]) -> Found:

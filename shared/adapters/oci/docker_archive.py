@@ -8,9 +8,7 @@ import tarfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, cast
+from typing import IO, BinaryIO, Final, cast
 
 import orjson
 
@@ -18,46 +16,12 @@ from shared.adapters.oci import verify
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.layers import GZIP, Member
 from shared.adapters.oci.limits import Limits
-from shared.adapters.oci.reference import is_digest
+from shared.adapters.oci.local import ArchiveName
 from shared.adapters.oci.verify import Descriptor
-from shared.adapters.paths import ARCHIVE_PREFIX
 from shared.api.manifest import Manifest
+from shared.domain.catalog.image_reference import is_digest
 
 _HEX: Final = re.compile(r"(?:.*/)?([0-9a-f]{64})(?:\.json)?")
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveName:
-    """Which image of which file; without tag the only one."""
-
-    file: Path
-    tag: str = ""
-    """As its maker wrote it: `quay.io/acme/tea:1`."""
-    digest: str = ""
-    """Of its configuration, which Docker calls the id of the image."""
-
-    def __str__(self) -> str:
-        tag = f":{self.tag}" if self.tag else ""
-        return self.place + tag + (f"@{self.digest}" if self.digest else "")
-
-    @property
-    def place(self) -> str:
-        """The name without tag and digest."""
-        return f"{ARCHIVE_PREFIX}{self.file}"
-
-    def at(self, digest: str) -> ArchiveName:
-        """The same image by digest only."""
-        return replace(self, tag="", digest=digest)
-
-    @classmethod
-    def parse(cls, text: str) -> ArchiveName:
-        """The name that a text states. OciError otherwise."""
-        file, _, tag = text.removeprefix(ARCHIVE_PREFIX).partition(":")
-        if not file:
-            raise OciError(
-                "Malformed", f"{text!r} names no image: wanted docker-archive:FILE or docker-archive:FILE:tag"
-            )
-        return cls(Path(file), tag)
 
 
 class DockerArchive:
@@ -74,12 +38,12 @@ class DockerArchive:
         """Open a file. OciError when it is no archive."""
         with ExitStack() as stack:
             with _reading(name):
-                archive = stack.enter_context(tarfile.open(name.file, tarinfo=Member))
+                archive = stack.enter_context(tarfile.open(name.path, tarinfo=Member))
             yield cls(archive, limits or Limits())
 
     def manifest(self, name: ArchiveName) -> tuple[str, Manifest]:
         """The digest of the configuration, and a manifest as a registry would hold it."""
-        entry = _entry(name, self._small(name, "manifest.json"))
+        entry = self._entry(name)
         config = self._small(name, str(entry.get("Config")))
         digest = verify.digest_of(config)
         if stated := _HEX.fullmatch(str(entry["Config"])):
@@ -114,6 +78,25 @@ class DockerArchive:
                 stream.seek(0)
             yield stream
 
+    def _entry(self, name: ArchiveName) -> Manifest:
+        """The image that is meant. OciError when none fits, or several do."""
+        try:
+            listed = verify.objects(orjson.loads(self._small(name, "manifest.json")))
+        except orjson.JSONDecodeError as error:
+            what = f"{name}: its manifest.json is not JSON: {error}; save the image again"
+            raise OciError("Malformed", what) from error
+        fitting = [one for one in listed if not name.tag or name.tag in (one.get("RepoTags") or ())]
+        if name.digest:
+            fitting = [one for one in fitting if self._digest(name, one) == name.digest]
+        if len(fitting) != 1:
+            tags = sorted(str(tag) for one in listed for tag in one.get("RepoTags") or ())
+            what = f"{name}: {len(fitting)} images of the archive fit; it has: {', '.join(tags) or 'no tag'}"
+            raise OciError("NotFound", f"{what}: name one as docker-archive:FILE:tag")
+        return fitting[0]
+
+    def _digest(self, name: ArchiveName, entry: Manifest) -> str:
+        return verify.digest_of(self._small(name, str(entry.get("Config"))))
+
     def _small(self, name: ArchiveName, path: str) -> bytes:
         with self._member(name, path) as member, _reading(name):
             content = member.read(self.limits.manifest_bytes + 1)
@@ -141,17 +124,3 @@ def _reading(name: ArchiveName) -> Iterator[None]:
         what = f"{name}: the file cannot be read as an archive: {str(error).partition(chr(10))[0]}"
         todo = "wanted what `docker save` or `skopeo copy … docker-archive:FILE` writes"
         raise OciError("Malformed", f"{what}; {todo}") from error
-
-
-def _entry(name: ArchiveName, content: bytes) -> dict[str, Any]:
-    try:
-        listed = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        raise OciError("Malformed", f"{name}: its manifest.json is not JSON: {error}; save the image again") from error
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    fitting = [entry for entry in entries if not name.tag or name.tag in (entry.get("RepoTags") or ())]
-    if len(fitting) != 1:
-        tags = sorted(str(tag) for entry in entries for tag in entry.get("RepoTags") or ())
-        raise OciError("NotFound", f"{name}: {len(fitting)} images of the archive fit; it has: "
-                       f"{', '.join(tags) or 'no tag'}: name one as docker-archive:FILE:tag")  # fmt: skip
-    return fitting[0]

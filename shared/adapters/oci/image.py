@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, Generic, TypeVar
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.layers import Tree
 from shared.adapters.oci.origin import N, Name, Origin
-from shared.adapters.oci.verify import Descriptor
+from shared.adapters.oci.verify import Descriptor, objects
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.platform import Platform, Platforms
 
@@ -60,7 +60,7 @@ def platforms(origin: Origin[N], reference: N) -> Platforms:
     """What an image runs on: the platforms of its index, else the one of its configuration. OciError without it."""
     digest, manifest = origin.manifest(reference)
     if "manifests" in manifest:
-        stated = [entry.get("platform") for entry in _entries(manifest)]
+        stated = [entry.get("platform") for entry in objects(manifest["manifests"])]
     else:
         stated = [_configuration(origin, reference.at(digest), _single(manifest))]
     return tuple(dict.fromkeys(one for value in stated for one in _platform(value)))
@@ -84,7 +84,7 @@ def _for_platform(origin: Origin[N], reference: N, manifest: Manifest) -> Manife
     """The manifest itself, or the one that an index holds for our platform."""
     if "manifests" not in manifest:
         return _single(manifest)
-    entry = min(_entries(manifest), key=_distance, default=None)
+    entry = min(objects(manifest["manifests"]), key=_distance, default=None)
     if entry is None or _distance(entry) == _NEVER:
         raise OciError("Malformed", "its index names no image for linux/amd64; push one")
     _, chosen = origin.manifest(reference.at(Descriptor.of(entry, reference).digest))
@@ -97,11 +97,6 @@ def _single(manifest: Manifest) -> Manifest:
     if manifest.get("schemaVersion") != 2 or "config" not in manifest:
         raise OciError("Malformed", "it is no image of the second manifest version; push it with a current tool")
     return manifest
-
-
-def _entries(index: ReadOnly) -> list[Manifest]:
-    listed = index["manifests"]
-    return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
 
 
 _NEVER: Final = 3

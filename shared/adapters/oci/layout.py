@@ -4,51 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from shared.adapters.oci import verify
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
-from shared.adapters.oci.reference import is_digest
+from shared.adapters.oci.local import LayoutName
 from shared.adapters.oci.verify import Descriptor
-from shared.adapters.paths import LAYOUT_PREFIX
 from shared.api.manifest import Manifest
 
 REF_NAME: Final = "org.opencontainers.image.ref.name"
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutName:
-    """Which image of which folder; without tag and digest the only one."""
-
-    folder: Path
-    tag: str = ""
-    digest: str = ""
-
-    def __str__(self) -> str:
-        tag = f":{self.tag}" if self.tag else ""
-        return self.place + tag + (f"@{self.digest}" if self.digest else "")
-
-    @property
-    def place(self) -> str:
-        """The name without tag and digest."""
-        return f"{LAYOUT_PREFIX}{self.folder}"
-
-    def at(self, digest: str) -> LayoutName:
-        """The same image by digest only."""
-        return replace(self, tag="", digest=digest)
-
-    @classmethod
-    def parse(cls, text: str) -> LayoutName:
-        """The name that a text states. OciError otherwise."""
-        rest, _, digest = text.removeprefix(LAYOUT_PREFIX).partition("@")
-        folder, _, tag = rest.partition(":")
-        if not folder or (digest and not is_digest(digest)):
-            raise OciError("Malformed", f"{text!r} names no image: wanted oci:FOLDER, oci:FOLDER:tag or "
-                           "oci:FOLDER@sha256:…")  # fmt: skip
-        return cls(Path(folder), tag, digest)
 
 
 class Layout:
@@ -61,7 +27,7 @@ class Layout:
         """The digest and the content of a manifest or an index."""
         if name.digest:
             return name.digest, verify.document(self._small(name, name.digest), name)
-        content = _read(name, name.folder / "index.json", self.limits.manifest_bytes)
+        content = _read(name, name.path / "index.json", self.limits.manifest_bytes)
         index = verify.document(content, name)
         entry = _entry(name, index)
         if entry is None:  # images of several platforms, none of them named: the file is the index itself
@@ -95,8 +61,7 @@ class Layout:
 
 def _entry(name: LayoutName, index: Manifest) -> object:
     """The entry of the index that is meant, or None when all together are one image."""
-    listed = index.get("manifests")
-    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    entries = verify.objects(index.get("manifests"))
     tags = [str((entry.get("annotations") or {}).get(REF_NAME) or "") for entry in entries]
     if name.tag in tags and (name.tag or len(entries) == 1):
         return entries[tags.index(name.tag)]
@@ -112,7 +77,7 @@ def _entry(name: LayoutName, index: Manifest) -> object:
 
 def _path(name: LayoutName, digest: str) -> Path:
     algorithm, _, encoded = digest.partition(":")
-    return name.folder / "blobs" / algorithm / encoded
+    return name.path / "blobs" / algorithm / encoded
 
 
 def _read(name: LayoutName, path: Path, limit: int) -> bytes:

@@ -8,15 +8,11 @@ from ipaddress import ip_address
 from typing import Final
 
 from shared.adapters.oci.errors import OciError
+from shared.domain.catalog.image_reference import ImageName, parsed
 
 _DOCKER: Final = "docker.io"
 _DOCKER_API: Final = "registry-1.docker.io"
-_HOST: Final = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[0-9]+)?")
 _PORT: Final = re.compile(r":[0-9]+$")
-_PART: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_PATH: Final = re.compile(rf"{_PART}(?:/{_PART})*")
-_TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +55,15 @@ class Reference:
     @classmethod
     def parse(cls, text: str) -> Reference:
         """The reference that a text states; `latest` when it names neither tag nor digest. OciError otherwise."""
-        rest, _, digest = text.strip().partition("@")
-        head, slash, tail = rest.partition("/")
-        has_host = bool(slash) and ("." in head or ":" in head or head == "localhost")
-        registry, path = (head, tail) if has_host else (_DOCKER, rest)
-        repository, _, tag = path.partition(":")
-        if registry == _DOCKER and "/" not in repository:
-            repository = f"library/{repository}"
-        found = cls(registry, repository, tag or ("" if digest else "latest"), digest)
-        if why := _wrong(found):
-            raise OciError(
-                "Malformed", f"{text!r} is not an image reference: {why}; wanted host/name:tag or host/name@sha256:…"
-            )
-        return found
+        match parsed(text.strip()):
+            case ImageName(host, path, tag, digest) if host:
+                return cls(host, path, tag or ("" if digest else "latest"), digest)
+            case str(why):
+                pass
+            case _:
+                why = "its first part is no host"
+        wanted = "wanted host/name:tag or host/name@sha256:…"
+        raise OciError("Malformed", f"{text!r} is not an image reference: {why}; {wanted}")
 
 
 def is_loopback(host: str) -> bool:
@@ -81,22 +73,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(name.strip("[]")).is_loopback
     except ValueError:
         return name == "localhost"
-
-
-def is_digest(text: str) -> bool:
-    """Whether a text is a digest of an algorithm that we verify."""
-    return _DIGEST.fullmatch(text) is not None
-
-
-def _wrong(reference: Reference) -> str:
-    if not _HOST.fullmatch(reference.registry):
-        return f"{reference.registry!r} is not a host"
-    if reference.repository != reference.repository.lower():
-        return "repository name must be lowercase"
-    if not _PATH.fullmatch(reference.repository):
-        return f"{reference.repository!r} is not a repository"
-    if reference.tag and not _TAG.fullmatch(reference.tag):
-        return f"{reference.tag!r} is not a tag"
-    if reference.digest and not is_digest(reference.digest):
-        return f"{reference.digest!r} is not a digest"
-    return ""

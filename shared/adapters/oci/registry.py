@@ -17,10 +17,11 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.exchange import Exchange
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.mirrors import NO_MIRRORS, Place, Places
-from shared.adapters.oci.reference import Reference, is_digest
+from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.verify import Descriptor
 from shared.api.manifest import Manifest
+from shared.domain.catalog.image_reference import is_digest
 
 INDEXES: Final = (
     "application/vnd.oci.image.index.v1+json",

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Final
 import orjson
 
 from shared.adapters.oci.build import MANIFEST_TYPE, Built
-from shared.adapters.oci.docker_archive import ArchiveName
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.layout import REF_NAME, LayoutName
+from shared.adapters.oci.layout import REF_NAME
+from shared.adapters.oci.local import ArchiveName, LayoutName
 from shared.adapters.paths import LAYOUT_MARK
 
 _VERSION: Final = b'{"imageLayoutVersion":"1.0.0"}'
@@ -24,19 +24,19 @@ _MODE: Final = 0o644
 def save_layout(built: Built, name: LayoutName) -> None:
     """Add an image to a layout folder, made when it is not there; another image with the same tag loses it."""
     try:
-        blobs = name.folder / "blobs" / "sha256"
+        blobs = name.path / "blobs" / "sha256"
         blobs.mkdir(parents=True, exist_ok=True)
-        _write(name.folder / LAYOUT_MARK, _VERSION)
+        _write(name.path / LAYOUT_MARK, _VERSION)
         _copy(built.layer.path, blobs / _hex(built.layer.descriptor.digest))
         _write(blobs / _hex(built.config_descriptor.digest), built.config)
         _write(blobs / _hex(built.digest), built.manifest)
-        _write(name.folder / "index.json", _index(name, built))
+        _write(name.path / "index.json", _index(name, built))
     except OSError as error:
         raise _unwritable(name, error) from error
 
 
 def _index(name: LayoutName, built: Built) -> bytes:
-    path = name.folder / "index.json"
+    path = name.path / "index.json"
     known = orjson.loads(path.read_bytes()).get("manifests", []) if path.exists() else []
     entry: dict[str, Any] = {"mediaType": MANIFEST_TYPE, "digest": built.digest, "size": len(built.manifest)}
     if name.tag:
@@ -54,13 +54,13 @@ def save_archive(built: Built, name: ArchiveName) -> None:
     config, layer = f"{_hex(built.config_descriptor.digest)}.json", f"{_hex(built.diff_id)}.tar"
     manifest = [{"Config": config, "RepoTags": [name.tag] if name.tag else None, "Layers": [layer]}]
     try:
-        with tempfile.TemporaryDirectory(dir=name.file.parent, prefix=".olmf-") as folder:
+        with tempfile.TemporaryDirectory(dir=name.path.parent, prefix=".olmf-") as folder:
             aside = Path(folder, "archive")
             with tarfile.open(aside, mode="w") as archive:
                 _add(archive, layer, built.layer.descriptor.size, built.layer.path.open("rb"))
                 for path, content in ((config, built.config), ("manifest.json", orjson.dumps(manifest))):
                     _add(archive, path, len(content), io.BytesIO(content))
-            aside.replace(name.file)
+            aside.replace(name.path)
     except OSError as error:
         raise _unwritable(name, error) from error
 

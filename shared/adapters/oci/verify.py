@@ -9,8 +9,8 @@ from typing import BinaryIO, Final
 import orjson
 
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.reference import is_digest
 from shared.api.manifest import Manifest
+from shared.domain.catalog.image_reference import is_digest
 
 CHUNK_BYTES: Final = 256 * 1024
 
@@ -68,3 +68,8 @@ def document(content: bytes, reference: object) -> Manifest:
     if not isinstance(found, dict):
         raise OciError("Malformed", f"{reference}: its manifest is not an object; push the image again")
     return found
+
+
+def objects(listed: object) -> list[Manifest]:
+    """The objects in a list that a manifest or an index should have; whatever else is there does not count."""
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []

@@ -12,6 +12,7 @@ from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.content.validated import Listing, config_of, is_valid, remember
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import OciError
+from shared.adapters.paths import NoSuchPath
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.catalog import listing
 from shared.domain.catalog.config import read_config
@@ -53,8 +54,10 @@ def test_a_catalog_is_found_wherever_it_is(tmp_path: Path) -> None:
 
 
 def test_what_is_nowhere_is_told(tmp_path: Path) -> None:
+    with pytest.raises(NoSuchPath):
+        snapshot_at(f"oci:{tmp_path / 'none'}", Store(tmp_path / "store"))
     with pytest.raises(OciError):
-        snapshot_at("oci:" + str(tmp_path / "none"), Store(tmp_path / "store"))
+        snapshot_at(f"oci:{tmp_path}", Store(tmp_path / "store"))
 
 
 def test_a_changed_edition_of_an_image_is_indexed_again(tmp_path: Path) -> None:

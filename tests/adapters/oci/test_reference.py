@@ -28,13 +28,14 @@ def test_a_reference_has_four_parts(text: str, wanted: Reference) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        pytest.param("", "is not a repository", id="nothing"),
+        pytest.param("", "invalid reference format", id="nothing"),
         pytest.param("quay.io/A/b", "repository name must be lowercase", id="upper case"),
-        pytest.param("quay.io/a:b:c", "is not a tag", id="two tags"),
-        pytest.param("quay.io/a@md5:abc", "is not a digest", id="an algorithm we do not verify"),
-        pytest.param("quay.io/a@sha256:abc", "is not a digest", id="a short digest"),
-        pytest.param("quay.io/../a", "is not a repository", id="a path that climbs"),
-        pytest.param("user@evil:1/a", "is not a", id="a user name"),
+        pytest.param("quay.io/a:b:c", "invalid reference format", id="two tags"),
+        pytest.param(f"quay.io/a@md5:{'a' * 32}", "unsupported digest algorithm", id="an algorithm we do not verify"),
+        pytest.param(f"quay.io/a@{_DIGEST[:-1]}", "invalid checksum digest length", id="a short digest"),
+        pytest.param("quay.io/../a", "invalid reference format", id="a path that climbs"),
+        pytest.param("user@evil:1/a", "invalid reference format", id="a user name"),
+        pytest.param("a_b.c/d", "its first part is no host", id="a name that no host has"),
     ],
 )
 def test_what_is_no_reference_says_why(text: str, words: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.catalog.image_reference import why_not
+from shared.domain.catalog.image_reference import ImageName, is_digest, parsed, why_not, why_not_canonical
 
 HEX = "0123456789abcdef" * 4
 INVALID = "invalid reference format"
@@ -22,6 +22,7 @@ INVALID = "invalid reference format"
         pytest.param(f"x@sha512:{HEX}{HEX}", id="a longer digest"),
         pytest.param("a." + "b" * 250 + "/c", id="255 characters"),
         pytest.param("x:5000", id="a tag that looks like a port"),
+        pytest.param("a_b.c/x", id="a first part that no host has"),
     ],
 )
 def test_references(text: str) -> None:
@@ -38,6 +39,7 @@ def test_references(text: str) -> None:
         pytest.param("a___b", INVALID, id="three underscores"),
         pytest.param("a-.b", INVALID, id="two separators"),
         pytest.param("a b", INVALID, id="a blank"),
+        pytest.param("[::1]:5000/a", INVALID, id="an IPv6 address"),
         pytest.param("a\n", INVALID, id="a line break"),
         pytest.param(f"a:{'x' * 129}", INVALID, id="a long tag"),
         pytest.param(
@@ -52,3 +54,41 @@ def test_references(text: str) -> None:
 )
 def test_fbc_md_6_3_texts_that_are_no_references(text: str, why: str) -> None:
     assert why_not(text) == why
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param(
+            "busybox", ImageName("docker.io", "library/busybox", "", ""), id="what is left out is spelled out"
+        ),
+        pytest.param("[::1]:5000/a:1", ImageName("[::1]:5000", "a", "1", ""), id="an IPv6 address"),
+        pytest.param(f"quay.io/a/b:1@sha256:{HEX}", ImageName("quay.io", "a/b", "1", f"sha256:{HEX}"), id="all parts"),
+        pytest.param("a_b.c/x", ImageName("", "a_b.c/x", "", ""), id="a first part that no host has"),
+    ],
+)
+def test_a_reference_is_taken_apart(text: str, want: ImageName) -> None:
+    assert parsed(text) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param("quay.io/a:1", "", id="a registry"),
+        pytest.param("docker.io/library/a", "", id="the default registry, spelled out"),
+        pytest.param("a:1", "repository name must be canonical", id="fbc.md R245: no registry"),
+        pytest.param("docker.io/a", "repository name must be canonical", id="a short name at the default registry"),
+        pytest.param("index.docker.io/b/a", "repository name must be canonical", id="its other name"),
+        pytest.param("quay.io/A", f"{INVALID}: repository name must be lowercase", id="no reference"),
+    ],
+)
+def test_a_reference_names_its_registry(text: str, why: str) -> None:
+    assert why_not_canonical(text) == why
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [(f"sha256:{HEX}", True), (f"sha384:{HEX}{HEX[:32]}", True), (f"sha256:{HEX}0", False), (f"md5:{HEX[:32]}", False)],
+)
+def test_a_digest_is_of_a_known_algorithm(text: str, *, want: bool) -> None:
+    assert is_digest(text) is want

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
 from shared.adapters.oci.build import build
-from shared.adapters.oci.layout import LayoutName
+from shared.adapters.oci.local import LayoutName
 from shared.adapters.oci.saving import save_layout
 from shared.domain.bundle.annotations import PACKAGE
 from tests.kit.installation import SAMPLES
@@ -224,8 +224,8 @@ def test_a_file_that_may_not_be_read_is_named(bundle: Path) -> None:
     refused(UNKNOWN, f"{bundle / 'manifests'}: Too many levels of symbolic links", "plan", bundle)
 
 
-def test_an_image_that_cannot_be_had_could_not_be_found_out() -> None:
-    refused(UNKNOWN, 'failed to pull image "oci:/nowhere"', "plan", "oci:/nowhere")
+def test_an_image_that_cannot_be_had_could_not_be_found_out(tmp_path: Path) -> None:
+    refused(UNKNOWN, f'failed to pull image "oci:{tmp_path}"', "plan", f"oci:{tmp_path}")
 
 
 def test_fbc_md_r415_unpacking_into_a_file_is_refused(tmp_path: Path) -> None:
@@ -355,7 +355,7 @@ def test_an_image_of_something_else_is_not_rendered(tmp_path: Path, labels: dict
 
 
 @pytest.mark.parametrize("verb", ["validate", "render", "plan", "images", "unpack"])
-@pytest.mark.parametrize("path", ["/nowhere", "./nowhere"])
+@pytest.mark.parametrize("path", ["/nowhere", "./nowhere", "oci:/nowhere:1", "docker-archive:/nowhere"])
 def test_a_path_of_this_machine_is_never_an_image(verb: str, path: str) -> None:
     refused(USAGE, f"{path}: no such file or folder", verb, path)
 

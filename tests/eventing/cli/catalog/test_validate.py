@@ -114,9 +114,16 @@ def test_fbc_md_r343_what_opm_prints_is_printed_where_that_is_wanted(
 
 
 def test_an_image_that_cannot_be_had_is_not_judged(tmp_path: Path) -> None:
-    done = olmf("validate", f"oci:{tmp_path / 'nothing'}", "-o", "json")
+    done = olmf("validate", f"oci:{tmp_path}", "-o", "json")
     assert done.returncode == 3
     assert not json.loads(done.stdout)[0]["ok"]
+
+
+@pytest.mark.parametrize("path", ["oci:/nothing", "docker-archive:/nothing", "/nothing", "nginx:1.2"])
+def test_fbc_md_13_2_a_path_that_names_nothing_is_no_valid_catalog(path: str) -> None:
+    done = olmf("validate", path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"read {path}: no such file or directory" in done.stderr
 
 
 def test_advice_is_a_table_or_a_list(sound: Path) -> None:
