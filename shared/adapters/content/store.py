@@ -135,10 +135,18 @@ class Store:
 
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:
-        # The kernel frees the lock of a killed process; the file itself stays, for removing it would race.
-        with (self.folder / f"{file_of(name)}{_LOCK}").open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+        """The kernel frees the lock of a killed process. Who waited for a file that was removed takes the next one."""
+        path = self.folder / f"{file_of(name)}{_LOCK}"
+        while True:
+            with path.open("wb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not _is_at(path, lock):
+                    continue
+                try:
+                    yield
+                finally:
+                    path.unlink(missing_ok=True)
+                return
 
     def _kept(self) -> Iterator[_Kept]:
         """The files that are here now."""
@@ -173,6 +181,13 @@ class Store:
             users.subtract(needed_by[free.path])
             free.path.unlink(missing_ok=True)
             surplus -= free.size
+
+
+def _is_at(path: Path, stream: BinaryIO) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(stream.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def file_of(name: str) -> str:

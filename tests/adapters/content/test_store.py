@@ -42,7 +42,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="disk full"):
         Store(tmp_path).fill(_DIGEST, fail)
     assert Store(tmp_path).path(_DIGEST) is None
-    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_many_at_once_one_writes_and_the_others_wait(tmp_path: Path) -> None:
@@ -58,6 +58,7 @@ def test_of_many_at_once_one_writes_and_the_others_wait(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(written) == 1
+    assert len(list(tmp_path.iterdir())) == 1, "no lock is left"
 
 
 _WRITER = """
