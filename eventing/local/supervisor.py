@@ -116,10 +116,13 @@ class Supervisor:
         died = 0
         while True:
             started = time.monotonic()
+            code: int | str
             try:
                 running.process = await self._spawn(running.program)
                 await self._await_ready(running)
                 code = await asyncio.shield(running.process.ended)
+            except OSError as error:  # a full disk, say: it may have room again when the program is started again
+                code = str(error)
             finally:
                 if running.process and not running.process.ended.done():
                     await self._launcher.stop(running.process, STOP_SECONDS)

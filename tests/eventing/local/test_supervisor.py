@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from eventing.local.state import Addresses, StateDirectory, is_alive
 from eventing.local.supervisor import Program, StartError, Supervisor
@@ -56,6 +57,19 @@ async def test_a_killed_program_comes_back_at_its_address(tmp_path: Path) -> Non
         writer.close()
         assert reader
     assert not is_alive(before.pid)
+
+
+async def test_a_program_comes_back_when_its_machine_lets_it(tmp_path: Path) -> None:
+    async with a_supervisor(tmp_path) as supervisor:
+        await supervisor.start([a_registry(supervisor)])
+        supervisor.publish()
+        (before,) = addresses(supervisor).processes
+        logs = supervisor.state.logs.rename(tmp_path / "elsewhere")
+        with capture_logs() as said:
+            os.kill(before.pid, signal.SIGKILL)
+            await until(lambda: any("No such file" in str(line.get("code")) for line in said))
+        logs.rename(supervisor.state.logs)
+        await until(lambda: addresses(supervisor).processes[0].pid != before.pid)
 
 
 async def test_stop_leaves_nothing(tmp_path: Path) -> None:
