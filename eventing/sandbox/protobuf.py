@@ -9,6 +9,7 @@ from typing import Any
 
 from eventing.sandbox.failures import bad_request
 from eventing.sandbox.resources import Node, Resource, field_numbers, resolve
+from shared.adapters.registry.wire import BadMessage, parts
 from shared.api.manifest import Manifest, timestamp
 
 MAGIC = b"k8s\x00"
@@ -19,37 +20,17 @@ def decode(data: bytes, resource: Resource) -> Manifest:
     """The object inside an envelope."""
     if not data.startswith(MAGIC):
         raise bad_request("the body is not a Kubernetes protobuf envelope")
-    envelope = dict(_fields(data[4:]))
-    type_meta = {number: bytes(value).decode() for number, value in _fields(envelope.get(1, b""))}
-    found: Manifest = _message(envelope.get(2, b""), resource.schema)
+    try:
+        envelope = dict(_fields(data.removeprefix(MAGIC)))
+        type_meta = {number: bytes(value).decode() for number, value in _fields(envelope.get(1, b""))}
+        found: Manifest = _message(envelope.get(2, b""), resource.schema)
+    except BadMessage as error:
+        raise bad_request(f"the protobuf body is malformed: {error}") from error
     return {"apiVersion": type_meta.get(1), "kind": type_meta.get(2), **found}
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at
-
-
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        match tag & 7:
-            case 0:
-                value: Any
-                value, at = _varint(data, at)
-            case 2:
-                size, at = _varint(data, at)
-                value, at = data[at : at + size], at + size
-            case _:
-                raise bad_request("the protobuf body is malformed")
-        yield tag >> 3, value
+    return ((number, value) for number, _, value in parts(data))
 
 
 def _message(data: bytes, reference: Node) -> Any:

@@ -90,7 +90,7 @@ def decode(message: Message, content: bytes) -> dict[str, Any]:
     """The fields that a message states. BadMessage when the bytes are none."""
     known = {field.number: field for field in message.fields}
     found: dict[str, Any] = {field.name: [] for field in message.fields if field.is_repeated}
-    for number, kind, raw in _parts(content):
+    for number, kind, raw in parts(content):
         field = known.get(number)
         if field is not None and kind == _kind(field):
             value = _value(field, raw)
@@ -120,7 +120,8 @@ def _value(field: Field, raw: int | bytes) -> Any:  # why: any value of the fiel
     return raw
 
 
-def _parts(content: bytes) -> Iterator[tuple[int, int, int | bytes]]:
+def parts(content: bytes) -> Iterator[tuple[int, int, int | bytes]]:
+    """Number, kind and value of each field as it stands in a message. BadMessage when the bytes are none."""
     position = 0
     while position < len(content):
         tag, position = _read_varint(content, position)

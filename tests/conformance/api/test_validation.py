@@ -189,6 +189,11 @@ def test_a_body_that_is_not_json_is_a_bad_request(http: Api, namespace: str) -> 
     assert http.send("POST", core(namespace, "configmaps"), b"{").status == 400
 
 
+def test_a_protobuf_body_that_ends_too_early_is_a_bad_request(http: Api, namespace: str) -> None:
+    body, media = b"k8s\x00\x0a\xff", "application/vnd.kubernetes.protobuf"
+    assert http.send("POST", core(namespace, "configmaps"), body, content=media).status == 400
+
+
 def test_another_kind_in_the_body_is_a_bad_request(http: Api, namespace: str) -> None:
     answer = http.post(core(namespace, "configmaps"), {**a_config_map(), "kind": "Secret"})
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
