@@ -62,7 +62,8 @@ def _unpack_here(wanted: Unpacking, bundles: Bundles) -> Verdict:
         case Unavailable(reason, message):
             return Broken(reason, message, _DIRECT_RETRY)
         case payload:
-            return Unpacked(wanted.config_map(payload))
+            filled = wanted.config_map(payload)
+            return verdicts.known(wanted, filled) or Unpacked(filled)
 
 
 def _writes(wanted: Unpacking, config_map: Manifest | None, seen: Look) -> Iterator[Write]:

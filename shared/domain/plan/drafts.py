@@ -30,7 +30,7 @@ def _bundles(component: Component, get: Get) -> list[tuple[Chosen, UnpackedBundl
     found: list[tuple[Chosen, UnpackedBundle]] = []
     for chosen in component.chosen:
         place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)
-        bundle = bundle_in(get(place) or {})
+        bundle = bundle_in(get(place) or {}, chosen.bundle.name)
         if not isinstance(bundle, UnpackedBundle):
             return []
         found.append((chosen, bundle))

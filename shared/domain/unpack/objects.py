@@ -39,11 +39,14 @@ class Unpacking:
     image: str = ""
     """The image of the container in the Job."""
     limits: Settings = NO_LIMITS
+    csv: str = ""
+    """The name of the ClusterServiceVersion that the catalog promises; empty accepts any."""
 
     @classmethod
     def of(cls, chosen: Chosen, image: str, limits: Settings) -> Unpacking:
         """The unpacking of a chosen bundle."""
-        return cls(chosen.bundle.image, chosen.catalog.key, chosen.catalog.secrets, image, limits)
+        catalog, bundle = chosen.catalog, chosen.bundle
+        return cls(bundle.image, catalog.key, catalog.secrets, image, limits, bundle.name)
 
     @property
     def origin(self) -> tuple[str, str, tuple[str, ...]]:

@@ -21,5 +21,15 @@ def test_equal_content_is_one_answer_and_other_content_another() -> None:
     assert other.csv["metadata"]["name"] == "etcd.v2.0.0"
 
 
+def test_a_bundle_of_another_name_than_its_catalog_promises_is_not_valid() -> None:
+    """issue 3 §3: an image that lies; catalog.md 3.7 G: the plan is for the name in the catalog."""
+    assert isinstance(bundle_in(a_config_map("1.0.0"), "etcd.v1.0.0"), UnpackedBundle)
+    lie = bundle_in(a_config_map("1.0.0"), "etcd.v2.0.0")
+    assert isinstance(lie, BadBundle)
+    assert lie.message.startswith(
+        "registry/etcd holds ClusterServiceVersion etcd.v1.0.0, but its catalog names it etcd.v2"
+    )
+
+
 def test_an_empty_config_map_holds_no_bundle() -> None:
     assert isinstance(bundle_in({}), BadBundle)

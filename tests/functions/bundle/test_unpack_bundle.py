@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from eventing.routes import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata
 from shared.kinds import Kind
+from shared.ports import Policy
 from shared.step import Create, Delete
 from tests.functions.subscription.test_install import IMAGE, a_world, conditions, status, the
-from tests.functions.subscription.world import World, a_package, a_subscription
+from tests.functions.subscription.world import World, a_bundle, a_package, a_subscription
 
 STEP = Job("bundle/unpack_bundle", kinds.NAMESPACE.ref("ns"))
 
@@ -75,6 +78,21 @@ def test_a_failure_says_which_bundle_and_what_is_done_next() -> None:
     assert outcome.wait is not None
     assert outcome.wait.what.startswith("etcd: Bundle unpacking failed - DeadlineExceeded: too slow")
     assert status(failed())["state"] == ""
+
+
+@pytest.mark.parametrize("unpack", ["job", "direct"])
+def test_an_image_with_another_version_than_its_catalog_says_is_not_installed(unpack: str) -> None:
+    """issue 3 §3: an image that lies leaves a condition."""
+    world = a_world(policy=Policy(unpack=unpack))  # type: ignore[arg-type]  # why: a parameter
+    world.bundles.images["registry/etcd:v1.0.0"] = a_bundle("etcd", "2.0.0")
+    world.put(a_subscription())
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    reason, message = conditions(world)["BundleUnpackFailed"]
+    assert reason == "ErrorPreventedUnpacking"
+    assert "holds ClusterServiceVersion etcd.v2.0.0, but its catalog names it etcd.v1.0.0" in message
+    assert the(world, kinds.INSTALL_PLAN) == []
 
 
 def test_a_binding_is_deleted_before_it_is_made() -> None:
