@@ -96,7 +96,7 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
     call, manager, fields = request.call, request.manager, request.fields
     change = ownership.difference(call, live, merged)
     lost = {one: owned.fields & change.written for one, owned in others.items() if owned.fields & change.written}
-    if lost and call.query.get("force", "") not in ("true", "1"):
+    if lost and not call.has("force"):
         lost = _disputed(request, live, lost)
         if lost:
             raise _conflicts(lost, others)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from eventing.sandbox.failures import Failure, Shown, bad_option, no_such_path, not_allowed, not_served, unsupported
+from eventing.sandbox.failures import (
+    Failure,
+    Shown,
+    bad_option,
+    bad_request,
+    no_such_path,
+    not_allowed,
+    not_served,
+    unsupported,
+)
 from eventing.sandbox.resources import Registry, Resource
 from shared.api.manifest import Manifest
 
@@ -48,6 +57,17 @@ class Call:
     def is_strict(self) -> bool:
         """Whether unknown fields are an error instead of a warning."""
         return self.query.get("fieldValidation") == "Strict"
+
+    def has(self, option: str) -> bool:
+        """Whether an option of the query is on."""
+        return self.query.get(option, "") in ("true", "1")
+
+    def number(self, option: str) -> int:
+        """An option of the query that is a whole number; 0 without it."""
+        text = self.query.get(option) or "0"
+        if not text.isdigit():
+            raise bad_request(f'{option}: Invalid value: "{text}": it has to be a whole number')
+        return int(text)
 
     def key_of(self, manifest: Manifest) -> tuple[str, str, str]:
         """The key of an object of this call in the store."""

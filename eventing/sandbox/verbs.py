@@ -75,7 +75,7 @@ def list_objects(call: Call, world: World, accept: str) -> Answer:
     if after:
         found = [one for one in found if one.key[1:] > after]
     meta: Manifest = {"resourceVersion": str(revision)}
-    limit = int(call.query.get("limit") or 0)
+    limit = call.number("limit")
     if 0 < limit < len(found):
         meta["continue"] = _token(revision, found[limit - 1].key)
         if not call.query.get("labelSelector") and not call.query.get("fieldSelector"):

@@ -42,15 +42,11 @@ class Watch:
             try:
                 await asyncio.wait_for(self.feed.wake.wait(), min(left, self.world.bookmark_seconds))
             except TimeoutError:
-                if self._has_bookmarks:
+                if self.call.has("allowWatchBookmarks"):
                     yield self._bookmark({})
                 continue
             if piece := b"".join(filter(None, map(self._line, self.feed.take()))):
                 yield piece
-
-    @property
-    def _has_bookmarks(self) -> bool:
-        return self.call.query.get("allowWatchBookmarks", "") in ("true", "1")
 
     def _first(self) -> bytes:
         piece = b"".join(self._event("ADDED", stored) for stored in self.initial)
@@ -90,20 +86,20 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
     """Begin a watch; it starts with the changes that the caller missed."""
     query, store = call.query, world.store
     revision = _revision(query.get("resourceVersion", ""))
-    sends_initial = query.get("sendInitialEvents", "") in ("true", "1")
+    sends_initial = call.has("sendInitialEvents")
     if sends_initial and query.get("resourceVersionMatch") != "NotOlderThan":
         why = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         raise bad_option("List", Cause("resourceVersionMatch", "FieldValueForbidden", why))
     from_start = sends_initial or (revision == 0 and query.get("sendInitialEvents", "") not in ("false", "0"))
     if not from_start and revision and not store.reaches(revision):
         raise expired(revision, store.oldest)
-    is_wanted = matching(call)
+    is_wanted, seconds = matching(call), call.number("timeoutSeconds") or 1800
     feed = store.subscribe(call.resource.table, store.revision if from_start or not revision else revision)
     found = store.list(call.resource.table, call.namespace) if from_start else []
     return Watch(
         call, world, feed, tuple(one for one in found if is_wanted(one.manifest)), form_of(accept), is_wanted,
-        sends_initial and query.get("allowWatchBookmarks", "") in ("true", "1"),
-        float(query.get("timeoutSeconds") or 1800),
+        sends_initial and call.has("allowWatchBookmarks"),
+        seconds,
     )  # fmt: skip
 
 

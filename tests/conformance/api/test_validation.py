@@ -194,6 +194,12 @@ def test_a_protobuf_body_that_ends_too_early_is_a_bad_request(http: Api, namespa
     assert http.send("POST", core(namespace, "configmaps"), body, content=media).status == 400
 
 
+@pytest.mark.parametrize("query", ["limit=few", "watch=1&timeoutSeconds=soon"])
+def test_an_option_that_is_no_number_is_a_bad_request(http: Api, namespace: str, query: str) -> None:
+    answer = http.get(f"{core(namespace, 'configmaps')}?{query}")
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest"), answer.body
+
+
 def test_another_kind_in_the_body_is_a_bad_request(http: Api, namespace: str) -> None:
     answer = http.post(core(namespace, "configmaps"), {**a_config_map(), "kind": "Secret"})
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
