@@ -13,13 +13,13 @@ import msgspec
 from shared.domain.catalog.documents import NotACatalog, light, read
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
-from shared.domain.resolver import Catalog, Inputs, resolve
 from shared.domain.resolver.explain import explain
 from shared.domain.resolver.explain.remembering import Remembering
 from shared.domain.resolver.facts import Gvk
-from shared.domain.resolver.model import CatalogKey, Shelf
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
 from shared.domain.resolver.operators import Operator, of_package
 from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
+from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
 from shared.domain.shape import InvalidQuestion
 

@@ -14,8 +14,8 @@ from eventing.cli.resolve import Isolation, check
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
-    from shared.domain.resolver import Inputs
     from shared.domain.resolver.explain import Choice, Finding
+    from shared.domain.resolver.model import Inputs
 
 _NEWEST = 5
 """Newer versions that are told as text; JSON has all."""
@@ -69,7 +69,7 @@ def explain(
 def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], list[Choice]]:
     """The refusals and the decisions, of all Subscriptions or of one. CliError when it takes too long."""
     from shared.domain.resolver import explain as reasons
-    from shared.domain.resolver import resolve
+    from shared.domain.resolver.resolve import resolve
     from shared.domain.resolver.sat import GaveUp
 
     resolution = resolve(inputs)

@@ -12,8 +12,7 @@ from eventing.cli.failure import UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
     from shared.adapters.content.snapshot import Snapshot
-    from shared.domain.resolver import Inputs
-    from shared.domain.resolver.model import CatalogKey, Shelf
+    from shared.domain.resolver.model import CatalogKey, Inputs, Shelf
 
 CatalogsOption = Annotated[
     list[str] | None,

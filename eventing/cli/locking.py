@@ -16,9 +16,8 @@ from eventing.cli.given import content_at, inputs_of, places_of, split
 
 if TYPE_CHECKING:
     from eventing.cli.given import Where
-    from shared.domain.resolver import Inputs, Resolution
     from shared.domain.resolver.lock import Lock
-    from shared.domain.resolver.model import CatalogKey
+    from shared.domain.resolver.model import CatalogKey, Inputs, Resolution
 
 LockOption = Annotated[
     Path | None, typer.Option("--lock", metavar="FILE", help="Write digests of every input and choice to a file.")
@@ -42,7 +41,7 @@ class Read:
 
 def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | None) -> tuple[Inputs, Resolution]:
     """The answer for a namespace; written to a lock file, or compared with one. CliError."""
-    from shared.domain.resolver import resolve
+    from shared.domain.resolver.resolve import resolve
 
     held = _opened(locked) if locked else None
     read = _as_locked(read, held) if held else read

@@ -15,7 +15,7 @@ from eventing.cli.output import show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
 
 if TYPE_CHECKING:
-    from shared.domain.resolver import Inputs, Resolution
+    from shared.domain.resolver.model import Inputs, Resolution
 
 COLUMNS = ("subscription", "has", "gets", "why")
 DIFF = ("-", "+", "subscription", "why")

@@ -11,8 +11,7 @@ from eventing.replay.archive import Capture
 from eventing.replay.past import Past
 from eventing.replay.ports import AnswersInTime, NotAsked
 from shared.api.manifest import Manifest
-from shared.domain.resolver import CatalogKey, Inputs
-from shared.domain.resolver.model import Catalog, Shelf
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
 from shared.domain.resolver.scene import look
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.kinds import Kind, Ref

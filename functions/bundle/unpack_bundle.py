@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, name_of, uid_of, version_of
-from shared.domain.resolver import resolve
+from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import look as look_around
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.unpack import verdict as verdicts

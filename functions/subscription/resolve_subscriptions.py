@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
-from shared.domain.resolver import Resolution, resolve
 from shared.domain.resolver.explain import explain, explained
+from shared.domain.resolver.model import Resolution
+from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed, since

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.catalog.model import Package
-from shared.domain.resolver import CatalogKey
 from shared.domain.resolver.copies import is_copy
+from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.scene import catalog_of
 from shared.domain.subscription import components, health, track
 from shared.domain.subscription.plans import has_failed

@@ -16,7 +16,7 @@ from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, versi
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
-from shared.domain.resolver import resolve
+from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import look
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import components

@@ -19,24 +19,28 @@ from eventing.resolution import answering, shelf_of_snapshot
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
-from shared.domain.resolver import Catalog, CatalogKey, Inputs, Subscriber, resolve
-from shared.domain.resolver.explain import explain
-from shared.domain.resolver.model import Shelf
+from shared.domain.resolver.explain import choices, explain
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf, Subscriber
+from shared.domain.resolver.resolve import resolve
 from tests.bench.catalogs import COMMUNITY
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children
 from tests.domain.resolver.corpus import SITUATIONS
-from tests.domain.resolver.scenery import Blob, catalog, line, needs_package, package, seen, sub
+from tests.domain.resolver.scenery import Blob, catalog, gives, line, needs, needs_package, package, seen, sub
 
 KEY: Final = CatalogKey("olm", "community")
 NAMESPACES: Final = 1000
 _SINGLES: Final = 40
 _CLIQUE: Final = 500
+_PROVIDERS: Final = 400
+_WANTED: Final = [f"n{number}" for number in range(50)]
 
 
 def rows() -> Iterable[Row]:
     """Every row of this page; those about a real catalog only when it is here."""
     yield Row("explaining the worst situation of the corpus", max(map(_explained, SITUATIONS.values())), 1000, "ms")
+    for name, inputs in (("whose newer versions lack something", _passed()), ("that wants too much", _torn())):
+        yield Row(f"explaining a crowded namespace {name}", _whys(inputs), 500, "ms")
     yield Row("asking the same question again", _repeated(), 1, "ms")
     yield Row(f"{_CLIQUE} packages that all need each other", _took(lambda: resolve(_clique())), 10_000, "ms")
     if not COMMUNITY.is_dir():
@@ -74,6 +78,32 @@ def _inputs(shelf: Shelf, packages: Iterable[str]) -> Inputs:
 
 def _explained(situation: Any) -> float:
     return _took(lambda: explain(situation.inputs))
+
+
+def _whys(inputs: Inputs) -> float:
+    resolution = resolve(inputs)
+    return _took(lambda: (explain(inputs, resolution), choices(inputs, resolution)))
+
+
+def _passed() -> Inputs:
+    """Of each package only the oldest version can be had."""
+    lacks: dict[str, Any] = {f"v{number}": [needs("K"), needs("L")] for number in (2, 3, 4)}
+    return _crowded(package(name, line(name, 4), v1=[needs("K")], **lacks) for name in _WANTED)
+
+
+def _torn() -> Inputs:
+    """Each package needs one of the providers, and another one than its neighbours."""
+
+    def versions(index: int) -> dict[str, Any]:
+        return {key: [needs("K"), needs_package(f"p{index}", ">=0.0.0")] for key in ("v1", "v2", "v3", "v4")}
+
+    return _crowded(package(name, line(name, 4), **versions(index)) for index, name in enumerate(_WANTED))
+
+
+def _crowded(wanted: Iterable[list[Blob]]) -> Inputs:
+    """Subscriptions to packages that need the same API, with many providers to choose from."""
+    providers = (package(f"p{number}", line(f"p{number}", 1), v1=[gives("K")]) for number in range(_PROVIDERS))
+    return seen(catalog(*providers, *wanted), subs=list(map(sub, _WANTED)), whole=False)
 
 
 def _repeated() -> float:

@@ -9,7 +9,7 @@ import pytest
 
 from eventing.resolution import answering, inputs_of_manifests, inputs_of_namespace
 from shared.adapters.kube import KubeClient
-from shared.domain.resolver import resolve
+from shared.domain.resolver.resolve import resolve
 from shared.domain.shape import InvalidQuestion
 from tests.domain.resolver.scenery import catalog, line, package, sub
 from tests.kit.cluster import FakeCluster

@@ -9,7 +9,7 @@ from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan.compose import Draft
-from shared.domain.resolver import Chosen, Component
+from shared.domain.resolver.model import Chosen, Component
 from shared.domain.unpack.content import bundle_in
 from shared.kinds import Ref
 

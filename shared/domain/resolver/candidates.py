@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.reasons import Code, Reason
 
 
 class AmbiguousInstallation(ValueError):
@@ -23,8 +24,8 @@ class Candidates:
     """The installed version; None when its ClusterServiceVersion does not exist."""
     operators: tuple[Operator, ...] = ()
     """The versions it may get instead, best first."""
-    refusal: str = ""
-    """The field of its spec that left no version to choose from, in OLM's words; empty when there are candidates."""
+    refusal: Reason | None = None
+    """The field of its spec that left no version to choose from; None when there are candidates."""
 
 
 def candidates(subscriber: Subscriber, market: Market) -> Candidates:
@@ -61,25 +62,30 @@ def _current(subscriber: Subscriber, market: Market) -> Operator | None:
     return found[0] if found else None
 
 
-def _pool(subscriber: Subscriber, market: Market, *, is_new: bool) -> tuple[Sequence[Operator], str]:
+def _pool(subscriber: Subscriber, market: Market, *, is_new: bool) -> tuple[Sequence[Operator], Reason | None]:
     """The operators that match catalog, package, channel and startingCSV; or the first of these that none matches."""
     catalog, package, channel = subscriber.catalog, subscriber.package, subscriber.channel
     source = market.catalog(catalog)
     if source is None or not any(source.shelf.names()):
         where = f"from catalog {catalog.name} in namespace {catalog.namespace}"
-        return (), f"no operators found {where} referenced by subscription {subscriber.name}"
+        return _none(Code.CATALOG_EMPTY, f"{where} referenced by subscription {subscriber.name}")
     of_package = f"package {package} in the catalog referenced by subscription {subscriber.name}"
     pool = market.package(catalog, package)
     if not pool:
-        return (), f"no operators found in {of_package}"
+        return _none(Code.PACKAGE_MISSING, f"in {of_package}")
     pool = tuple(one for one in pool if channel in ("", one.channel))
     if not pool:
-        return (), f"no operators found in channel {channel} of {of_package}"
+        return _none(Code.CHANNEL_MISSING, f"in channel {channel} of {of_package}")
     if is_new and subscriber.starting_csv:
         pool = tuple(one for one in pool if one.name == subscriber.starting_csv)
         if not pool:
-            return (), f"no operators found with name {subscriber.starting_csv} in channel {channel} of {of_package}"
-    return pool, ""
+            where = f"in channel {channel} of {of_package}"
+            return _none(Code.VERSION_MISSING, f"with name {subscriber.starting_csv} {where}")
+    return pool, None
+
+
+def _none(code: Code, where: str) -> tuple[tuple[Operator, ...], Reason]:
+    return (), Reason(code, f"no operators found {where}")
 
 
 def _rank(one: Operator) -> tuple[bool, str]:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from shared.domain.resolver.constraints import Constraint, Variable
 from shared.domain.resolver.sat import Sat
 
-_HEADING = "constraints not satisfiable"
-
 
 def conflict(variables: Sequence[Variable]) -> tuple[Constraint, ...]:
     """A minimal contradiction, sorted by text: without any one of its constraints there is an answer. GaveUp."""
-    found = {one.text: one for variable in variables for one in variable.constraints}
-    with Sat((one for variable in variables for one in variable.constraints), selectable=True) as sat:
-        kept = _preferred([], sorted(sat.texts), lambda texts: not sat.is_possible(texts=texts), is_new=False)
+    constraints = [one for variable in variables for one in variable.constraints]
+    with Sat(constraints, selectable=True) as sat:
+        return within(sat, constraints)
+
+
+def within(sat: Sat, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """The same for constraints of which the solver has all, and maybe more, which do not contradict on their own."""
+    found = {one.text: one for one in constraints}
+    kept = _preferred([], sorted(found), lambda texts: not sat.is_possible(texts=texts), is_new=False)
     return tuple(found[text] for text in sorted(kept))
-
-
-def message(facts: Sequence[str]) -> str:
-    """OLM's message for a contradiction."""
-    return f"{_HEADING}: {', '.join(sorted(facts))}" if facts else _HEADING
 
 
 def _preferred(

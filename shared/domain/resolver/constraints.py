@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from shared.domain.resolver.reasons import Code
+
+if TYPE_CHECKING:
+    from shared.domain.resolver.predicates import Requirement
 
 
 class Id(NamedTuple):
@@ -22,6 +28,7 @@ class Mandatory:
 
     subject: Id
     text: str
+    code: Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,9 @@ class Prohibited:
 
     subject: Id
     text: str
+    code: Code
+    detail: str = ""
+    """What is wrong with it, where the code does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,9 @@ class Dependency:
     subject: Id
     options: tuple[Id, ...]
     text: str
+    code: Code
+    requirement: Requirement | None = field(default=None, compare=False)
+    """What its operator requires; None for a Subscription."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,11 @@ class Conflict:
         """OLM's message."""
         return f"{self.subject} conflicts with {self.other}"
 
+    @property
+    def code(self) -> Code:
+        """What it says."""
+        return Code.REPLACES
+
 
 @dataclass(frozen=True, slots=True)
 class AtMostOne:
@@ -61,6 +79,7 @@ class AtMostOne:
     subject: Id
     ids: tuple[Id, ...]
     text: str
+    code: Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +89,7 @@ class Excluded:
     subject: Id
     others: tuple[Id, ...]
     text: str
-    annotation: str
-    """The name of that annotation."""
+    code: Code
 
 
 Constraint: TypeAlias = Mandatory | Prohibited | Dependency | Conflict | AtMostOne | Excluded
@@ -90,15 +108,28 @@ class Variable:
         return any(isinstance(one, Mandatory) for one in self.constraints)
 
 
-def mentioned(constraint: Constraint) -> tuple[Id, ...]:
-    """Every variable that the constraint is about."""
+def of_subscription(name: str) -> Id:
+    """The id of the variable that stands for a Subscription."""
+    return Id(f"subscription:{name}")
+
+
+def others(constraint: Constraint) -> tuple[Id, ...]:
+    """Every variable beside the subject that the constraint is about."""
     match constraint:
-        case Dependency(subject, options, _):
-            return (subject, *options)
-        case Conflict(subject, other):
-            return (subject, other)
-        case AtMostOne(subject, ids, _):
-            return (subject, *ids)
-        case Excluded(subject, others):
-            return (subject, *others)
-    return (constraint.subject,)
+        case Dependency(_, ids) | AtMostOne(_, ids) | Excluded(_, ids):
+            return ids
+        case Conflict(_, other):
+            return (other,)
+    return ()
+
+
+def mentioned(variables: Iterable[Variable]) -> Iterator[Id]:
+    """Every variable that a constraint is about; those in a tuple that dependencies share only once."""
+    seen: set[int] = set()
+    for constraint in (one for variable in variables for one in variable.constraints):
+        yield constraint.subject
+        if not isinstance(constraint, Dependency):
+            yield from others(constraint)
+        elif id(constraint.options) not in seen:
+            seen.add(id(constraint.options))
+            yield from constraint.options

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from shared.domain.catalog.model import Bundle
-from shared.domain.resolver.conflict import conflict, message
-from shared.domain.resolver.constraints import Constraint, Id, Variable, mentioned
+from shared.domain.resolver.conflict import conflict
+from shared.domain.resolver.constraints import Constraint, Id, Variable, others
 from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Refusal, prevented, unsatisfiable
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.problem import Problem, namesakes
+from shared.domain.resolver.reasons import Code, Reason, together
 from shared.domain.resolver.sat import GaveUp
 from shared.domain.resolver.solver import Unsatisfiable, solve
 
@@ -32,10 +34,8 @@ class Verdict:
     variables: tuple[Variable, ...]
     takes: tuple[Take, ...] = ()
     """In the order of choice."""
-    error: str = ""
-    """OLM's message; empty when there is an answer."""
-    facts: tuple[Constraint, ...] = ()
-    """A minimal contradiction; empty when the error is another one."""
+    refusal: Refusal | None = None
+    """None when there is an answer."""
 
 
 Why = Callable[[Sequence[Variable]], tuple[Constraint, ...]]
@@ -50,8 +50,8 @@ def untold(_: Sequence[Variable]) -> tuple[Constraint, ...]:
 def as_one(problem: Problem, market: Market, why: Why = conflict) -> Verdict:
     """OLM's verdict for the namespace: every Subscription is satisfied, or none is."""
     verdict = _verdict(problem.variables, problem, why)
-    errors = aggregated(filter(None, (_lost(take.operator, market) for take in verdict.takes)))
-    return Verdict(problem.variables, error=errors) if errors else verdict
+    error = together(filter(None, (_lost(take.operator, market) for take in verdict.takes)))
+    return Verdict(problem.variables, refusal=prevented(error)) if error else verdict
 
 
 def apart(problem: Problem, why: Why = conflict) -> tuple[Verdict, ...]:
@@ -59,28 +59,17 @@ def apart(problem: Problem, why: Why = conflict) -> tuple[Verdict, ...]:
     return tuple(_verdict(variables, problem, why) for variables in components(problem.variables))
 
 
-def aggregated(errors: Iterable[str]) -> str:
-    """Several errors as OLM prints them: as a list in brackets, each once."""
-    match list(dict.fromkeys(errors)):
-        case []:
-            return ""
-        case [only]:
-            return only
-        case several:
-            return f"[{', '.join(several)}]"
-
-
 def _verdict(variables: Sequence[Variable], problem: Problem, why: Why) -> Verdict:
     variables = tuple(variables)
     try:
         try:
-            chosen = solve(variables)
+            return Verdict(variables, tuple(_takes(solve(variables), problem)))
         except Unsatisfiable:
-            facts = why(variables)
-            return Verdict(variables, error=message([one.text for one in facts]), facts=facts)
-    except (GaveUp, ValueError) as error:
-        return Verdict(variables, error=str(error))
-    return Verdict(variables, tuple(_takes(chosen, problem)))
+            return Verdict(variables, refusal=unsatisfiable(why(variables)))
+    except GaveUp as error:
+        return Verdict(variables, refusal=prevented(Reason(Code.GAVE_UP, str(error))))
+    except ValueError as error:
+        return Verdict(variables, refusal=prevented(Reason(Code.PREVENTED, str(error))))
 
 
 def _takes(chosen: Iterable[Id], problem: Problem) -> Iterator[Take]:
@@ -90,12 +79,13 @@ def _takes(chosen: Iterable[Id], problem: Problem) -> Iterator[Take]:
             yield Take(operator, operator.bundle, problem.replaced.get(one, operator.replaces))
 
 
-def _lost(one: Operator, market: Market) -> str:
-    """OLM's error when an operator cannot be found by its id (resolver.md §9.2, §13 B10); else empty."""
+def _lost(one: Operator, market: Market) -> Reason | None:
+    """OLM's error when an operator cannot be found by its id (resolver.md §9.2, §13 B10); else None."""
     if "/" in one.channel:
-        return f"error determining origin of operator: unable to parse identifier {one.id} for source info"
+        text = f"error determining origin of operator: unable to parse identifier {one.id} for source info"
+        return Reason(Code.CHANNEL_NAME, text)
     found = len(namesakes(one, market))
-    return "" if found == 1 else f"expected exactly one operator, got {found}"
+    return None if found == 1 else Reason(Code.AMBIGUOUS_NAME, f"expected exactly one operator, got {found}")
 
 
 @dataclass(slots=True)
@@ -110,18 +100,20 @@ class _Union:
             parents[one] = one = parents[parent]
         return one
 
-    def join(self, ids: Sequence[Id]) -> None:
-        first = self.root(ids[0])
-        for other in ids[1:]:
+    def join(self, one: Id, others: Iterable[Id]) -> None:
+        first = self.root(one)
+        for other in others:
             self.parents[self.root(other)] = first
 
 
 def components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:
     """Groups of variables that constraints connect, in the given order; groups without an anchor are left out."""
-    union = _Union()
+    union, joined = _Union(), set[int]()
     for variable in variables:
         for constraint in variable.constraints:
-            union.join(mentioned(constraint))
+            ids = others(constraint)
+            union.join(constraint.subject, ids[:1] if id(ids) in joined else ids)
+            joined.add(id(ids))  # why: hundreds of dependencies on one API share their tuple of options
     groups: dict[Id, list[Variable]] = {}
     for variable in variables:
         groups.setdefault(union.root(variable.id), []).append(variable)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from shared import names
 from shared.domain.resolver.candidates import Candidates, candidates
 from shared.domain.resolver.channels import ChannelError
-from shared.domain.resolver.constraints import Dependency, Excluded, Id
+from shared.domain.resolver.constraints import Dependency, Excluded, Id, of_subscription
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.opt_in import IGNORE, NONE, REQUIRE
+from shared.domain.resolver.reasons import Code
 
 Needs = Mapping[Operator, Sequence[Dependency]]
 """The dependencies of each operator that is installed or may be chosen."""
 IdOf = Callable[[Operator], Id]
+_CODES: Final = {
+    names.VERSION: Code.VERSION_NOT_ACCEPTED,
+    names.HOLD: Code.HELD,
+    names.HOLD_INSTALLED: Code.HELD,
+    names.DEPENDENCIES: Code.DEPENDENCIES_REQUIRED,
+}
+"""What is said when an annotation excludes something."""
 
 
 def carefree(subscribers: Iterable[Subscriber], market: Market) -> Iterator[Operator]:
@@ -81,7 +90,7 @@ def _excluded(found: Candidates, others: Iterable[Id], why: str, annotation: str
     if listed := tuple(dict.fromkeys(others)):
         name = found.subscriber.name
         text = f"subscription {name} {why} (annotation {annotation})"
-        yield Excluded(Id(f"subscription:{name}"), listed, text, annotation)
+        yield Excluded(of_subscription(name), listed, text, _CODES[annotation])
 
 
 def _is_on_the_way(one: Operator, found: Candidates, market: Market) -> bool:

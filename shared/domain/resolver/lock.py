@@ -33,7 +33,7 @@ def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
         "catalogs": {str(key): _catalog(one) for key, one in sorted(inputs.catalogs.items())},
         "subscriptions": {one.name: _digest(_subscriber(one)) for one in _by_name(inputs.subscribers)},
         "installed": {one.name: _digest(asdict(one)) for one in _by_name(inputs.installed)},
-        "surroundings": _digest([inputs.problem, inputs.is_strict, sorted(inputs.copies.items())]),
+        "surroundings": _surroundings(inputs),
         "chosen": {one.bundle.name: _chosen(one) for one in sorted(resolution.chosen, key=lambda one: one.bundle.name)},
     }
 
@@ -92,6 +92,11 @@ def _said(value: object) -> str:
 
 def _catalog(one: Catalog) -> dict[str, object]:
     return {"content": one.reference, "priority": one.priority, **({"problem": one.problem} if one.problem else {})}
+
+
+def _surroundings(inputs: Inputs) -> str:
+    problem = inputs.problem.text if inputs.problem else ""
+    return _digest([problem, inputs.is_strict, sorted(inputs.copies.items())])
 
 
 def _subscriber(one: Subscriber) -> dict[str, object]:

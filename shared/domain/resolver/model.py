@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from shared.domain.catalog.model import Bundle, Package, Property
+from shared.domain.resolver.constraints import Constraint
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.opt_in import NONE, OptIn
+from shared.domain.resolver.reasons import Code, Reason
 
 if TYPE_CHECKING:
     from shared.domain.resolver.operators import Operator
@@ -115,7 +117,7 @@ class Inputs:
     """Every catalog that the namespace sees."""
     shelves: Mapping[CatalogKey, Shelf] = field(default_factory=dict)
     """The content of those that can be read."""
-    problem: str = ""
+    problem: Reason | None = None
     """What prevents any decision in the namespace, e.g. two OperatorGroups."""
     is_whole: bool = False
     """OLM's scope: the namespace is one component, so one conflict stops every Subscription."""
@@ -146,8 +148,32 @@ class Refusal:
 
     reason: Literal["ConstraintsNotSatisfiable", "ErrorPreventedResolution"]
     message: str
-    facts: tuple[str, ...] = ()
+    facts: tuple[Constraint, ...] = ()
     """A minimal contradiction: without any one of them there would be an answer."""
+    code: Code = Code.PREVENTED
+    """What prevented the search; a contradiction has a code for each of its facts."""
+
+    @property
+    def why(self) -> Reason:
+        """What prevented the search."""
+        return Reason(self.code, self.message)
+
+
+def prevented(why: Reason) -> Refusal:
+    """The refusal for an error that prevented the search."""
+    return Refusal("ErrorPreventedResolution", why.text, code=why.code)
+
+
+def unreadable(catalog: CatalogKey, problem: str) -> Reason:
+    """OLM's error for a catalog that cannot be read."""
+    return Reason(Code.CATALOG_UNREADABLE, f"error using catalogsource {catalog}: {problem}")
+
+
+def unsatisfiable(facts: Iterable[Constraint], advice: str = "") -> Refusal:
+    """The refusal for a contradiction, with OLM's message for it."""
+    facts = tuple(facts)
+    message = ": ".join(filter(None, ["constraints not satisfiable", ", ".join(sorted(one.text for one in facts))]))
+    return Refusal("ConstraintsNotSatisfiable", f"{message}{advice}", facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,7 @@ from shared.domain.go.text import quoted
 from shared.domain.resolver.cel import InvalidRule, rule
 from shared.domain.resolver.facts import Gvk, Undecodable, gvk, text
 from shared.domain.resolver.operators import Operator
-from shared.domain.semver import InvalidRange, Range, parse_range
+from shared.domain.semver import InvalidRange, Range, parse_range, version_or_none
 
 MAX_CONSTRAINT_BYTES = 131072
 """An `olm.constraint` longer than this is refused."""
@@ -31,11 +31,19 @@ class Predicate:
     """A test of one operator."""
 
     text: str
+    """OLM's text."""
     holds: Callable[[Operator], bool]
     seeks: frozenset[Sought] | None = None
     """Only operators found there can pass; None: any might."""
     parts: tuple[object, ...] = ()
     """The predicates that it combines: OLM's text lacks brackets and a "not", so different tests can read the same."""
+    words: str = ""
+    """What is wanted, where that can be said more plainly than OLM does."""
+
+    @property
+    def plain(self) -> str:
+        """What is wanted, in plain words."""
+        return self.words or f"an operator {self.text}"
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -43,20 +51,31 @@ class Predicate:
         return (self.text, *self.parts)
 
 
-def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What an operator requires."""
+
+    predicate: Predicate
+    stated: Property
+    """The property that states it."""
+
+
+def requirements(properties: Iterable[Property]) -> tuple[Requirement, ...]:
     """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
-    found: dict[object, Predicate] = {}
+    found: dict[object, Requirement] = {}
     stated = {id(one): one for one in properties if one.type in _READERS}  # registries list dependencies twice
     for one in stated.values():
         predicate = _READERS[one.type](one.value)
-        found.setdefault(predicate.identity, predicate)
+        found.setdefault(predicate.identity, Requirement(predicate, one))
     return tuple(found.values())
 
 
+@lru_cache(maxsize=4096)
 def providing(api: Gvk) -> Predicate:
     """Operators that state the API."""
-    words = f"providing an API with group: {api.group}, version: {api.version}, kind: {api.kind}"
-    return Predicate(words, lambda one: api in one.facts.apis, frozenset({("api", api)}))
+    text = f"providing an API with group: {api.group}, version: {api.version}, kind: {api.kind}"
+    words = f"kind {api.kind} of {api.group}/{api.version}"
+    return Predicate(text, lambda one: api in one.facts.apis, frozenset({("api", api)}), words=words)
 
 
 def of_package(name: str) -> Predicate:
@@ -82,23 +101,28 @@ def in_range(versions: Range) -> Predicate:
 def both(*predicates: Predicate) -> Predicate:
     """Operators that pass all predicates."""
     seeks = next((one.seeks for one in predicates if one.seeks is not None), None)
-    words = " and ".join(one.text for one in predicates)
-    return Predicate(words, lambda one: all(each.holds(one) for each in predicates), seeks, _parts("all", predicates))
+    text, parts = " and ".join(one.text for one in predicates), _parts("all", predicates)
+    return Predicate(text, lambda one: all(each.holds(one) for each in predicates), seeks, parts, _words(predicates))
 
 
 def either(*predicates: Predicate) -> Predicate:
     """Operators that pass any predicate."""
     places = [one.seeks for one in predicates]
     seeks = None if None in places else frozenset().union(*(place for place in places if place is not None))
-    words = " or ".join(one.text for one in predicates)
-    return Predicate(words, lambda one: any(each.holds(one) for each in predicates), seeks, _parts("any", predicates))
+    text, parts = " or ".join(one.text for one in predicates), _parts("any", predicates)
+    return Predicate(text, lambda one: any(each.holds(one) for each in predicates), seeks, parts, _words(predicates))
 
 
 def none_of(*predicates: Predicate) -> Predicate:
     """Operators that pass no predicate; OLM's text lacks the first "not"."""
-    words = " and not ".join(one.text for one in predicates)
-    parts = _parts("not", predicates)
-    return Predicate(words, lambda one: not any(each.holds(one) for each in predicates), parts=parts)
+    text, parts = " and not ".join(one.text for one in predicates), _parts("not", predicates)
+    words = f"an operator not {text}"
+    return Predicate(text, lambda one: not any(each.holds(one) for each in predicates), parts=parts, words=words)
+
+
+def _words(predicates: Sequence[Predicate]) -> str:
+    """The plain words of the only predicate; of several there are none."""
+    return predicates[0].words if len(predicates) == 1 else ""
 
 
 def _parts(how: str, predicates: Iterable[Predicate]) -> tuple[object, ...]:
@@ -122,7 +146,9 @@ def _package(value: object) -> Predicate:
 
 @lru_cache(maxsize=4096)
 def _pinned(name: str, versions: str) -> Predicate:
-    return both(of_package(name), in_range(parse_range(versions)))
+    noun = "versions" if version_or_none(versions) is None else "version"
+    found = both(of_package(name), in_range(parse_range(versions)))
+    return replace(found, words=f"package {name} in {noun} {versions}")
 
 
 def _label(value: object) -> Predicate:

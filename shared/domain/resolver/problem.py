@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from shared.domain.resolver.candidates import Candidates, candidates
+from shared.domain.resolver.cel import InvalidRule
 from shared.domain.resolver.channels import ChannelError
 from shared.domain.resolver.constraints import (
     AtMostOne,
@@ -17,12 +18,14 @@ from shared.domain.resolver.constraints import (
     Mandatory,
     Prohibited,
     Variable,
+    of_subscription,
 )
 from shared.domain.resolver.limits import carefree, limits
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.predicates import InvalidConstraint, Predicate, requirements
+from shared.domain.resolver.predicates import InvalidConstraint, Predicate, Requirement, requirements
+from shared.domain.resolver.reasons import Code, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Problem:
     operators: Mapping[Id, Operator]
     replaced: Mapping[Id, str]
     """Candidate to the installed version that it would replace."""
-    errors: tuple[str, ...] = ()
+    errors: tuple[Reason, ...] = ()
     """Errors that make OLM give up: in namespace mode a problem with errors is not solved."""
     is_about_installed: bool = False
     """The errors are about installed versions: OLM reports these before errors of catalogs."""
@@ -47,10 +50,12 @@ class _Draft:
     ids: dict[Operator, Id] = field(default_factory=dict)
     options: dict[tuple[Operator, ...], tuple[Id, ...]] = field(default_factory=dict)
     """Operators with the same requirement share one tuple of ids: with wide requirements this is half of the time."""
+    expanded: set[tuple[Operator, ...]] = field(default_factory=set)
+    """Of these tuples the needs of every operator are known."""
     needs: dict[Operator, tuple[Dependency, ...]] = field(default_factory=dict)
     conflicts: dict[Operator, dict[Conflict, None]] = field(default_factory=dict)
     replaced: dict[Id, str] = field(default_factory=dict)
-    errors: dict[str, None] = field(default_factory=dict)
+    errors: dict[Reason, None] = field(default_factory=dict)
     asked: list[Candidates] = field(default_factory=list)
     carefree: frozenset[Operator] = frozenset()
     """Operators whose Subscription ignores their dependencies."""
@@ -71,47 +76,53 @@ class _Draft:
             self.needs[one] = ()
             if one in self.carefree:
                 continue
-            options = [(predicate, self._options(predicate, one)) for predicate in self._requirements(one)]
-            self.needs[one] = tuple(
-                Dependency(
-                    self.id_of(one),
-                    self._ids(found),
-                    f"bundle {one.name} requires an operator {predicate.text}",
-                )
-                for predicate, found in options
-            )
-            new = (found for _, found in options if not self.needs.keys() >= {*found})
-            waiting += [option for found in new for option in found]
+            asked = [(each, self._options(each.predicate, one)) for each in self._requirements(one)]
+            options = [(each, found) for each, found in asked if found is not None]
+            self.needs[one] = tuple(self._dependency(one, each, found) for each, found in options)
+            waiting += [option for _, found in options if not self._is_expanded(found) for option in found]
+
+    def _is_expanded(self, options: tuple[Operator, ...]) -> bool:
+        if options not in self.expanded and self.needs.keys() >= {*options}:
+            self.expanded.add(options)
+        return options in self.expanded
+
+    def _dependency(self, one: Operator, requirement: Requirement, found: tuple[Operator, ...]) -> Dependency:
+        text = f"bundle {one.name} requires an operator {requirement.predicate.text}"
+        code = Code.REQUIRES if found else Code.NO_PROVIDER
+        return Dependency(self.id_of(one), self._ids(found), text, code, requirement)
 
     def _ids(self, found: tuple[Operator, ...]) -> tuple[Id, ...]:
         if found not in self.options:
             self.options[found] = tuple(dict.fromkeys(map(self.id_of, found)))
         return self.options[found]
 
-    def _requirements(self, one: Operator) -> tuple[Predicate, ...]:
+    def _requirements(self, one: Operator) -> tuple[Requirement, ...]:
         try:
             return requirements(one.facts.properties)
         except InvalidConstraint as error:
-            self._flawed(one, str(error))
+            self._flawed(one, Reason(Code.PREVENTED, str(error)))
             return ()
 
-    def _options(self, predicate: Predicate, one: Operator) -> tuple[Operator, ...]:
+    def _options(self, predicate: Predicate, one: Operator) -> tuple[Operator, ...] | None:
+        """The operators that meet a requirement of the operator; None when that cannot be told, which is a flaw."""
         try:
             return self.market.preferred(predicate, one.catalog)
-        except (ChannelError, InvalidConstraint) as error:
-            self._flawed(one, str(error))
-            return ()
+        except ChannelError as error:
+            self._flawed(one, error.reason)
+        except InvalidRule as error:
+            self._flawed(one, Reason(Code.GAVE_UP, str(error)))
+        return None
 
-    def _flawed(self, one: Operator, why: str) -> None:
+    def _flawed(self, one: Operator, why: Reason) -> None:
         self.errors[why] = None
-        self.market.flaws.setdefault(one, why)
+        self.market.flaws.setdefault(one, why.text)
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Add a Subscription with its candidates."""
         try:
             found = candidates(subscriber, self.market)
         except ChannelError as error:
-            self.errors[str(error)] = None
+            self.errors[error.reason] = None
             return
         if not found.refusal:
             self.expand(found.operators)
@@ -128,11 +139,11 @@ class _Draft:
         constraints: list[Constraint] = []
         if one.is_installed and not one.owner:
             text = f"clusterserviceversion {one.name} exists and is not referenced by a subscription"
-            constraints.append(Mandatory(subject, text))
+            constraints.append(Mandatory(subject, text, Code.UNCLAIMED_CSV))
         if one.facts.is_deprecated:
-            constraints.append(Prohibited(subject, f"bundle {one.id} is deprecated"))
-        if not self.market.is_whole and one in self.market.flaws:
-            constraints.append(Prohibited(subject, f"bundle {one.id} cannot be used: {self.market.flaws[one]}"))
+            constraints.append(Prohibited(subject, f"bundle {one.id} is deprecated", Code.DEPRECATED))
+        if not self.market.is_whole and (flaw := self.market.flaws.get(one)) is not None:
+            constraints.append(Prohibited(subject, f"bundle {one.id} cannot be used: {flaw}", Code.FLAWED, flaw))
         return Variable(subject, (*constraints, *self.needs[one], *self.conflicts.get(one, ())))
 
 
@@ -157,15 +168,20 @@ def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
 
 def _subscription(found: Candidates, draft: _Draft, forbidden: Sequence[Constraint]) -> Variable:
     name = found.subscriber.name
-    subject = Id(f"subscription:{name}")
-    exists = Mandatory(subject, f"subscription {name} exists")
-    if found.refusal:
-        return Variable(subject, (exists, Prohibited(subject, found.refusal), *forbidden))
+    subject, exists = of_subscription(name), existence(name)
+    if (refusal := found.refusal) is not None:
+        return Variable(subject, (exists, Prohibited(subject, refusal.text, refusal.code), *forbidden))
     if found.current is None and found.subscriber.opt_in.hold:
         return Variable(subject, (exists, *forbidden))
     kept = () if found.current is None else (found.current,)
     options = tuple(dict.fromkeys(draft.id_of(one) for one in (*found.operators, *kept)))
-    return Variable(subject, (exists, Dependency(subject, options, _wish(name, options)), *forbidden))
+    wish = Dependency(subject, options, _wish(name, options), Code.CANDIDATES)
+    return Variable(subject, (exists, wish, *forbidden))
+
+
+def existence(name: str) -> Mandatory:
+    """That there is a Subscription of that name."""
+    return Mandatory(of_subscription(name), f"subscription {name} exists", Code.SUBSCRIPTION_EXISTS)
 
 
 def _wish(name: str, options: Sequence[Id]) -> str:
@@ -185,10 +201,12 @@ def _invariants(operators: Mapping[Id, Operator], market: Market) -> Iterator[Va
     apis = [(subject, one.facts.apis) for subject, one in known.items()]
     packages = [(subject, tuple([package.name for package in one.facts.packages])) for subject, one in known.items()]
     for api, ids in _by_statement(apis, market):
-        yield from _at_most_one(api, ids, f"there can be only one provider of {api}", f"provide {api}")
+        only = Mandatory(Id(api, "invariant"), f"there can be only one provider of {api}", Code.ONE_PROVIDER)
+        yield from _at_most_one(only, ids, f"provide {api}")
     for package, ids in _by_statement(packages, market):
-        only = f"there can be only one operator from package {package}"
-        yield from _at_most_one(package, ids, only, f"originate from package {package}")
+        text = f"there can be only one operator from package {package}"
+        only = Mandatory(Id(package, "invariant"), text, Code.ONE_PER_PACKAGE)
+        yield from _at_most_one(only, ids, f"originate from package {package}")
 
 
 def _by_statement(
@@ -206,11 +224,10 @@ def _by_statement(
     return ((word, sorted(found[word])) for word in sorted(found))
 
 
-def _at_most_one(what: str, ids: Sequence[Id], only: str, verb: str) -> Iterator[Variable]:
+def _at_most_one(only: Mandatory, ids: Sequence[Id], verb: str) -> Iterator[Variable]:
     if len(ids) > 1:
-        subject, listed = Id(what, "invariant"), tuple(ids)
-        text = f"{_listed(listed, 'and')} {verb}"
-        yield Variable(subject, (Mandatory(subject, only), AtMostOne(subject, listed, text)))
+        text = f"{_listed(ids, 'and')} {verb}"
+        yield Variable(only.subject, (only, AtMostOne(only.subject, tuple(ids), text, only.code)))
 
 
 def _is_found_again(one: Operator, market: Market) -> bool:

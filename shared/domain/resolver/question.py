@@ -7,12 +7,12 @@ from functools import reduce
 from typing import Any, Final
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
+from shared.api.manifest import ReadOnly, namespace_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
-from shared.domain.resolver.existing import existing
 from shared.domain.resolver.explain import Finding, conflict_of, fixes_of
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Resolution, Shelf, Subscriber
-from shared.domain.resolver.opt_in import ANNOTATIONS, AVAILABLE, STRICT, opt_in_of, policy_of, policy_problem
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Resolution, Shelf
+from shared.domain.resolver.namespace import completed, excludes_global, subscriber_of
+from shared.domain.resolver.opt_in import ANNOTATIONS, AVAILABLE
 from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.shape import InvalidQuestion, Shape, check
 
@@ -83,33 +83,20 @@ def inputs_of(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inp
     for place in _missing(question):
         raise InvalidQuestion(f"{place}: missing")
     namespace, groups = question["namespace"], question.get("operatorGroups")
-    problem = ""
-    if groups is not None and len(groups) != 1:
-        problem = f"expected 1 OperatorGroup in the namespace, found {len(groups)}"
     unseen = _unseen(question, groups or ())
     read = {_key(one): (one, _shelf(one, load, place)) for place, one in _numbered(question, "catalogs")}
     catalogs = {key: _catalog(one) for key, (one, _) in read.items() if key not in unseen}
-    shelves = {key: read[key][1] for key, one in catalogs.items() if one.reference}
     subscriptions = [one for one in question.get("subscriptions") or () if _is_in(one, namespace)]
     csvs = [one for one in question.get("csvs") or () if _is_in(one, namespace)]
-    try:
-        installed = existing(csvs, subscriptions, groups or (), is_whole=is_whole)
-    except ValueError as error:
-        installed = ()
-        key = CatalogKey(namespace, "@existing")
-        catalogs[key] = Catalog(key, problem=str(error))
-    policy = policy_of(groups or (), AVAILABLE)
-    return Inputs(
+    inputs = Inputs(
         namespace,
-        tuple(map(_subscriber, subscriptions)),
-        installed,
-        catalogs,
-        shelves,
-        problem or policy_problem(policy),
-        is_whole,
-        is_strict=policy == STRICT,
+        tuple(map(subscriber_of, subscriptions)),
+        catalogs=catalogs,
+        shelves={key: read[key][1] for key, one in catalogs.items() if one.reference},
+        is_whole=is_whole,
         unseen=unseen,
     )
+    return completed(inputs, subscriptions, csvs, groups, policy=AVAILABLE)
 
 
 def _numbered(question: ReadOnly, field: str) -> Iterator[tuple[str, ReadOnly]]:
@@ -131,7 +118,7 @@ def _missing(question: ReadOnly) -> Iterator[str]:
 def _unseen(question: ReadOnly, groups: Sequence[ReadOnly]) -> dict[CatalogKey, str]:
     """The stated catalogs that the namespace does not see, and why."""
     namespace, common = question["namespace"], question.get("globalNamespace")
-    excludes = any(annotations_of(one).get(names.EXCLUDE_GLOBAL_CATALOGS) == "true" for one in groups[:1])
+    excludes = excludes_global(groups)
     others = [key for _, one in _numbered(question, "catalogs") if (key := _key(one)).namespace != namespace]
     if not common:
         why = "the question has no globalNamespace"
@@ -187,20 +174,6 @@ def _catalog(stated: Mapping[str, Any]) -> Catalog:
 def _shelf(stated: Mapping[str, Any], load: Load, place: str) -> Shelf:
     path = stated.get("path")
     return shelf_of(stated.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
-
-
-def _subscriber(subscription: ReadOnly) -> Subscriber:
-    spec, status = subscription.get("spec") or {}, subscription.get("status") or {}
-    return Subscriber(
-        name_of(subscription),
-        str(spec.get("name") or ""),
-        str(spec.get("channel") or ""),
-        CatalogKey(str(spec.get("sourceNamespace") or ""), str(spec.get("source") or "")),
-        starting_csv=str(spec.get("startingCSV") or ""),
-        installed_csv=str(status.get("installedCSV") or ""),
-        is_manual=spec.get("installPlanApproval") == "Manual",
-        opt_in=opt_in_of(subscription),
-    )
 
 
 def shelf_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedShelf:

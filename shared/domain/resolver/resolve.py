@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidates import AmbiguousInstallation
-from shared.domain.resolver.conflict import conflict, message
+from shared.domain.resolver.conflict import conflict
+from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
 from shared.domain.resolver.copies import occupied, way_out
-from shared.domain.resolver.decide import Take, Verdict, Why, aggregated, apart, as_one
+from shared.domain.resolver.decide import Take, Verdict, Why, apart, as_one
 from shared.domain.resolver.market import Market, Source
-from shared.domain.resolver.model import Catalog, Chosen, Component, Inputs, Refusal, Resolution, Subscriber
+from shared.domain.resolver.model import (
+    Catalog,
+    Chosen,
+    Component,
+    Inputs,
+    Refusal,
+    Resolution,
+    Subscriber,
+    prevented,
+    unreadable,
+    unsatisfiable,
+)
 from shared.domain.resolver.operators import of_installed
 from shared.domain.resolver.opt_in import IGNORE
-from shared.domain.resolver.problem import pose
-
-_PREFIX = "subscription:"
-_UNSATISFIABLE: Final = "ConstraintsNotSatisfiable"
-_PREVENTED: Final = "ErrorPreventedResolution"
+from shared.domain.resolver.problem import existence, pose
+from shared.domain.resolver.reasons import Code, Reason, together
 
 
 def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
@@ -35,7 +43,7 @@ def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
     try:
         problem = pose(market, [one for one in inputs.subscribers if one.name not in stopped])
     except AmbiguousInstallation as error:
-        return _of([_prevented(tuple(one.name for one in subscribers), str(error))])
+        return _of([_ambiguous(subscribers, error)])
     decided = [_component(verdict, inputs, adoptions) for verdict in apart(problem, why)]
     return _of([*(each for each in decided if each.subscribers), *stopped.values()])
 
@@ -56,27 +64,27 @@ def _whole(subscribers: Sequence[Subscriber], inputs: Inputs, why: Why) -> Resol
     """OLM's scope: one verdict, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
     names = tuple(one.name for one in subscribers)
     resting = {one.name: found for one in subscribers if (found := set_aside(one, inputs)) is not None}
-    if errors := aggregated(one.refusal.message for one in resting.values() if one.refusal):
-        return _of([_prevented(names, errors)])
+    if wrong := together(one.refusal.why for one in resting.values() if one.refusal):
+        return _of([_prevented(names, wrong)])
     if unread := _unread(inputs):
         return _of([Component(names, reasons=dict.fromkeys(names, unread))])
     market = market_of(inputs)
     try:
         problem = pose(market, [one for one in subscribers if one.name not in resting])
     except AmbiguousInstallation as error:
-        return _of([_prevented(names, str(error))])
+        return _of([_ambiguous(subscribers, error)])
     sick = () if problem.is_about_installed else _sick(inputs)
-    if errors := aggregated(sick) or aggregated(problem.errors):
-        return _of([_prevented(names, errors)])
+    if wrong := together(sick) or together(problem.errors):
+        return _of([_prevented(names, wrong)])
     component = _component(as_one(problem, market, why), inputs, {})
     kept = {name: why for one in resting.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
 
 
-def _sick(inputs: Inputs) -> Iterator[str]:
+def _sick(inputs: Inputs) -> Iterator[Reason]:
     for key, catalog in sorted(inputs.catalogs.items()):
         if (not catalog.reference and catalog.problem) or (inputs.is_strict and catalog.is_stale):
-            yield f"error using catalogsource {key}: {catalog.problem}"
+            yield unreadable(key, catalog.problem)
 
 
 def _unread(inputs: Inputs) -> str:
@@ -92,7 +100,7 @@ def _is_unread(catalog: Catalog) -> bool:
 def set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
     """The component of a Subscription that cannot be decided: its annotations, or its catalog, cannot be read."""
     if problem := subscriber.opt_in.problem():
-        return _stopped(subscriber, problem)
+        return _stopped(subscriber, Reason(Code.ANNOTATION_INVALID, problem))
     return None if inputs.is_whole else _unreadable(subscriber, inputs)
 
 
@@ -100,8 +108,8 @@ def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
     """The component of a Subscription whose catalog, or package there, cannot be read."""
     if inputs.is_strict and (unread := _unread(inputs)):
         return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits or unread})
-    if inputs.is_strict and (errors := aggregated(_sick(inputs))):
-        return _stopped(subscriber, errors)
+    if inputs.is_strict and (error := together(_sick(inputs))):
+        return _stopped(subscriber, error)
     catalog = inputs.catalogs.get(subscriber.catalog)
     if catalog is None:
         return None
@@ -111,7 +119,7 @@ def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
         return Component(names, reasons={subscriber.name: why})
     shelf = inputs.shelves.get(subscriber.catalog)
     problem = catalog.problem if shelf is None else _problem_of(subscriber, inputs)
-    return _stopped(subscriber, f"error using catalogsource {catalog.key}: {problem}") if problem else None
+    return _stopped(subscriber, unreadable(catalog.key, problem)) if problem else None
 
 
 def _problem_of(subscriber: Subscriber, inputs: Inputs) -> str:
@@ -119,21 +127,24 @@ def _problem_of(subscriber: Subscriber, inputs: Inputs) -> str:
     return "" if shelf.package(subscriber.package) else shelf.problem(subscriber.package)
 
 
-def _stopped(subscriber: Subscriber, problem: str) -> Component:
+def _stopped(subscriber: Subscriber, problem: Reason) -> Component:
     if subscriber.waits:
         return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits})
     return _prevented((subscriber.name,), problem)
 
 
-def _prevented(names: tuple[str, ...], problem: str) -> Component:
-    refusal = Refusal(_PREVENTED, problem)
-    return Component(names, refusal=refusal, reasons=dict.fromkeys(names, problem))
+def _ambiguous(subscribers: Iterable[Subscriber], error: AmbiguousInstallation) -> Component:
+    return _prevented(tuple(one.name for one in subscribers), Reason(Code.PREVENTED, str(error)))
+
+
+def _prevented(names: tuple[str, ...], problem: Reason) -> Component:
+    return Component(names, refusal=prevented(problem), reasons=dict.fromkeys(names, problem.text))
 
 
 def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]) -> Component:
     """The component that a verdict makes of its Subscriptions."""
-    wanted = {str(one.id).removeprefix(_PREFIX) for one in verdict.variables if str(one.id).startswith(_PREFIX)}
-    members = [one for one in sorted(inputs.subscribers, key=lambda one: one.name) if one.name in wanted]
+    ids = {one.id for one in verdict.variables}
+    members = [one for one in sorted(inputs.subscribers, key=lambda one: one.name) if of_subscription(one.name) in ids]
     names, is_manual = tuple(one.name for one in members), any(one.is_manual for one in members)
     waits = {one.name: one.waits for one in members if one.waits}
     if waits and not inputs.is_whole:
@@ -155,21 +166,18 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
 
 def _too_early(verdict: Verdict, members: Iterable[Subscriber], inputs: Inputs) -> str:
     """Why to wait: a conflict, or a dependency, may change with a catalog that was not read yet. Empty: no need."""
-    is_open = verdict.error or any(not any(_asks_for(one, take) for one in members) for take in verdict.takes)
+    is_open = verdict.refusal or any(not any(_asks_for(one, take) for one in members) for take in verdict.takes)
     return _unread(inputs) if is_open else ""
 
 
 def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:
-    if verdict.error:
-        contradiction = tuple(one.text for one in verdict.facts)
-        return Refusal(_UNSATISFIABLE if contradiction else _PREVENTED, verdict.error, contradiction)
     for take in verdict.takes:  # a copied CSV has that name, so the CSV cannot be created
         name = take.operator.name
         if name in inputs.copies:
             home = inputs.copies[name]
-            facts = [occupied(name, home), *(f"subscription {one} exists" for one in subscribers)]
-            return Refusal(_UNSATISFIABLE, f"{message(facts)}. {way_out(home)}", tuple(facts))
-    return None
+            taken = Prohibited(Id(take.operator.id), occupied(name, home), Code.NAME_TAKEN)
+            return unsatisfiable([taken, *map(existence, subscribers)], f". {way_out(home)}")
+    return verdict.refusal
 
 
 def _given_up(chosen: Iterable[Chosen], members: Iterable[Subscriber]) -> str:

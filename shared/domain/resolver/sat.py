@@ -6,7 +6,6 @@ Only its "yes" and "no" are used, never a model as the answer: so heuristics of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from types import TracebackType
 from typing import Any, Self, assert_never
 
@@ -19,13 +18,12 @@ from shared.domain.resolver.constraints import (
     Id,
     Mandatory,
     Prohibited,
-    mentioned,
 )
 
 MAX_CONFLICTS = 20_000
 """Conflicts after which one question is given up."""
 _FEW = 6
-"""Up to so many ids exclude each other pairwise; more of them through a ladder of new variables."""
+"""Up to so many ids exclude each other pairwise, or are options in each dependency; more need new variables."""
 
 Clause = list[int]
 
@@ -42,11 +40,10 @@ class Sat:
     ) -> None:
         from pysat.solvers import Glucose4  # native code: loaded only when first choices conflict
 
-        constraints = tuple(constraints)
-        known = dict.fromkeys(chain.from_iterable(map(mentioned, constraints)))
-        self._numbers: dict[Id, int] = {one: number for number, one in enumerate(known, 1)}
+        self._numbers: dict[Id, int] = {}
         self._selectors: dict[str, int] = {}
-        self._next = len(known)
+        self._any: dict[int, tuple[int, tuple[Id, ...]]] = {}
+        self._next = 0
         self._max_conflicts = max_conflicts
         self._solver: Any = Glucose4()
         self._model: set[int] = set()
@@ -61,6 +58,10 @@ class Sat:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the memory of the solver."""
         self._solver.delete()
 
     @property
@@ -99,7 +100,7 @@ class Sat:
         return self._next
 
     def _clauses(self, constraint: Constraint, *, anchored: bool) -> Iterator[Clause]:
-        number = self._numbers.__getitem__
+        number = self._number
         match constraint:
             case Mandatory(subject, _):
                 if anchored:
@@ -107,7 +108,7 @@ class Sat:
             case Prohibited(subject, _):
                 yield [-number(subject)]
             case Dependency(subject, options, _):
-                yield [-number(subject), *map(number, options)]
+                yield [-number(subject), *self._one_of(options)]
             case Conflict(subject, other):
                 yield [-number(subject), -number(other)]
             case AtMostOne(_, ids, _):
@@ -116,6 +117,16 @@ class Sat:
                 yield from ([-number(subject), -number(other)] for other in others)
             case never:
                 assert_never(never)
+
+    def _one_of(self, options: tuple[Id, ...]) -> Clause:
+        """One of the options is chosen. Dependencies that share a tuple of many share a variable that stands for it."""
+        if len(options) <= _FEW:
+            return list(map(self._number, options))
+        if id(options) not in self._any:
+            stands = self._fresh()
+            self._solver.add_clause([-stands, *map(self._number, options)])
+            self._any[id(options)] = stands, options  # why: the tuple is kept, so that its id() is not given away
+        return [self._any[id(options)][0]]
 
     def _at_most_one(self, numbers: Clause) -> Iterator[Clause]:
         if len(numbers) <= _FEW:

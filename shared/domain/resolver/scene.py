@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.catalog_source import is_healthy
-from shared.domain.groups.targets import refusal
 from shared.domain.resolver.copies import home_of, is_copy
-from shared.domain.resolver.existing import existing
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
-from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem
+from shared.domain.resolver.namespace import completed, excludes_global, subscriber_of
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import state
 from shared.kinds import Kind, Ref
@@ -84,29 +82,18 @@ def look(
     originals = {name_of(csv) for csv in found_csvs if not is_copy(csv)}
     copies = {name_of(csv): home_of(csv) for csv in found_csvs if is_copy(csv)}
     groups = objects.list(kinds.OPERATOR_GROUP, namespace)
-    subscribers = tuple(_subscriber(one, originals) for one in subscriptions)
-    places = {namespace} if _excludes_global(groups) else {namespace, scope.global_namespace}
+    places = {namespace} if excludes_global(groups) else {namespace, scope.global_namespace}
     found = [catalog_of(one) for place in sorted(places) for one in objects.list(kinds.CATALOG_SOURCE, place)]
-    catalogs = {catalog.key: catalog for catalog in found}
     shelves = {catalog.key: opened(catalog) for catalog in found if catalog.reference}
-    problem, is_whole = _problem(groups), scope.plan_scope == "namespace"
-    try:
-        installed = existing(found_csvs, subscriptions, groups, is_whole=is_whole)
-    except ValueError as error:
-        installed, problem = (), f"error using catalogsource {namespace}/@existing: {error}"
-    policy = policy_of(groups, scope.catalog_policy)
-    problem = problem or policy_problem(policy)
     inputs = Inputs(
         namespace,
-        subscribers,
-        installed,
-        catalogs,
-        shelves,
-        problem,
-        is_whole,
-        is_strict=policy == STRICT,
+        tuple(_subscriber(one, originals) for one in subscriptions),
+        catalogs={catalog.key: catalog for catalog in found},
+        shelves=shelves,
+        is_whole=scope.plan_scope == "namespace",
         copies=copies,
     )
+    inputs = completed(inputs, subscriptions, found_csvs, groups, policy=scope.catalog_policy)
     return Scene(subscriptions, groups, inputs, tuple(shelves.values()))
 
 
@@ -125,30 +112,6 @@ def catalog_of(source: ReadOnly) -> Catalog:
     )
 
 
-def _problem(groups: Sequence[ReadOnly]) -> str:
-    """Why nothing may be resolved in the namespace; empty when it may be."""
-    match groups:
-        case [group]:
-            return refusal(group) or ""
-    return f"expected 1 OperatorGroup in the namespace, found {len(groups)}"
-
-
-def _excludes_global(groups: Sequence[ReadOnly]) -> bool:
-    return any(annotations_of(group).get(names.EXCLUDE_GLOBAL_CATALOGS) == "true" for group in groups)
-
-
 def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
-    spec = subscription.get("spec") or {}
-    standing = state.Standing.read(subscription)
-    return Subscriber(
-        name_of(subscription),
-        str(spec.get("name") or ""),
-        str(spec.get("channel") or ""),
-        CatalogKey(str(spec.get("sourceNamespace") or ""), str(spec.get("source") or "")),
-        starting_csv=str(spec.get("startingCSV") or ""),
-        installed_csv=standing.installed_csv,
-        is_manual=spec.get("installPlanApproval") == "Manual",
-        waits=state.waits(subscription, csvs),
-        failed_csv=state.given_up(subscription),
-        opt_in=opt_in_of(subscription),
-    )
+    waits, failed = state.waits(subscription, csvs), state.given_up(subscription)
+    return replace(subscriber_of(subscription), waits=waits, failed_csv=failed)

@@ -105,7 +105,7 @@ def _check(variables: Sequence[Variable], known: Mapping[Id, Variable]) -> None:
         if variable.id in seen:
             raise ValueError(f'duplicate identifier "{variable.id}" in input')
         seen.add(variable.id)
-    unknown = {one: None for v in variables for each in v.constraints for one in mentioned(each) if one not in known}
+    unknown = dict.fromkeys(one for one in mentioned(variables) if one not in known)
     if unknown:
         told = ", ".join(f'variable "{one}" referenced but not provided' for one in unknown)
         raise ValueError(f"{len(unknown)} errors encountered: {told}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.domain.resolver import Resolution
+from shared.domain.resolver.model import Resolution
 from shared.domain.subscription.conditions import (
     BUNDLE_UNPACK_FAILED,
     BUNDLE_UNPACKING,

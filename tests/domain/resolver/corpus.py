@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from shared.domain.resolver import Inputs
+from shared.domain.resolver.model import Inputs
 from tests.domain.resolver.scenery import (
     DEPRECATED,
     GLOBAL,

@@ -39,7 +39,7 @@ def found(subscriber: Subscriber, package: Package, installed: str = "") -> list
     present = [of_installed(Installed(installed, installed.removeprefix("v") + ".0.0"), "ns")] if installed else []
     market = Market("ns", [Source(KEY, LoadedShelf({package.name: package}))], present, is_whole=True)
     answer = candidates(replace(subscriber, installed_csv=installed), market)
-    return answer.refusal or [one.name for one in answer.operators]
+    return answer.refusal.text if answer.refusal else [one.name for one in answer.operators]
 
 
 def operators(*entries: Entry) -> tuple[Operator, ...]:

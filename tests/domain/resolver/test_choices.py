@@ -6,9 +6,10 @@ import dataclasses
 
 import pytest
 
-from shared.domain.resolver import Inputs, resolve
 from shared.domain.resolver.explain import choices
 from shared.domain.resolver.explain.hops import Hop, way
+from shared.domain.resolver.model import Inputs
+from shared.domain.resolver.resolve import resolve
 from tests.domain.resolver.scenery import (
     DEPRECATED,
     bundle,
@@ -77,6 +78,11 @@ def passed(inputs: Inputs, name: str = "a") -> dict[str, str]:
             id="resolver.md 5.5: the head is infeasible",
         ),
         pytest.param(
+            seen(catalog(package("a", line("a", 3), v2=[needs("K")], v3=[needs("L")])), subs=[sub("a")]),
+            {"a.v3": "NoProvider", "a.v2": "NoProvider"},
+            id="resolver.md 5.5: two are infeasible",
+        ),
+        pytest.param(
             seen(catalog(package("a", line("a", 2), v2=[constraint(unknown={})])), subs=[sub("a")], whole=False),
             {"a.v2": "Flawed"},
             id="resolver.md 13 B7: the head is flawed",
@@ -134,7 +140,6 @@ def test_two_versions_of_one_name_are_nothing_to_choose_from() -> None:
     assert choices(inputs, resolve(inputs)) == ()
     told = dataclasses.replace(inputs, is_whole=False)
     assert "multiple name matches" in resolve(told).reasons["a"]
-    assert choices(inputs, resolve(seen(catalog(A3), subs=[INSTALLED], csvs=[V1])))[0].newer == ()
 
 
 def test_the_way_is_told_hop_by_hop() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.resolver import Refusal, resolve
-from shared.domain.resolver.constraints import Constraint
+from shared.domain.resolver.constraints import Constraint, Id, Prohibited
 from shared.domain.resolver.explain import Fact, Finding, Fix, as_json, explain, explained
-from shared.domain.resolver.explain.facts import Reader
-from shared.domain.resolver.explain.fixes import posed
+from shared.domain.resolver.model import prevented, unsatisfiable
+from shared.domain.resolver.reasons import Code, Reason
+from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import Sat
 from tests.domain.resolver.corpus import SITUATIONS, Situation
 
@@ -44,11 +44,10 @@ def test_a_summary_has_five_short_lines_at_most(name: str, situation: Situation)
 
 @pytest.mark.parametrize(("name", "situation"), CASES)
 def test_without_any_one_fact_there_would_be_an_answer(name: str, situation: Situation) -> None:
-    problem = posed(situation.inputs).problem
     for component in resolve(situation.inputs).components:
         if component.refusal is None or not component.refusal.facts or situation.inputs.copies:
             continue  # no contradiction of constraints
-        facts = Reader(situation.inputs, problem).constraints(component.refusal)
+        facts = component.refusal.facts
         assert not _is_possible(facts), name
         assert all(_is_possible(facts[:index] + facts[index + 1 :]) for index in range(len(facts))), name
 
@@ -77,17 +76,19 @@ def test_a_finding_is_told_to_programs_too() -> None:
 
 
 def test_olms_line_stands_first_and_a_sentence_of_ours_is_enough() -> None:
-    finding = Finding(("a",), "", (Fact("X", "x", "x is so"),), (Fix("Y", "do y", "y"),))
-    told = explained(Refusal("ConstraintsNotSatisfiable", "constraints not satisfiable: x", ("x",)), finding)
+    finding = Finding(("a",), "", (Fact(Code.DEPRECATED, "x", "x is so"),), (Fix("Y", "do y", "y"),))
+    refusal = unsatisfiable([Prohibited(Id("a"), "x", Code.DEPRECATED)])
+    told = explained(refusal, finding)
     assert told.splitlines()[0] == "constraints not satisfiable: x"
     assert told.splitlines()[-1] == "fix: do y: y"
-    assert explained(Refusal("ErrorPreventedResolution", "x"), finding) == "x"
-    assert explained(Refusal("ConstraintsNotSatisfiable", "x. Do y.", ("x",)), finding) == "x. Do y."
-    assert explained(Refusal("ConstraintsNotSatisfiable", "x", ("x",)), None) == "x"
+    assert explained(refusal, None) == "constraints not satisfiable: x"
+    assert explained(prevented(Reason(Code.PREVENTED, "x")), finding) == "x"
+    taken = unsatisfiable([Prohibited(Id("a"), "x", Code.NAME_TAKEN)], ". Do y.")
+    assert explained(taken, finding) == "constraints not satisfiable: x. Do y."
 
 
 def test_a_long_line_is_cut() -> None:
-    finding = Finding(("a",), "", (Fact("X", "x", "x" * 500),))
+    finding = Finding(("a",), "", (Fact(Code.DEPRECATED, "x", "x" * 500),))
     assert max(map(len, chain(finding.summary))) == 240
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.resolver import CatalogKey, Inputs, resolve
 from shared.domain.resolver.lock import InvalidLock, Lock, checked, differences, is_whole, lock_of
+from shared.domain.resolver.model import CatalogKey, Inputs
+from shared.domain.resolver.resolve import resolve
 from tests.domain.resolver.scenery import catalog, csv, line, needs_package, package, seen, sub
 
 CAT = catalog(package("a", line("a", 2), v2=[needs_package("b", "1.0.0")]), package("b", line("b", 1)))

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.resolver import Catalog, CatalogKey, resolve
 from shared.domain.resolver.explain import choices, explain
+from shared.domain.resolver.model import Catalog, CatalogKey
 from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of
+from shared.domain.resolver.resolve import resolve
 from shared.domain.semver import parse_version
 from tests.domain.resolver.scenery import (
     Blob,

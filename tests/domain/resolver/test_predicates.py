@@ -12,6 +12,9 @@ from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import InvalidConstraint, requirements
 
+K = {"group": "g", "version": "v1", "kind": "K"}
+P = {"packageName": "p", "versionRange": ">=1.0.0"}
+
 
 def facts(kind: str, *values: Any) -> Facts:
     return Reader().facts(tuple(Property(kind, value) for value in values))
@@ -118,12 +121,38 @@ def test_nesting_has_a_limit() -> None:
 )
 def test_requirements_are_read_aloud(value: Any, want: str) -> None:
     [one] = requirements([constraint(value)])
-    assert one.text == want
+    assert one.predicate.text == want
+
+
+@pytest.mark.parametrize(
+    ("value", "want"),
+    [
+        pytest.param({"gvk": K}, "kind K of g/v1", id="an API"),
+        pytest.param({"all": {"constraints": [{"gvk": K}]}}, "kind K of g/v1", id="all of one"),
+        pytest.param(
+            {"any": {"constraints": [{"package": P}, {"gvk": K}]}},
+            "an operator with package: p and with version in range: >=1.0.0 or providing an API with group: g, "
+            "version: v1, kind: K", id="any of two",
+        ),
+        pytest.param({"package": P}, "package p in versions >=1.0.0", id="a range"),
+        pytest.param({"package": {**P, "versionRange": "1.0.0"}}, "package p in version 1.0.0", id="a version"),
+        pytest.param(
+            {"not": {"constraints": [{"gvk": K}]}},
+            "an operator not providing an API with group: g, version: v1, kind: K",
+            id="resolver.md 4.2: OLM's text lacks this not",
+        ),
+    ],
+)  # fmt: skip
+def test_requirements_are_told_plainly(value: Any, want: str) -> None:
+    [one] = requirements([constraint(value)])
+    assert one.predicate.plain == want
 
 
 def test_a_version_counts_wherever_it_is_stated() -> None:
     """resolver.md 4.1, 13 B8: an entry's own version, or one that any of its packages states."""
     [wish] = requirements([Property("olm.package.required", {"packageName": "p", "versionRange": ">=2.0.0"})])
     stated = facts("olm.package", {"packageName": "q", "version": "2.0.0"})
-    assert wish.holds(Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, stated))
-    assert not wish.holds(Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, facts("olm.package", None)))
+    assert wish.predicate.holds(Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, stated))
+    assert not wish.predicate.holds(
+        Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, facts("olm.package", None))
+    )

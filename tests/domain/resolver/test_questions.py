@@ -8,9 +8,10 @@ import pytest
 
 from shared import names
 from shared.domain.catalog.model import Package
-from shared.domain.resolver import Catalog, CatalogKey, Inputs, Subscriber, resolve
-from shared.domain.resolver.decide import aggregated
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
 from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
+from shared.domain.resolver.reasons import Code, Reason, together
+from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
 from shared.domain.shape import InvalidQuestion
 from shared.ports import Unavailable
@@ -117,6 +118,22 @@ def test_a_catalog_that_is_not_seen_is_explained(more: dict[str, Any], why: str)
     assert told.endswith(f" (namespace ns does not see catalog market/cat: {why})")
 
 
+def test_an_operator_group_that_is_refused_in_a_cluster_is_refused_in_a_question() -> None:
+    """Its ServiceAccount would limit what an installation may do."""
+    group = {"metadata": {"name": "og"}, "spec": {"serviceAccountName": "tester"}}
+    [told] = chosen(ask(catalog(package("a", line("a", 1))), subs=[sub("a")], operatorGroups=[group]))
+    assert told.startswith("spec.serviceAccountName 'tester' is refused")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_versions_that_contradict_each_other_stop_the_namespace(*, whole: bool) -> None:
+    """resolver.md 2.5: the virtual catalog cannot be read."""
+    broken = csv("b.v1")
+    broken["metadata"]["annotations"] = {names.PROPERTIES: "{"}
+    [told] = chosen(ask(catalog(package("a", line("a", 1))), subs=[sub("a")], csvs=[broken], whole=whole))
+    assert told.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "b.v1"')
+
+
 def test_other_schemas_are_passed_over_and_versions_need_not_be_versions() -> None:
     """resolver.md 2.4: unparsable, so no version; not an error."""
     blobs = [
@@ -130,7 +147,8 @@ def test_other_schemas_are_passed_over_and_versions_need_not_be_versions() -> No
 
 def test_several_errors_are_told_as_a_list() -> None:
     """resolver.md 9.4."""
-    assert aggregated(["a", "b", "a"]) == "[a, b]"
+    other, forked = Reason(Code.PREVENTED, "a"), Reason(Code.CHANNEL_FORKED, "b")
+    assert together([other, forked, other]) == Reason(Code.CHANNEL_FORKED, "[a, b]")
     sick = [catalog(name="one", healthy=False), catalog(name="two", healthy=False)]
     [told] = chosen(ask(*sick, subs=[sub("a")]))
     assert told.startswith("[error using catalogsource ns/one: ")

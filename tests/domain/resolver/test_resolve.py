@@ -8,8 +8,20 @@ from collections.abc import Iterable
 import pytest
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
-from shared.domain.resolver import Catalog, CatalogKey, Inputs, Installed, Resolution, Subscriber, resolve
-from shared.domain.resolver.model import Shelf
+from shared.domain.resolver.constraints import Constraint
+from shared.domain.resolver.model import (
+    Catalog,
+    CatalogKey,
+    Inputs,
+    Installed,
+    Resolution,
+    Shelf,
+    Subscriber,
+    prevented,
+)
+from shared.domain.resolver.reasons import Code, Reason
+from shared.domain.resolver.resolve import resolve
+from shared.domain.resolver.sat import GaveUp
 from shared.domain.resolver.shelves import LoadedShelf
 
 KEY = CatalogKey("olm", "local")
@@ -228,8 +240,18 @@ def test_one_that_waits_holds_up_its_own_component_only() -> None:
 
 
 def test_a_problem_of_the_namespace_is_told_to_every_subscription() -> None:
-    resolution = resolve(Inputs("ns", (A, B), problem="expected 1 OperatorGroup in the namespace, found 2"))
-    assert {refusal(resolution, name) for name in "ab"} == {"expected 1 OperatorGroup in the namespace, found 2"}
+    two = Reason(Code.OPERATOR_GROUPS, "expected 1 OperatorGroup in the namespace, found 2")
+    resolution = resolve(Inputs("ns", (A, B), problem=two))
+    assert {refusal(resolution, name) for name in "ab"} == {two.text}
+
+
+def test_a_search_that_takes_too_long_is_a_refusal() -> None:
+    def gives_up(_: object) -> tuple[Constraint, ...]:
+        raise GaveUp("gave up because it took too long")
+
+    inputs = Inputs("ns", (a_subscriber("x"),), catalogs={KEY: CATALOG}, shelves=shelves())
+    [component] = resolve(inputs, why=gives_up).components
+    assert component.refusal == prevented(Reason(Code.GAVE_UP, "gave up because it took too long"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from shared.domain.resolver.conflict import conflict, message
+from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import (
     AtMostOne,
     Conflict,
@@ -20,6 +20,8 @@ from shared.domain.resolver.constraints import (
     Prohibited,
     Variable,
 )
+from shared.domain.resolver.model import unsatisfiable
+from shared.domain.resolver.reasons import Code
 from shared.domain.resolver.sat import GaveUp, Sat
 from shared.domain.resolver.solver import Unsatisfiable, solve
 
@@ -32,9 +34,7 @@ def variables(stated: Mapping[str, str], at_most: Iterable[tuple[str, str]] = ()
     for name, ids in at_most:
         listed = tuple(map(Id, ids.split()))
         found.append(
-            Variable(
-                Id(name), (Mandatory(Id(name), f"{name} is mandatory"), AtMostOne(Id(name), listed, f"{name} permits"))
-            )
+            Variable(Id(name), (_mandatory(name), AtMostOne(Id(name), listed, f"{name} permits", Code.ONE_PROVIDER)))
         )
     return found
 
@@ -43,14 +43,18 @@ def _constraint(name: str, word: str) -> Constraint:
     subject = Id(name)
     match word[0]:
         case "!":
-            return Mandatory(subject, f"{name} is mandatory")
+            return _mandatory(name)
         case "~":
-            return Prohibited(subject, f"{name} is prohibited")
+            return Prohibited(subject, f"{name} is prohibited", Code.DEPRECATED)
         case "-":
             return Conflict(subject, Id(word[1:]))
         case "/":
-            return Excluded(subject, tuple(map(Id, word[1:].split(","))), f"{name} excludes {word[1:]}", "")
-    return Dependency(subject, tuple(map(Id, word.split("|"))), f"{name} requires {word}")
+            return Excluded(subject, tuple(map(Id, word[1:].split(","))), f"{name} excludes {word[1:]}", Code.HELD)
+    return Dependency(subject, tuple(map(Id, word.split("|"))), f"{name} requires {word}", Code.REQUIRES)
+
+
+def _mandatory(name: str) -> Mandatory:
+    return Mandatory(Id(name), f"{name} is mandatory", Code.SUBSCRIPTION_EXISTS)
 
 
 def names(chosen: Iterable[Id]) -> str:
@@ -145,12 +149,12 @@ def test_contradictions(stated: dict[str, str], limits: list[tuple[str, str]], w
     posed = variables(stated, limits)
     with pytest.raises(Unsatisfiable):
         solve(posed)
-    assert message([one.text for one in conflict(posed)]) == f"constraints not satisfiable: {want}"
+    assert unsatisfiable(conflict(posed)).message == f"constraints not satisfiable: {want}"
 
 
 def test_a_message_without_facts() -> None:
     """resolver.md 12 row 24."""
-    assert message([]) == "constraints not satisfiable"
+    assert unsatisfiable([]).message == "constraints not satisfiable"
 
 
 @pytest.mark.parametrize(
@@ -189,11 +193,11 @@ def satisfies(taken: set[Id], posed: Iterable[Variable]) -> bool:
     for variable in posed:
         for one in variable.constraints:
             match one:
-                case Mandatory(subject, _) if subject not in taken:
+                case Mandatory(subject) if subject not in taken:
                     return False
-                case Prohibited(subject, _) if subject in taken:
+                case Prohibited(subject) if subject in taken:
                     return False
-                case Dependency(subject, options, _) if subject in taken and not taken & set(options):
+                case Dependency(subject, options) if subject in taken and not taken & set(options):
                     return False
                 case Conflict(subject, other) if {subject, other} <= taken:
                     return False
@@ -246,15 +250,32 @@ def only(posed: list[Variable], kept: Iterable[Constraint]) -> list[Variable]:
     return [Variable(one.id, tuple(each for each in one.constraints if each.text in texts)) for one in posed]
 
 
+def test_many_options_that_several_share_are_options_of_each() -> None:
+    """The first wish of a is excluded by c, so a solver is asked; a and b share their options."""
+    options = tuple(Id(f"x{number}") for number in range(9))
+    wishes = [
+        Variable(Id(name), (_mandatory(name), Dependency(Id(name), options, f"{name} requires one", Code.REQUIRES)))
+        for name in "ab"
+    ]
+    excluded = Excluded(Id("c"), (*options[:4], *options[5:]), "c excludes all but x4", Code.HELD)
+    others = [Variable(Id("c"), (_mandatory("c"), excluded)), *map(Variable, options)]
+    assert names(solve([*wishes, *others])) == "a b c x4"
+    only = Conflict(Id("c"), options[4])
+    with pytest.raises(Unsatisfiable):
+        solve([*wishes, Variable(Id("c"), (_mandatory("c"), excluded, only)), *map(Variable, options)])
+
+
 def test_what_takes_too_long_is_given_up() -> None:
-    """Eight pigeons, seven holes: a question that grows harder than exponentially."""
-    pigeons, holes = range(8), range(7)
+    """Nine pigeons, eight holes: a question that grows harder than exponentially."""
+    pigeons, holes = range(9), range(8)
     nests = [
-        Dependency(Id(f"p{pigeon}"), tuple(Id(f"p{pigeon} in h{hole}") for hole in holes), f"p{pigeon}")
+        Dependency(Id(f"p{pigeon}"), tuple(Id(f"p{pigeon} in h{hole}") for hole in holes), f"p{pigeon}", Code.REQUIRES)
         for pigeon in pigeons
     ]
     limits = [
-        AtMostOne(Id(f"h{hole}"), tuple(Id(f"p{pigeon} in h{hole}") for pigeon in pigeons), f"h{hole}")
+        AtMostOne(
+            Id(f"h{hole}"), tuple(Id(f"p{pigeon} in h{hole}") for pigeon in pigeons), f"h{hole}", Code.ONE_PROVIDER
+        )
         for hole in holes
     ]
     with Sat([*nests, *limits], max_conflicts=20) as sat, pytest.raises(GaveUp, match="gave up because 20 attempts"):

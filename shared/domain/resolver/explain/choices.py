@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from shared.domain.resolver.candidates import Candidates, candidates
-from shared.domain.resolver.conflict import conflict
-from shared.domain.resolver.constraints import Id, Mandatory, Variable
-from shared.domain.resolver.decide import components
-from shared.domain.resolver.explain.facts import SUBSCRIPTION, Reader
+from shared.domain.resolver.explain.demands import Demands
+from shared.domain.resolver.explain.facts import Reader
 from shared.domain.resolver.explain.fixes import Posed, posed, remembered
-from shared.domain.resolver.model import Inputs, Refusal, Resolution, Subscriber
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Chosen, Inputs, Resolution, Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.problem import Problem
-from shared.domain.resolver.solver import Unsatisfiable, solve
+from shared.domain.resolver.reasons import Code
 
-_PLAIN = ("SubscriptionExists", "Candidates", "Replaces", "NameTaken")
+_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES, Code.REPLACES, Code.WANTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +45,50 @@ def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     """A choice for each Subscription that is not refused, by name. GaveUp."""
     found = posed(remembered(inputs))
     refused = {name for one in resolution.components if one.refusal for name in one.subscribers}
-    gets = {name: one.bundle.name for one in resolution.chosen for name in one.subscribers}
+    gets = {name: one for one in resolution.chosen for name in one.subscribers}
     subscribers = sorted(found.inputs.subscribers, key=lambda one: one.name)
     going = [one for one in subscribers if one.name in resolution.reasons and one.name not in refused]
-    return tuple(
-        Choice(
-            one.name, one.package, one.installed_csv, gets.get(one.name, ""), resolution.reasons[one.name],
-            _newer(one, gets, found),
-        )
-        for one in going
-    )  # fmt: skip
+    with Demands(found.problem) as demands:
+        newer = _Newer(found, gets, demands)
+        return tuple(
+            Choice(
+                one.name, one.package, one.installed_csv, gets[one.name].bundle.name if one.name in gets else "",
+                resolution.reasons[one.name], newer.of(one),
+            )
+            for one in going
+        )  # fmt: skip
 
 
-def _newer(wanted: Subscriber, gets: dict[str, str], found: Posed) -> tuple[Passed, ...]:
-    offered = found.market.package(wanted.catalog, wanted.package)
-    taken = gets.get(wanted.name) or wanted.installed_csv
-    version = next((one.version for one in offered if one.name == taken), None)
-    if found.problem is None or version is None:
-        return ()
-    newer: dict[str, list[Operator]] = {}
-    for one in sorted(offered, key=lambda one: one.channel):
-        if one.version is not None and one.version > version:
-            newer.setdefault(one.name, []).append(one)
-    rules = _Rules(
-        wanted, candidates(wanted, found.market), offered, gets, found.problem, Reader(found.inputs, found.problem)
-    )
-    ordered = sorted(newer.values(), key=lambda same: (same[0].version, same[0].name), reverse=True)
-    return tuple(Passed(same[0].name, *rules.of(same)) for same in ordered)
+def operator_of(chosen: Chosen, market: Market) -> Operator:
+    """The operator of a bundle that was chosen."""
+    offered = market.package(chosen.catalog.key, chosen.package)
+    return next(one for one in offered if (one.channel, one.name) == (chosen.channel, chosen.bundle.name))
+
+
+class _Newer:
+    """Finds the newer versions that a Subscription does not get."""
+
+    def __init__(self, found: Posed, gets: Mapping[str, Chosen], demands: Demands) -> None:
+        self._market = found.market
+        self._gets = {name: operator_of(one, found.market) for name, one in gets.items()}
+        self._reader = Reader(found.inputs, found.problem)
+        self._demands = demands
+
+    def of(self, wanted: Subscriber) -> tuple[Passed, ...]:
+        """Newest first."""
+        offered = self._market.package(wanted.catalog, wanted.package)
+        taken = self._gets[wanted.name].name if wanted.name in self._gets else wanted.installed_csv
+        version = next((one.version for one in offered if one.name == taken), None)
+        if version is None:
+            return ()
+        newer: dict[str, list[Operator]] = {}
+        for one in sorted(offered, key=lambda one: one.channel):
+            if one.version is not None and one.version > version:
+                newer.setdefault(one.name, []).append(one)
+        earlier = [one for name, one in self._gets.items() if name < wanted.name]
+        rules = _Rules(wanted, candidates(wanted, self._market), offered, earlier, self._demands, self._reader)
+        ordered = sorted(newer.values(), key=lambda same: (same[0].version, same[0].name), reverse=True)
+        return tuple(Passed(same[0].name, *rules.of(same)) for same in ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +98,9 @@ class _Rules:
     wanted: Subscriber
     found: Candidates
     offered: Sequence[Operator]
-    gets: dict[str, str]
-    problem: Problem
+    earlier: Sequence[Operator]
+    """What Subscriptions before it got."""
+    demands: Demands
     reader: Reader
 
     def of(self, same: Sequence[Operator]) -> tuple[str, str]:
@@ -111,29 +127,11 @@ class _Rules:
         return "NoEdge", f"does not update {self.found.current.name}{_edges(one)}"
 
     def _blocked(self, one: Operator) -> tuple[str, str]:
-        variables = tuple(self._forced(one))
-        try:
-            solve(variables)
-        except Unsatisfiable:
-            texts = tuple(fact.text for fact in conflict(variables))
-            known = self.reader.facts(Refusal("ConstraintsNotSatisfiable", "", texts))
-            told = ((fact.code, fact.sentence) for fact in known if fact.code not in _PLAIN)
-            return next(told, ("Blocked", f"excluded by {', '.join(texts)}"))
-        return "Preferred", "what is taken comes before it: nearer to the head, or in the default channel"
-
-    def _forced(self, wanted: Operator) -> Iterator[Variable]:
-        """The component, with two more demands: this version, and the versions that earlier Subscriptions got."""
-        mine = Id(f"{SUBSCRIPTION}{self.wanted.name}")
-        group = next(each for each in components(self.problem.variables) if any(one.id == mine for one in each))
-        before = {name for subscriber, name in self.gets.items() if subscriber < self.wanted.name}
-        for variable in group:
-            operator = self.problem.operators.get(variable.id)
-            is_earlier = operator is not None and not operator.is_installed and operator.name in before
-            if operator is wanted or is_earlier:
-                demand = Mandatory(variable.id, f"{variable.id} is wanted")
-                yield replace(variable, constraints=(demand, *variable.constraints))
-            else:
-                yield variable
+        contradiction = self.demands.contradiction(one, self.earlier)
+        if not contradiction:
+            return "Preferred", "what is taken comes before it: nearer to the head, or in the default channel"
+        telling = ((fact.code, self.reader.told(fact)) for fact in contradiction if fact.code not in _PLAIN)
+        return next(telling, ("Blocked", f"excluded by {', '.join(fact.text for fact in contradiction)}"))
 
 
 def _edges(one: Operator) -> str:

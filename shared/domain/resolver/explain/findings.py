@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shared.domain.resolver.model import Refusal
+from shared.domain.resolver.reasons import Code
 
 _LONGEST_LINE = 240
 _FACTS_FIRST = 3
 """The facts in a summary: with a heading and a fix they make five lines."""
-_TOO_PLAIN = ("SubscriptionExists", "Candidates")
+_TOO_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES)
 """Facts that the reader knows anyway: shown last."""
 
 
@@ -18,8 +19,7 @@ _TOO_PLAIN = ("SubscriptionExists", "Candidates")
 class Fact:
     """One statement of a minimal contradiction."""
 
-    code: str
-    """A stable reason code."""
+    code: Code
     text: str
     """OLM's text."""
     sentence: str
@@ -71,7 +71,7 @@ class Finding:
 
 def explained(refusal: Refusal, finding: Finding | None) -> str:
     """OLM's message, and below it the summary: at most five lines, which depend on the inputs alone."""
-    says_all = not refusal.facts or refusal.message.endswith(".")  # our own message, which says what to do
+    says_all = not refusal.facts or any(one.code is Code.NAME_TAKEN for one in refusal.facts)
     lines = finding.summary if finding and not says_all else ()
     return "\n".join((refusal.message, *lines))
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidates import AmbiguousInstallation
-from shared.domain.resolver.constraints import AtMostOne, Constraint, Dependency, mentioned
+from shared.domain.resolver.constraints import AtMostOne, Constraint, Dependency, others
 from shared.domain.resolver.decide import untold
 from shared.domain.resolver.explain.facts import Reader, ranks_in
 from shared.domain.resolver.explain.findings import Finding, Fix
@@ -58,8 +58,8 @@ class Posed:
     inputs: Inputs
     """The inputs after adoption."""
     market: Market
-    problem: Problem | None
-    """None when a Subscription has several installed versions."""
+    problem: Problem
+    """Without variables when a Subscription has several installed versions."""
 
 
 def posed(inputs: Inputs) -> Posed:
@@ -70,13 +70,13 @@ def posed(inputs: Inputs) -> Posed:
     try:
         return Posed(seen, market, pose(market, asking))
     except AmbiguousInstallation:
-        return Posed(seen, market, None)
+        return Posed(seen, market, Problem((), {}, {}))
 
 
 def _finding(names: tuple[str, ...], refusal: Refusal, inputs: Inputs, refused: set[str]) -> Finding:
     found = posed(inputs)
     reader = Reader(inputs, found.problem)
-    proposals = _proposals(reader, reader.constraints(refusal), found.market, names)
+    proposals = _proposals(reader, refusal.facts, found.market, names)
     fixes = islice(_working(proposals, names, refused), MAX_FIXES)
     return Finding(names, refusal.reason, reader.facts(refusal), tuple(fixes))
 
@@ -84,7 +84,7 @@ def _finding(names: tuple[str, ...], refusal: Refusal, inputs: Inputs, refused: 
 def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, names: Sequence[str]) -> Iterator[Proposal]:
     """The proposals, cheapest first."""
     inputs = reader.inputs
-    involved = [one for each in facts if (one := reader.subscriber(each.subject))]
+    involved = [one for each in facts if (one := reader.subscribers.get(each.subject))]
     asking = list({one.name: one for one in involved}.values())
     asking = asking or [one for one in inputs.subscribers if one.name in names]
     ranks = ranks_in(facts)
@@ -100,8 +100,9 @@ def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, name
 
 
 def _unclaimed(facts: Sequence[Constraint], reader: Reader) -> list[Installed]:
-    named = {one: None for each in facts if not isinstance(each, Dependency | AtMostOne) for one in mentioned(each)}
-    names = {found.name for one in named if (found := reader.operator(one)) and found.is_installed and not found.owner}
+    told = [each for each in facts if not isinstance(each, Dependency | AtMostOne)]
+    named = {reader.operators.get(one) for each in told for one in (each.subject, *others(each))}
+    names = {one.name for one in named if one and one.is_installed and not one.owner}
     return [one for one in reader.inputs.installed if one.name in names]
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from shared.domain.resolver.explain.choices import Choice, choices
+from shared.domain.resolver.explain.choices import Choice, choices, operator_of
 from shared.domain.resolver.explain.findings import Finding
 from shared.domain.resolver.explain.fixes import explain, remembered
-from shared.domain.resolver.market import Market
-from shared.domain.resolver.model import Chosen, Inputs, Installed, Resolution
+from shared.domain.resolver.model import Inputs, Installed, Resolution
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.resolve import market_of, resolve
 
@@ -66,7 +65,7 @@ def _step(inputs: Inputs, resolution: Resolution) -> tuple[Hop, Inputs] | None:
     if mine is None:
         return None
     market, origin = market_of(inputs), subscriber.installed_csv
-    new = {one.bundle.name: _operator_of(one, market) for one in resolution.chosen}
+    new = {one.bundle.name: operator_of(one, market) for one in resolution.chosen}
     gone = {origin, *(one.replaces for one in resolution.chosen)}
     kept = (one for one in inputs.installed if one.name not in gone)
     owners = {mine.bundle.name: subscriber.name}
@@ -75,11 +74,6 @@ def _step(inputs: Inputs, resolution: Resolution) -> tuple[Hop, Inputs] | None:
     hop = Hop(origin, mine.bundle.name, mine.channel, _why(new[mine.bundle.name], origin), also)
     moved = replace(subscriber, installed_csv=mine.bundle.name)
     return hop, replace(inputs, subscribers=(moved,), installed=installed)
-
-
-def _operator_of(chosen: Chosen, market: Market) -> Operator:
-    offered = market.package(chosen.catalog.key, chosen.package)
-    return next(one for one in offered if (one.channel, one.name) == (chosen.channel, chosen.bundle.name))
 
 
 def _why(one: Operator, origin: str) -> str:

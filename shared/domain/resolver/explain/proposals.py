@@ -9,6 +9,7 @@ from dataclasses import replace
 from shared import names
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.model import CatalogKey, Inputs, Installed, Subscriber
+from shared.domain.resolver.reasons import Code
 
 _SHORTEST_WORD = 3
 """Shorter names are too similar to guess a misspelling."""
@@ -63,9 +64,9 @@ def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Ite
 
 def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
     """Repair the namespace: one OperatorGroup, catalogs that can be read, conflicts that stop only their component."""
-    if "OperatorGroup" in inputs.problem:
+    if inputs.problem and inputs.problem.code is Code.OPERATOR_GROUPS:
         do = f"kubectl -n {inputs.namespace} get operatorgroups, then create one or delete all but one"
-        yield Fix("OneOperatorGroup", "have exactly one OperatorGroup", do), replace(inputs, problem="")
+        yield Fix("OneOperatorGroup", "have exactly one OperatorGroup", do), replace(inputs, problem=None)
     if inputs.is_strict:
         do = f"kubectl -n {inputs.namespace} annotate operatorgroup --all --overwrite {names.CATALOG_POLICY}=available"
         fix = Fix("RelaxCatalogs", "let a catalog that cannot be read stop only who needs it", do)

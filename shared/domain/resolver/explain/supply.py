@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver.constraints import Dependency
-from shared.domain.resolver.explain.facts import Reader, listed, plain
+from shared.domain.resolver.explain.facts import Reader, listed
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.explain.proposals import Proposal
 from shared.domain.resolver.explain.remembering import Remembering
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.predicates import Predicate, requirements
+from shared.domain.resolver.predicates import Requirement, requirements
 from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.semver import parse_range, parse_version
 
@@ -23,27 +23,20 @@ _IMAGINED = CatalogKey("", "imagined")
 _TRIED = 3
 _NUMBER = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
-Need = tuple[Operator, Predicate, Property]
-"""An operator, its requirement, and the property that states it."""
+Need = tuple[Operator, Requirement]
+"""An operator and what it requires."""
 
 
-def needs_in(wishes: Sequence[Dependency], reader: Reader) -> Iterator[Need]:
+def needs_in(wishes: Iterable[Dependency], reader: Reader) -> Iterator[Need]:
     """The requirements of operators among the dependencies, in their order; those of Subscriptions are left out."""
-    for wish in wishes:
-        operator = reader.operator(wish.subject)
-        if operator is None:
-            continue
-        for stated in operator.facts.properties:
-            for predicate in requirements([stated]):
-                if wish.text == f"bundle {operator.name} requires an operator {predicate.text}":
-                    yield operator, predicate, stated
+    return ((reader.operators[one.subject], one.requirement) for one in wishes if one.requirement)
 
 
 def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
     """Install a provider by name: one that no channel leads to any more still counts once it is installed."""
     taken = {one.package for one in inputs.subscribers}
-    for _, predicate, _ in needs:
-        found = [one for one in market.find(predicate) if one.bundle and one.package not in taken]
+    for _, needed in needs:
+        found = [one for one in market.find(needed.predicate) if one.bundle and one.package not in taken]
         for one in found[:_TRIED]:
             where = f"--channel {one.channel} --source {one.catalog} --starting-csv {one.name}"
             fix = Fix(
@@ -61,14 +54,13 @@ def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> It
 
 def added_catalogs(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
     """Add a catalog with everything that a version lacks; tried with an imagined catalog that has nothing else."""
-    for operator in dict.fromkeys(one for one, _, _ in needs):
-        asked = {predicate.text for one, predicate, _ in needs if one is operator}
+    for operator in dict.fromkeys(one for one, _ in needs):
+        asked = {needed.predicate.identity for one, needed in needs if one is operator}
         lacking = {
-            plain(predicate.text): offered
-            for stated in operator.facts.properties
-            if (offered := _answering(stated)) is not None
-            for predicate in requirements([stated])
-            if predicate.text in asked or not any(market.find(predicate))
+            each.predicate.plain: offered
+            for each in requirements(operator.facts.properties)
+            if (offered := _answering(each.stated)) is not None
+            and (each.predicate.identity in asked or not market.find(each.predicate))
         }
         if lacking:
             what = f"add a catalog with {listed(list(lacking))}, which {operator.name} needs"
@@ -88,7 +80,8 @@ def _imagined(offered: Property, name: str) -> Package:
 
 def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
     """Change the bundle in its catalog, so that it accepts any version of a required package."""
-    for operator, predicate, stated in needs:
+    for operator, needed in needs:
+        stated = needed.stated
         shelf = inputs.shelves.get(operator.catalog)
         package = shelf.package(operator.package) if shelf else None
         if shelf and package and stated.type == "olm.package.required" and operator.bundle:
@@ -97,7 +90,7 @@ def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
             loose = Property(stated.type, {"packageName": name, "versionRange": ">=0.0.0-0"})
             properties = tuple(loose if one == stated else one for one in bundle.properties)
             changed = replace(package, bundles={**package.bundles, bundle.name: replace(bundle, properties=properties)})
-            what = f"loosen the pin of {operator.name} on {plain(predicate.text)}"
+            what = f"loosen the pin of {operator.name} on {needed.predicate.plain}"
             fix = Fix("LoosenPin", what, f"edit olm.package.required of {operator.name} in catalog {operator.catalog}")
             shelves = {**inputs.shelves, operator.catalog: Remembering(shelf, changed)}
             yield fix, replace(inputs, shelves=shelves)

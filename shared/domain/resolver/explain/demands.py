@@ -1,0 +1,65 @@
+"""Why a version cannot be had: each component gets one solver, which is asked about all of its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from shared.domain.resolver.conflict import within
+from shared.domain.resolver.constraints import Constraint, Id, Mandatory
+from shared.domain.resolver.decide import components
+from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.problem import Problem
+from shared.domain.resolver.reasons import Code
+from shared.domain.resolver.sat import Sat
+
+
+@dataclass(frozen=True, slots=True)
+class _Component:
+    """The constraints of a component and a demand for each of its operators, all of them in one solver."""
+
+    solver: Sat
+    constraints: tuple[Constraint, ...]
+    demands: Mapping[Operator, Mandatory]
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """Demands for versions, in addition to the constraints of a problem."""
+
+    problem: Problem
+    _components: dict[Operator, _Component] = field(default_factory=dict)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for solver in {id(one.solver): one.solver for one in self._components.values()}.values():
+            solver.close()
+
+    def contradiction(self, wanted: Operator, kept: Iterable[Operator]) -> tuple[Constraint, ...]:
+        """Why a version cannot be chosen in addition to those that are kept; empty when it can. GaveUp."""
+        if wanted not in self._components:
+            self._load(wanted)
+        component = self._components[wanted]
+        demands = (component.demands[one] for one in (wanted, *kept) if one in component.demands)
+        stated = (*component.constraints, *demands)
+        is_possible = component.solver.is_possible(texts=[one.text for one in stated])
+        return () if is_possible else within(component.solver, stated)
+
+    def _load(self, wanted: Operator) -> None:
+        """Open a solver for the component of an operator."""
+        known, groups = self.problem.operators, components(self.problem.variables)
+        group = next(each for each in groups if any(known.get(one.id) is wanted for one in each))
+        demands = {known[one.id]: _demand(one.id, known[one.id]) for one in group if one.id in known}
+        constraints = tuple(each for one in group for each in one.constraints)
+        solver = Sat((*constraints, *demands.values()), selectable=True)
+        self._components.update(dict.fromkeys(demands, _Component(solver, constraints, demands)))
+
+
+def _demand(subject: Id, one: Operator) -> Mandatory:
+    return Mandatory(subject, f"{subject} of package {one.package} is wanted", Code.WANTED)
