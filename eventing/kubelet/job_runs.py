@@ -123,7 +123,7 @@ class JobRuns:
         try:
             if task.secrets:
                 environ[VOLUMES] = str(place)
-                await asyncio.to_thread(mount_secrets, self._cluster, task, place)
+                await self._insist(lambda: mount_secrets(self._cluster, task, place), task.ref)
             code = await self._launcher.run(place.name, task.arguments, environ, output)
             if code:
                 progress.last_words = _end_of(output)
@@ -141,16 +141,16 @@ class JobRuns:
         await asyncio.sleep(max(0.0, (due - datetime.now(UTC)).total_seconds()))
         await self._insist(lambda: self._cluster.delete(ref, uid=uid), ref)
 
-    async def _insist(self, write: Callable[[], object], ref: Ref) -> None:
-        """Write until the API server has said yes or no."""
+    async def _insist(self, act: Callable[[], object], ref: Ref) -> None:
+        """Read or write until the API server has said yes or no."""
         pause = FIRST_RETRY_SECONDS
         while True:
             try:
-                await asyncio.to_thread(write)
+                await asyncio.to_thread(act)
             except ApiError as error:
                 if error.is_not_found or error.is_conflict:
                     return  # why: it is gone, or another one by now
-                log.warning("job_write_failed", job=str(ref), error=str(error))
+                log.warning("job_request_failed", job=str(ref), error=str(error))
                 if error.status in (400, 403, 422):
                     return
             else:

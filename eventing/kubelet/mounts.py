@@ -32,7 +32,7 @@ def mount_secrets(cluster: Cluster, task: Task, root: Path) -> None:
     """Write the Secrets that exist; a missing one is an empty folder, as an optional volume is."""
     for name, mount in task.secrets.items():
         folder = root / os.path.normpath(f"/{mount}").lstrip("/")  # why: `..` ends at the root, as in a container
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         secret = cluster.get(SECRET.ref(name, task.ref.namespace)) or {}
         for key, value in (secret.get("data") or {}).items():
             (folder / key).write_bytes(base64.b64decode(value))

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from eventing.forking import Launcher
+from eventing.kubelet.job_runs import JobRuns
 from eventing.kubelet.program import Kubelet, refuse_nodes
 from eventing.sandbox import running_sandbox
 from shared import kinds
-from shared.adapters.kube import KubeClient, connect
+from shared.adapters.kube import ApiError, KubeClient, connect
 from shared.api.manifest import Manifest
 from shared.kinds import Ref
 from tests.kit.waiting import PATIENCE_SECONDS
@@ -104,6 +106,37 @@ async def test_jobs_run_fail_expire_and_go_away(tmp_path: Path) -> None:
             found = await until(client, slow, lambda seen: "Failed" in conditions(seen))
             assert conditions(found)["Failed"][1] == "Job was active longer than specified deadline"
             await until(client, brief, lambda seen: seen is None)
+
+
+class Away(KubeClient):
+    """A cluster that does not answer the first read of a Secret."""
+
+    is_away = True
+
+    def get(self, ref: Ref) -> Manifest | None:
+        if self.is_away and ref.kind == kinds.SECRET.kind:
+            self.is_away = False
+            raise ApiError(0, "Unreachable", "it is being restarted")
+        return super().get(ref)
+
+
+async def test_a_job_waits_for_an_api_server_that_does_not_answer(tmp_path: Path) -> None:
+    job = a_job("one", "--version")
+    pod = job["spec"]["template"]["spec"]
+    pod["volumes"] = [{"name": "pull", "secret": {"secretName": "absent"}}]
+    pod["containers"][0]["volumeMounts"] = [{"name": "pull", "mountPath": "/pull"}]
+    with running_sandbox(tmp_path) as kubeconfig:
+        cluster, launcher = Away(connect(str(kubeconfig))), Launcher("eventing.cli.main")
+        runs = JobRuns(cluster, launcher, kubeconfig="", at_once=1)
+        try:
+            runs.saw(cluster.create(job))
+            found = await until(cluster, Ref.of(job), lambda seen: bool(conditions(seen)))
+        finally:
+            await runs.close()
+            await launcher.close()
+            cluster.close()
+    assert not cluster.is_away
+    assert "Complete" in conditions(found)
 
 
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["the Job is deleted", "the stand-in ends"])
