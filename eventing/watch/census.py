@@ -43,8 +43,8 @@ class Census:
         before, now = self.known.get(key), _Known(version_of(manifest), phase_of(manifest), _series(kind, manifest))
         if before and before.version == now.version:
             return
-        if kind == SUBSCRIPTION:
-            now.syncs = before.syncs + 1 if before and before.series == now.series else 1
+        if kind == SUBSCRIPTION and before:
+            now.series = {series: count + before.series.get(series, 0) for series, count in now.series.items()}
         if kind == CLUSTER_SERVICE_VERSION and before and now.phase == "Replacing" != before.phase:
             self.upgrades += 1
         self.known[key] = now
@@ -64,8 +64,7 @@ class Census:
         values[Series(Metric.csv_upgrade_count)] = self.upgrades
         for (kind, _, _), object_ in self.known.items():
             values[Series(COUNTED[kind])] += 1
-            for series, value in object_.series:
-                values[series] += object_.syncs if series.metric is Metric.subscription_sync_total else value
+            values.update(object_.series)
         return values
 
 
@@ -73,27 +72,26 @@ class Census:
 class _Known:
     version: str
     phase: str
-    series: tuple[tuple[Series, int], ...]
-    syncs: int = 0
-    """Number of changes of a Subscription since its labels last changed."""
+    series: Mapping[Series, int]
+    """Of a Subscription: the number of its changes since its labels last changed."""
 
 
-def _series(kind: Kind, manifest: ReadOnly) -> tuple[tuple[Series, int], ...]:
+def _series(kind: Kind, manifest: ReadOnly) -> Mapping[Series, int]:
     place = (("namespace", namespace_of(manifest)), ("name", name_of(manifest)))
     spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
     if kind == CLUSTER_SERVICE_VERSION:
-        return tuple(_health(manifest, (*place, ("version", str(spec.get("version") or _UNVERSIONED)))))
+        return dict(_health(manifest, (*place, ("version", str(spec.get("version") or _UNVERSIONED)))))
     if kind == CATALOG_SOURCE:
         state = (status.get("connectionState") or {}).get("lastObservedState")
-        return ((Series(Metric.catalogsource_ready, place), int(state == "READY")),)
+        return {Series(Metric.catalogsource_ready, place): int(state == "READY")}
     if kind == SUBSCRIPTION:
         named = {
             "name": name_of(manifest), "installed": status.get("installedCSV"), "channel": spec.get("channel"),
             "package": spec.get("name"), "approval": spec.get("installPlanApproval"),
         }  # fmt: skip
         labels = tuple((key, str(value or "")) for key, value in named.items())
-        return ((Series(Metric.subscription_sync_total, labels), 1),)
-    return ()
+        return {Series(Metric.subscription_sync_total, labels): 1}
+    return {}
 
 
 def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tuple[Series, int]]:
