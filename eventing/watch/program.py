@@ -18,9 +18,10 @@ from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import Series, text
 from eventing.routes import WATCHED
 from eventing.watch.census import COUNTED, Census, Counting
+from eventing.watch.health import serve_health
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.memory import Memory
-from eventing.watch.pulse import Pulse, serve_health
+from eventing.watch.pulse import Pulse
 from eventing.watch.stream import Stream
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings

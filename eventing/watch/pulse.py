@@ -1,17 +1,11 @@
-"""Tracks when each watch last received data from the API server, and serves the health probes."""
+"""Tracks when each watch last received data from the API server."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-
-import orjson
-from aiohttp import web
-
-from eventing.metrics.exposition import CONTENT_TYPE
 
 STALE_SECONDS = 180.0
 """Age at which a watch counts as dead: twice `stream.SILENCE_SECONDS`."""
@@ -52,32 +46,3 @@ class Pulse:
     def stale(self) -> dict[str, float]:
         """The watches whose age exceeds the limit, with their ages in seconds."""
         return {name: age for name, age in self.ages().items() if age > self.bound}
-
-
-async def serve_health(pulse: Pulse, listening: socket.socket, metrics: Callable[[], Awaitable[str]]) -> web.AppRunner:
-    """Serve `/livez` (503 when a watch is stale), `/readyz` (503 until every first list) and `/metrics`."""
-
-    async def livez(_: web.Request) -> web.Response:
-        stale = pulse.stale()
-        return _answer(not stale, {"stale": stale, "ages": pulse.ages()})
-
-    async def readyz(_: web.Request) -> web.Response:
-        return _answer(pulse.complete.is_set(), {"waiting": sorted(pulse.waiting)})
-
-    async def tell(_: web.Request) -> web.Response:
-        return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})
-
-    app = web.Application()
-    app.router.add_get("/livez", livez)
-    app.router.add_get("/readyz", readyz)
-    app.router.add_get("/metrics", tell)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.SockSite(runner, listening).start()
-    return runner
-
-
-def _answer(is_well: bool, facts: dict[str, object]) -> web.Response:
-    return web.Response(
-        status=200 if is_well else 503, body=orjson.dumps({"ok": is_well, **facts}), content_type="application/json"
-    )

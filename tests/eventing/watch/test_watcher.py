@@ -11,8 +11,9 @@ import pytest
 
 from eventing.events import Event
 from eventing.listener import address_of, listener
+from eventing.watch.health import serve_health
 from eventing.watch.program import Watcher
-from eventing.watch.pulse import Pulse, serve_health
+from eventing.watch.pulse import Pulse
 from shared import kinds
 from shared.adapters.kube import Connection
 from shared.api.manifest import Manifest

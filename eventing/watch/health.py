@@ -1,0 +1,41 @@
+"""The probes of the watcher and its metrics, over HTTP."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+
+import orjson
+from aiohttp import web
+
+from eventing.metrics.exposition import CONTENT_TYPE
+from eventing.watch.pulse import Pulse
+
+
+async def serve_health(pulse: Pulse, listening: socket.socket, metrics: Callable[[], Awaitable[str]]) -> web.AppRunner:
+    """Serve `/livez` (503 when a watch is stale), `/readyz` (503 until every first list) and `/metrics`."""
+
+    async def livez(_: web.Request) -> web.Response:
+        stale = pulse.stale()
+        return _answer(not stale, {"stale": stale, "ages": pulse.ages()})
+
+    async def readyz(_: web.Request) -> web.Response:
+        return _answer(pulse.complete.is_set(), {"waiting": sorted(pulse.waiting)})
+
+    async def tell(_: web.Request) -> web.Response:
+        return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})
+
+    app = web.Application()
+    app.router.add_get("/livez", livez)
+    app.router.add_get("/readyz", readyz)
+    app.router.add_get("/metrics", tell)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.SockSite(runner, listening).start()
+    return runner
+
+
+def _answer(is_well: bool, facts: dict[str, object]) -> web.Response:
+    return web.Response(
+        status=200 if is_well else 503, body=orjson.dumps({"ok": is_well, **facts}), content_type="application/json"
+    )
