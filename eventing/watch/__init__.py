@@ -1,8 +1,9 @@
 """Watches the Kubernetes API and turns each change into an event.
 
 There is one list+watch per kind of `routes.WATCHED`, over all namespaces. The decisions are here; the modules are:
-`hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (its requests), `kind_watch`
-(the life of one watch), `pulse` (liveness), `census` (metrics of objects), `health` (probes and `/metrics`), `program` (the process).
+`hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (its requests),
+`kind_watch` (the life of one watch), `pulse` (liveness), `census` (metrics of objects), `health` (probes and
+`/metrics`), `program` (the process).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
