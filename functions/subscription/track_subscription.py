@@ -19,7 +19,7 @@ from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.scene import catalog_of
 from shared.domain.subscription import components, health, track
 from shared.domain.subscription.plans import has_failed
-from shared.domain.subscription.state import generating_plan, passes_failures, plan_of
+from shared.domain.subscription.state import Standing, generating_plan, passes_failures, plan_of
 from shared.domain.subscription.track import Surroundings
 from shared.kinds import Kind
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
@@ -32,8 +32,7 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     if subscription is None:
         return NOTHING
     sources = health.visible(cluster.list(kinds.CATALOG_SOURCE), ref.namespace, policy.global_namespace)
-    current = str((subscription.get("status") or {}).get("currentCSV") or "")
-    csv = _named(cluster, kinds.CLUSTER_SERVICE_VERSION, current, ref)
+    csv = _named(cluster, kinds.CLUSTER_SERVICE_VERSION, Standing.read(subscription).current_csv, ref)
     plan = _named(cluster, kinds.INSTALL_PLAN, plan_of(subscription) or generating_plan(subscription), ref)
     seen = Surroundings(
         sources,

@@ -25,9 +25,10 @@ class Standing:
 
     @classmethod
     def read(cls, subscription: ReadOnly) -> Standing:
-        """The fields of the status."""
+        """The fields of the status; without a next version, because its plan was deleted, the installed one counts."""
         status = subscription.get("status") or {}
-        return cls(*(str(status.get(key) or "") for key in ("state", "installedCSV", "currentCSV")))
+        state, installed, current = (str(status.get(key) or "") for key in ("state", "installedCSV", "currentCSV"))
+        return cls(state, installed, current or installed)
 
     def seen(self, csvs: Collection[str]) -> Standing:
         """Updated from the ClusterServiceVersions of the namespace: `installedCSV` is `currentCSV` once that exists."""

@@ -69,7 +69,8 @@ def _plan(
 ) -> tuple[Manifest, list[Condition], list[str]]:
     """The fields and conditions that follow from the plan; the reference to an unfinished deleted plan is removed."""
     standing = Standing.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
-    fields: Manifest = {"state": standing.state, "installedCSV": standing.installed_csv or None}
+    versions = {"installedCSV": standing.installed_csv or None, "currentCSV": standing.current_csv or None}
+    fields: Manifest = {"state": standing.state, **versions}
     if not state.plan_of(subscription):
         return fields, [], []
     drop = list(plans.CONDITIONS)

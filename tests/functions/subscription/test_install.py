@@ -233,6 +233,27 @@ def test_deleting_an_unapproved_plan_makes_a_new_one() -> None:
     assert status(world)["installPlanRef"]["name"] == name_of(second)
 
 
+def test_deleting_the_plan_of_an_upgrade_that_is_offered_no_more_leaves_the_installed_version() -> None:
+    """catalog.md 3.6: without a new plan the Subscription stands where it stood, and does not seem to resolve."""
+    world = installed(a_subscription())
+    before = status(world)["installPlanRef"]["name"]
+    manual = a_subscription(installPlanApproval="Manual")
+    world.put({**world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")], "spec": manual["spec"]})
+    for versions in (("1.0.0", "2.0.0"), ("1.0.0",)):
+        world.catalogs.publish(IMAGE, a_package("etcd", *versions))
+        world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+        world.settle()
+        world.finish_jobs()
+        world.settle()
+    pending = status(world)["installPlanRef"]["name"]
+    assert (pending != before, status(world)["currentCSV"]) == (True, "etcd.v2.0.0")
+    world.remove(kinds.INSTALL_PLAN.ref(pending, "ns"))
+    world.settle()
+    told = status(world)
+    assert (told["state"], told["installedCSV"], told["currentCSV"]) == ("AtLatestKnown", "etcd.v1.0.0", "etcd.v1.0.0")
+    assert "installPlanRef" not in told
+
+
 def test_a_failing_unpack_is_told_and_tried_again() -> None:
     """catalog.md 3.7 H, 5.6, 8.7.74 and 8.13.158: BundleUnpackFailed with reason and message; currentCSV stays."""
     world = a_world()
