@@ -11,13 +11,17 @@ import orjson
 
 from shared.adapters.whole_file import write_whole
 
+ROOM_BYTES = 64 * 1024 * 1024
+"""How much the file may grow before it is due to be rewritten."""
+
 
 class JournalFile:
     """The file. Lines are written at once: they survive a crash of the process, but not of the machine."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, room_bytes: int = ROOM_BYTES) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
+        self._room = self._room_bytes = room_bytes
         self._open()
 
     def _open(self) -> None:
@@ -36,11 +40,17 @@ class JournalFile:
 
     def append(self, line: bytes) -> None:
         """Add one line. What a full disk did not take stays in the buffer, and goes before the next line."""
-        self._file.write(line + b"\n")
+        self._room -= self._file.write(line + b"\n")
         self._file.flush()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether it has grown so much that it should be rewritten."""
+        return self._room < 0
+
     def rewrite(self, lines: Iterable[bytes]) -> None:
-        """Replace all lines by these, in one step."""
+        """Replace all lines by these, in one step; when that fails, the file is due again only after it has grown."""
+        self._room = self._room_bytes
         write_whole(self._path, (line + b"\n" for line in lines), mode=0o600)
         self.close()
         self._open()

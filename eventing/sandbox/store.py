@@ -153,6 +153,8 @@ class Store:
             feed.add(change)
         for observer in self._observers:
             observer(change)
+        if self._file and self._file.is_due:
+            self.compact()
 
     def _remember(self, change: Change) -> None:
         self._history.append(change)

@@ -127,6 +127,22 @@ def test_the_file_is_compacted_to_what_is_there(tmp_path: Path) -> None:
     store.close()
 
 
+def test_the_file_does_not_grow_while_a_sandbox_runs(tmp_path: Path) -> None:
+    path = tmp_path / "objects.jsonl"
+    store = Store(JournalFile(path, room_bytes=2_000))
+    sizes = []
+    for value in range(200):
+        store.put(("/configmaps", "n", "a"), _object("a", value))
+        sizes.append(path.stat().st_size)
+    store.remove(store.put(("/configmaps", "n", "b"), _object("b")).key)
+    store.close()
+    assert max(sizes) < 3_000
+    again = Store(JournalFile(path))
+    assert [one.manifest["data"] for one in again.all()] == [{"value": "199"}]
+    assert again.revision == store.revision
+    again.close()
+
+
 def test_the_program_says_where_it_is_and_ends_on_sigterm(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
     command = [sys.executable, "-m", "eventing.cli.main", "run", "api", "--state", str(tmp_path)]
