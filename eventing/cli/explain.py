@@ -14,7 +14,8 @@ from eventing.cli.resolve import Isolation, check
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
-    from shared.domain.resolver.explain import Choice, Finding
+    from shared.domain.resolver.explain.choices import Choice
+    from shared.domain.resolver.explain.findings import Finding
     from shared.domain.resolver.model import Inputs
 
 _NEWEST = 5
@@ -59,7 +60,7 @@ def explain(
         from dataclasses import asdict
 
         from eventing.cli.output import document
-        from shared.domain.resolver.explain import as_json
+        from shared.domain.resolver.explain.findings import as_json
 
         document({"refused": as_json(findings), "decided": [asdict(one) for one in found]}, output)
     if findings:
@@ -68,13 +69,14 @@ def explain(
 
 def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], list[Choice]]:
     """The refusals and the decisions, of all Subscriptions or of one. CliError when it takes too long."""
-    from shared.domain.resolver import explain as reasons
+    from shared.domain.resolver.explain.choices import choices
+    from shared.domain.resolver.explain.fixes import explain as refusals
     from shared.domain.resolver.resolve import resolve
     from shared.domain.resolver.sat import GaveUp
 
     resolution = resolve(inputs)
     try:
-        findings, found = reasons.explain(inputs, resolution), reasons.choices(inputs, resolution)
+        findings, found = refusals(inputs, resolution), choices(inputs, resolution)
     except GaveUp as error:
         raise CliError(f"{error}; ask for one Subscription at a time", UNKNOWN) from error
     return (

@@ -114,7 +114,7 @@ def split(word: str) -> tuple[str, str]:
 def of_cluster(where: Where) -> dict[CatalogKey, Shelf]:
     """Every catalog of a cluster that was read, by key."""
     from eventing.cli.target import choose
-    from eventing.resolution import shelves_of_cluster
+    from eventing.shelves import shelves_of_cluster
 
     try:
         target = choose(*where)
@@ -137,14 +137,14 @@ def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
 
 def shelf_at(path: str) -> Shelf:
     """A catalog wherever it is, from what is kept of it on this machine. CliError."""
-    from eventing.resolution import shelf_of_snapshot
+    from eventing.shelves import shelf_of_snapshot
 
     return shelf_of_snapshot(_snapshot_at(path))
 
 
 def content_at(path: str) -> str:
     """The digest of what a catalog holds: of its image, or else of its files, wherever these are. CliError."""
-    from eventing.resolution import digest_of_snapshot
+    from eventing.shelves import digest_of_snapshot
 
     return digest_of_snapshot(_snapshot_at(path))
 

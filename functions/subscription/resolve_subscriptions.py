@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
-from shared.domain.resolver.explain import explain, explained
+from shared.domain.resolver.explain.findings import explained
+from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Resolution
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import Scene, look
@@ -71,8 +72,7 @@ def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -
         refusal, finding = component.refusal, findings.get(name_of(subscription))
         message = explained(refusal, finding) if refusal else ""
         put = [Condition(RESOLUTION_FAILED, "True", refusal.reason, message)] if refusal else []
-        drop = [] if refusal else [RESOLUTION_FAILED]
-        status = changed(subscription.get("status") or {}, now, put=put, drop=drop)
+        status = changed(subscription.get("status") or {}, now, put=put, drop=[] if refusal else [RESOLUTION_FAILED])
         if status is not None:
             yield SetStatus(Ref.of(subscription), status, version_of(subscription))
             told |= {message} if refusal else set()

@@ -15,11 +15,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from eventing.resolution import answering, shelf_of_snapshot
+from eventing.resolution import answering
+from eventing.shelves import shelf_of_snapshot
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
-from shared.domain.resolver.explain import choices, explain
+from shared.domain.resolver.explain.choices import choices
+from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf, Subscriber
 from shared.domain.resolver.resolve import resolve
 from tests.bench.catalogs import COMMUNITY

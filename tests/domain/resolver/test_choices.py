@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from shared.domain.resolver.explain import choices
+from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.hops import Hop, way
 from shared.domain.resolver.model import Inputs
 from shared.domain.resolver.resolve import resolve

@@ -88,8 +88,8 @@ def test_apart_what_is_being_replaced_binds_nobody() -> None:
     assert names(csv("a.v1"), csv("a.v2", replaces="a.v1"), groups=[], is_whole=False) == ["a.v2"]
 
 
-def a_copy(name: str, **spec: str) -> Blob:
-    copy = csv(name, **spec)
+def a_copy(name: str, replaces: str) -> Blob:
+    copy = csv(name, replaces=replaces)
     copy["metadata"]["labels"] = {"olm.copiedFrom": "else"}
     return copy
 
@@ -97,7 +97,7 @@ def a_copy(name: str, **spec: str) -> Blob:
 @pytest.mark.parametrize(
     "successor",
     [
-        pytest.param(a_copy("a.v2", replaces="a.v1"), id="resolver.md 13 B25: a copy is nobody's successor"),
+        pytest.param(a_copy("a.v2", "a.v1"), id="resolver.md 13 B25: a copy is nobody's successor"),
         pytest.param(
             csv("b.v1", replaces="a.v1"),
             id="resolver.md 13 B11: what a Subscription has installed stays, whoever claims to replace it",

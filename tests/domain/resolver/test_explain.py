@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from shared.domain.resolver.constraints import Constraint, Id, Prohibited
-from shared.domain.resolver.explain import Fact, Finding, Fix, as_json, explain, explained
+from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, explained
+from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import prevented, unsatisfiable
 from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.resolver.explain import choices, explain
+from shared.domain.resolver.explain.choices import choices
+from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Catalog, CatalogKey
 from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of
 from shared.domain.resolver.resolve import resolve

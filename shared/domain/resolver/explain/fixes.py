@@ -20,12 +20,12 @@ from shared.domain.resolver.explain.proposals import (
     to_subscriptions,
     without_subscriptions,
 )
-from shared.domain.resolver.explain.remembering import Remembering
 from shared.domain.resolver.explain.supply import added_catalogs, installed_first, loosened_pins, needs_in
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Inputs, Installed, Refusal, Resolution
 from shared.domain.resolver.problem import Problem, pose
 from shared.domain.resolver.resolve import market_of, resolve, set_aside
+from shared.domain.resolver.shelves import Remembering
 
 MAX_TRIALS: Final = 40
 """Proposals that are tried for one refusal."""

@@ -11,12 +11,11 @@ from shared.domain.resolver.constraints import Dependency
 from shared.domain.resolver.explain.facts import Reader, listed
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.explain.proposals import Proposal
-from shared.domain.resolver.explain.remembering import Remembering
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import Requirement, requirements
-from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.resolver.shelves import LoadedShelf, Remembering
 from shared.domain.semver import parse_range, parse_version
 
 _IMAGINED = CatalogKey("", "imagined")
