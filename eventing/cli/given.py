@@ -161,5 +161,5 @@ def _snapshot_at(path: str) -> Snapshot:
     except CliError as error:
         if not isinstance(error.__cause__, NotACatalog):
             raise CliError(f"--catalog: {error}", error.code) from error
-        hint = f"`olmf catalog validate {path}` tells the line"
+        hint = f"`olmf catalog validate {path}` tells all"
         raise CliError(f"--catalog {path}: {error}; {hint}", UNKNOWN) from error

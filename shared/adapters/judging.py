@@ -39,10 +39,10 @@ def advise(path: str) -> tuple[Advice, ...]:
     """What there is to say about a valid catalog. NotACatalog when it is not valid, OSError or OciError if none."""
     with opened(path) as found:
         reading = _read_all(found, lambda: Reading(advice=[]))
-        _check(path, reading)
-        by_name = {file.name: file for file in found}
+        contents = _contents(found)
+        _check(path, reading, contents)
         advice = reading.all_advice()
-        lines = count_lines((one.place for one in advice), lambda name: by_name[name].read())
+        lines = count_lines((one.place for one in advice), contents)
         return tuple(replace(one, place=lines.get(one.place, one.place)) for one in advice)
 
 
@@ -50,20 +50,26 @@ def compared(path: str) -> Catalog:
     """A catalog for a comparison. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
     with opened(path) as found:
         reading = _read_all(found, lambda: Reading(statements={}))
-        _check(path, reading)
+        _check(path, reading, _contents(found))
         return Catalog(convert(reading.blobs)[0], reading.statements or {})
 
 
-def _check(path: str, reading: Reading) -> None:
+def _check(path: str, reading: Reading, contents: Callable[[str], bytes]) -> None:
     if not (verdict := reading.verdict()).ok:
-        why = f"{verdict.findings[0].message}; `olmf catalog validate {path}` tells all"
-        raise NotACatalog(f"{path} is no valid catalog: {why}")
+        [first] = Verdict(verdict.findings[:1]).located(contents).findings
+        what = f"{first.message} ({first.place})" if str(first.place) else first.message
+        raise NotACatalog(f"{path} is no valid catalog: {what}; `olmf catalog validate {path}` tells all")
 
 
 def judge_files(found: list[File]) -> Verdict:
     """Judge a catalog by its files."""
+    return _read_all(found).verdict().located(_contents(found))
+
+
+def _contents(found: list[File]) -> Callable[[str], bytes]:
+    """Reads a file by its name."""
     by_name = {file.name: file for file in found}
-    return _read_all(found).verdict().located(lambda name: by_name[name].read())
+    return lambda name: by_name[name].read()
 
 
 def _read_all(found: list[File], new: Callable[[], Reading] = Reading) -> Reading:

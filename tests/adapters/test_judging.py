@@ -42,7 +42,10 @@ def test_advice_of_two_processes_is_that_of_one(tmp_path: Path, monkeypatch: pyt
 def test_there_is_no_advice_about_a_catalog_that_is_not_valid(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(SOUND)
     (tmp_path / "b.json").write_bytes(SOUND)
-    with pytest.raises(NotACatalog, match=r'is no valid catalog: duplicate package "foo"; `olmf catalog validate'):
+    with pytest.raises(
+        NotACatalog,
+        match=r'is no valid catalog: duplicate package "foo" \(b.json, document 1, line 1\); `olmf catalog validate',
+    ):
         advise(str(tmp_path))
 
 
@@ -51,5 +54,8 @@ def test_a_valid_catalog_for_a_comparison(tmp_path: Path) -> None:
     found = compared(str(tmp_path))
     assert (list(found.packages), list(found.statements)) == (["foo"], [("foo", "foo.v0.1.0")])
     (tmp_path / "b.json").write_bytes(SOUND)
-    with pytest.raises(NotACatalog, match=r'is no valid catalog: duplicate package "foo"; `olmf catalog validate'):
+    with pytest.raises(
+        NotACatalog,
+        match=r'is no valid catalog: duplicate package "foo" \(b.json, document 1, line 1\); `olmf catalog validate',
+    ):
         compared(str(tmp_path))

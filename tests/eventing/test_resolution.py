@@ -60,7 +60,7 @@ def test_a_question_that_comes_again_has_the_same_answer_whoever_asks() -> None:
 
 
 def test_a_catalog_image_that_cannot_be_had_is_named(tmp_path: Path) -> None:
-    path = f"oci:{tmp_path / 'none'}"
+    path = f"oci:{tmp_path}"
     named = {"name": "cat", "namespace": "ns", "path": path}
     question = {"namespace": "ns", "catalogs": [named], "subscriptions": [sub("a")]}
     with pytest.raises(InvalidQuestion, match=f"catalog {path}: NotFound: "):

@@ -194,12 +194,15 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
     from eventing.cli.catalog.cache import default_store
     from shared.adapters.content.anywhere import snapshot_at
     from shared.adapters.oci.errors import OciError
+    from shared.adapters.paths import NoSuchPath
     from shared.domain.catalog.documents import NotACatalog
     from shared.domain.extension.model import CatalogView
     from shared.domain.shape import InvalidQuestion
 
     try:
         offer = offer_in(snapshot_at(path, default_store()), package, has_releases=has_releases)
+    except NoSuchPath as error:
+        raise CliError(f"--catalog: {error}", USAGE) from error
     except (NotACatalog, OciError, OSError) as error:
         raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
     except InvalidQuestion as error:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from shared.api.manifest import ReadOnly
 from shared.domain.catalog.meta import meta_of, refusal
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
+from shared.domain.catalog.verdict import NOWHERE, Place
 from shared.domain.go import stream as gostream
 from shared.domain.go.text import fold
 
@@ -18,7 +19,16 @@ _KEYS_SHOWN: Final = 5
 
 
 class NotACatalog(ValueError):
-    """A file is not part of a file-based catalog; the message names the file, the document and the reason."""
+    """A file is not part of a file-based catalog."""
+
+    def __init__(self, why: str, place: Place = NOWHERE) -> None:
+        super().__init__(why, place)
+        self.why = why
+        self.place = place
+
+    def __str__(self) -> str:
+        """The file, the document, its line, and the reason."""
+        return f"{self.place}: {self.why}" if self.place != NOWHERE else self.why
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +43,16 @@ class Document:
     fields: ReadOnly
 
     @classmethod
-    def of(cls, where: str, value: Any) -> Document:  # why: any JSON value
-        """The document that a value is, to which `refusal` has nothing to say. NotACatalog when it has no schema."""
+    def of(cls, where: str, value: Any) -> Document | str:  # why: any JSON value
+        """The document that a value is, or why it is none."""
+        if value is None:
+            return "it is empty: every document of a catalog is an object with a schema"
+        if why := refusal(value):
+            return why
         meta = meta_of(value)
         if not meta.schema:
             keys = ", ".join(sorted(meta.fields)[:_KEYS_SHOWN]) or "none"
-            raise NotACatalog(f"{where} is missing root schema field (its fields: {keys})")
+            return f"missing root schema field (its fields: {keys})"
         return cls(where, meta.schema, meta.package, meta.name, meta.fields)
 
     @property
@@ -81,13 +95,15 @@ def folded(fields: ReadOnly, name: str) -> Any:  # why: any JSON value
     return next((fields[key] for key in sorted(fields, reverse=True) if fold(key) == wanted), None)
 
 
-def read(path: str, content: str | bytes) -> Iterator[Document]:
+def read(path: str, text: str | bytes) -> Iterator[Document]:
     """The documents of one file. NotACatalog at the first that is none."""
-    for part in gostream.parts(content.encode() if isinstance(content, str) else content, refusal):
-        where = f"{path}, document {part.number}"
-        if part.error:
-            raise NotACatalog(f"{where}: {part.error}")
-        yield Document.of(where, part.value)
+    content = text.encode() if isinstance(text, str) else text
+    for part in gostream.parts(content, refusal):
+        found = part.error or Document.of(f"{path}, document {part.number}", part.value)
+        if isinstance(found, str):
+            line = content.count(b"\n", 0, part.offset) + 1
+            raise NotACatalog(found, Place(path, part.number, part.offset, line))
+        yield found
 
 
 _LISTS: Final = {

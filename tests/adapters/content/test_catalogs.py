@@ -138,7 +138,7 @@ def test_a_sick_package_is_unavailable_and_its_neighbours_are_not(registry: Scri
     ("labels", "content", "words"),
     [
         pytest.param(
-            {CONFIGS: "/configs"}, b"kind: Pod", "configs/c, document 1 is missing root schema", id="a manifest"
+            {CONFIGS: "/configs"}, b"kind: Pod", "configs/c, document 1, line 1: missing root schema", id="a manifest"
         ),
         pytest.param({CONFIGS: "/configs"}, b"\x89PNG", "not UTF-8 at byte 0", id="a picture"),
         pytest.param({CONFIGS: "/configs"}, b"a: [", "configs/c, document 1", id="broken YAML"),

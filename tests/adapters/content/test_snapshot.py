@@ -140,16 +140,20 @@ def test_an_empty_folder_is_a_catalog_without_packages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        pytest.param(b'{"schema": 1}', "c, document 1: expected value for key", id="a schema that is no text"),
+        pytest.param(b'{"schema": 1}', "c, document 1, line 1: expected value for key", id="a schema that is no text"),
         pytest.param(
-            lines(a_package("tea")) + b'{"name": "x"}', "c, document 4 is missing root schema", id="no schema"
+            lines(a_package("tea")) + b'{"name": "x"}', "c, document 4, line 4: missing root schema", id="no schema"
         ),
-        pytest.param(b"null", "c, document 1 is empty", id="nothing"),
+        pytest.param(b"schema: a\n---\nb: c\n", "c, document 2, line 3: missing root schema", id="no schema in YAML"),
+        pytest.param(b"null", "c, document 1, line 1: it is empty", id="nothing"),
         pytest.param(b"[1]", "json: cannot unmarshal array into", id="a list"),
-        pytest.param(b'{"schema": "a"', "c, document 1: ", id="cut off"),
-        pytest.param(b'{"schema": "a", "Name": "x", "name": "y"}', "c, document 1: duplicate keys", id="one key twice"),
+        pytest.param(b'{"schema": "a"', "c, document 1, line 1: ", id="cut off"),
+        pytest.param(
+            b'{"schema": "b"}\n{"schema": "a",\n "Name": "x", "name": "y"}', "c, document 2, line 2: duplicate keys",
+            id="one key twice",
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_catalog_is_refused_with_its_place(tmp_path: Path, content: bytes, words: str) -> None:
     with pytest.raises(NotACatalog) as caught:
         of(content, tmp_path)
@@ -293,7 +297,7 @@ def test_a_text_of_a_file_that_changed_is_not_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "place"),
     [
-        pytest.param(b'{"schema": "a"}\n{"schema": "b", "blob": "', "c, document 2: more than", id="JSON"),
+        pytest.param(b'{"schema": "a"}\n{"schema": "b", "blob": "', "c, document 2, line 2: more than", id="JSON"),
         pytest.param(b"schema: a\nblob: ", "c: more than 536870912 bytes", id="YAML"),
     ],
 )

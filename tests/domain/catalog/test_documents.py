@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.catalog.documents import Document, NotACatalog
+from shared.domain.catalog.verdict import Place
 
 
 @pytest.mark.parametrize(
@@ -19,9 +20,23 @@ from shared.domain.catalog.documents import Document, NotACatalog
     ids=["a package is about itself", "a channel is about its package", "others are about the package they name"],
 )
 def test_the_package_that_a_document_is_about(value: Any, owner: str) -> None:
-    assert Document.of("file, document 1", value).owner == owner
+    document = Document.of("file, document 1", value)
+    assert isinstance(document, Document)
+    assert document.owner == owner
 
 
-def test_a_value_without_a_schema_is_refused_with_its_fields() -> None:
-    with pytest.raises(NotACatalog, match=r"^file, document 1 is missing root schema field \(its fields: name\)$"):
-        Document.of("file, document 1", {"name": "tea"})
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        pytest.param({"name": "tea"}, "missing root schema field (its fields: name)", id="fbc.md 2.3: no schema"),
+        pytest.param(None, "it is empty: every document of a catalog is an object with a schema", id="nothing"),
+        pytest.param({"schema": "a", "Schema": "b"}, 'duplicate keys for key "schema": [Schema schema]', id="two"),
+    ],
+)
+def test_a_value_that_is_no_document_says_why(value: Any, why: str) -> None:
+    assert Document.of("file, document 1", value) == why
+
+
+def test_what_is_no_catalog_is_told_with_its_place() -> None:
+    assert str(NotACatalog("it is empty", Place("a.yaml", 2, 10, 3))) == "a.yaml, document 2, line 3: it is empty"
+    assert str(NotACatalog("nobody knows where")) == "nobody knows where"

@@ -112,9 +112,10 @@ def test_fbc_md_2_2_field_names_match_in_any_case() -> None:
     [
         pytest.param("apiVersion: v1\nkind: Pod", "missing root schema field (its fields: apiVersion, kind)", id="2.3"),
         pytest.param("- 1", "json: cannot unmarshal array into Go value", id="fbc.md 2.1: a list"),
-        pytest.param("# nothing", "missing root schema field (its fields: none)", id="fbc.md 2.1: a file of comments"),
+        pytest.param("# nothing", "line 1: it is empty: every document", id="fbc.md 2.1: a file of comments"),
         pytest.param("schema: y", 'expected value for key "schema" to be a string, got ', id="fbc.md 2.2: a boolean"),
-        pytest.param("schema: a\n---\nb: [", "document 2", id="broken YAML names its document"),
+        pytest.param("{}", "missing root schema field (its fields: none)", id="fbc.md 2.3: no field at all"),
+        pytest.param("schema: a\n---\nb: [", "document 2, line 3: ", id="broken YAML names its document and line"),
     ],
 )
 def test_what_is_not_a_catalog_says_where_and_why(text: str, message: str) -> None:

@@ -112,6 +112,7 @@ def test_fbc_2_2_field_names_are_read_in_any_case() -> None:
             id="fbc.md 2.2: a list as name",
         ),
         pytest.param(b"a: b\n", "object is missing root schema field (f, document 1)", id="fbc.md 2.3: no schema"),
+        pytest.param(b"null", "object is missing root schema field (f, document 1)", id="fbc.md R021: nothing"),
         pytest.param(
             b"schema: s\n---\nschema: olm.package\ndefaultChannel: 1\n",
             "parse package: json: cannot unmarshal number into Go struct field Package.defaultChannel of type string"

@@ -129,7 +129,7 @@ def test_versions_are_listed_newest_first(catalog: str) -> None:
 def test_a_catalog_that_cannot_be_read_leads_to_the_verb_that_tells_the_line(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").write_text("schema: olm.package\nname: a: b\n")
     error = failure("versions", "a", "--catalog", str(tmp_path))
-    assert (error.code, f"`olmf catalog validate {tmp_path}` tells the line" in str(error)) == (UNKNOWN, True)
+    assert (error.code, f"`olmf catalog validate {tmp_path}` tells all" in str(error)) == (UNKNOWN, True)
 
 
 def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:

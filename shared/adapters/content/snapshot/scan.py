@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import orjson
 
 from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, light, spelled
 from shared.domain.catalog.meta import refusal
+from shared.domain.catalog.verdict import Place
 from shared.domain.go import stream as gostream
 
 _CHUNK_BYTES: Final = 512 * 1024
@@ -72,6 +73,10 @@ class _NotPlainError(Exception):
 class _TooLargeError(Exception):
     """A document is larger than anybody means it to be."""
 
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
 
 class Scanner:
     """Reads files one by one; equal small values are kept once, for bundles repeat each other."""
@@ -81,6 +86,13 @@ class Scanner:
 
     def scan(self, path: str, file: Path) -> list[Found]:
         """All documents of one file. NotACatalog at the first that is none, OSError when it cannot be read."""
+        try:
+            return self._scanned(path, file)
+        except NotACatalog as error:
+            error.place = _with_line(error.place, file)
+            raise
+
+    def _scanned(self, path: str, file: Path) -> list[Found]:
         opening = _opening(file)
         for boundary in (_BOUNDARY + opening, _SHORTEST) if opening else ():
             try:
@@ -88,23 +100,22 @@ class Scanner:
             except _NotPlainError:
                 continue
         if file.stat().st_size > FILE_BYTES:
-            raise NotACatalog(f"{path}: more than {FILE_BYTES} bytes that are not JSON line by line: split it")
+            raise NotACatalog(f"more than {FILE_BYTES} bytes that are not JSON line by line: split it", Place(path))
         return list(carefully(path, file.read_bytes()))
 
     def _quickly(self, path: str, file: Path, boundary: bytes) -> Iterator[Found]:
         number = 0
         try:
             for number, (offset, content) in enumerate(_cut(file, boundary), start=1):
-                where = f"{path}, document {number}"
                 try:
-                    document = self._light(where, _plain(content))
+                    document = self._light(f"{path}, document {number}", _plain(content))
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # also what has not the plain form
-                    document = _odd(where, content)
+                    document = _odd(Place(path, number, offset), content)
                 yield Found(document, offset, len(content))
         except _TooLargeError as error:
             if boundary != _SHORTEST:
                 raise _NotPlainError from error
-            raise NotACatalog(f"{path}, document {number + 1}: {_UNSPLIT}") from error
+            raise NotACatalog(_UNSPLIT, Place(path, number + 1, error.offset)) from error
 
     def _light(self, where: str, plain: _Plain) -> Document:
         fields: dict[str, Any] = {}
@@ -150,39 +161,49 @@ def _cut(file: Path, boundary: bytes) -> Iterator[tuple[int, memoryview]]:
             view[: have - start] = bytes(view[start:have])
             have, base = have - start, base + start
             if have > DOCUMENT_BYTES:
-                raise _TooLargeError
+                raise _TooLargeError(base)
             if have > len(buffer) // 2:
                 buffer = buffer + bytes(len(buffer))
         if buffer[:have].strip():
             yield base, memoryview(buffer)[:have]
 
 
-def _odd(where: str, content: memoryview) -> Document:
+def _odd(place: Place, content: memoryview) -> Document:
     """A document that is JSON, but not of the plain form."""
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise _NotPlainError from error
-    return _document(where, value)
+    return _document(place, value)
 
 
-def _document(where: str, value: Any) -> Document:  # why: any JSON value
-    if value is None:
-        raise NotACatalog(f"{where} is empty: every document of a catalog is an object with a schema")
-    if why := refusal(value):
-        raise NotACatalog(f"{where}: {why}")
-    return light(Document.of(where, value))
+def _document(place: Place, value: Any) -> Document:  # why: any JSON value
+    found = Document.of(str(place), value)
+    if isinstance(found, str):
+        raise NotACatalog(found, place)
+    return light(found)
 
 
 def carefully(path: str, content: bytes) -> Iterator[Found]:
     """All documents of one file by every rule of fbc.md §2.1. NotACatalog at the first that is none."""
     for part in gostream.parts(content, refusal):
-        where = f"{path}, document {part.number}"
+        place = Place(path, part.number, part.offset)
         if part.error:
-            raise NotACatalog(f"{where}: {part.error}")
-        document = _document(where, part.value)
+            raise NotACatalog(part.error, place)
+        document = _document(place, part.value)
         try:
             text = orjson.dumps(part.value)
         except orjson.JSONEncodeError as error:
-            raise NotACatalog(f"{where} cannot be kept: {str(error).lower()}") from error
+            raise NotACatalog(f"it cannot be kept: {str(error).lower()}", place) from error
         yield Found(document, 0, len(text), text)
+
+
+def _with_line(place: Place, file: Path) -> Place:
+    """The place with its line, which nobody counts before it is needed; OSError when the file cannot be read."""
+    if not place.document:
+        return place
+    line, left = 1, place.offset
+    with file.open("rb") as stream:
+        while chunk := stream.read(min(left, _CHUNK_BYTES)):
+            line, left = line + chunk.count(b"\n"), left - len(chunk)
+    return replace(place, line=line)

@@ -137,7 +137,10 @@ def test_advice_is_a_table_or_a_list(sound: Path) -> None:
 def test_what_is_not_valid_gets_no_advice(broken: Path) -> None:
     done = olmf("lint", str(broken))
     assert (done.returncode, done.stdout) == (1, "")
-    assert "is no valid catalog: default channel must be set; `olmf catalog validate" in done.stderr
+    assert (
+        "is no valid catalog: default channel must be set (catalog.json, document 1, line 1); `olmf catalog validate"
+        in done.stderr
+    )
 
 
 def test_a_comparison_says_no_when_somebody_loses(sound: Path, broken: Path, tmp_path: Path) -> None:

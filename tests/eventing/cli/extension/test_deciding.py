@@ -124,6 +124,8 @@ def test_what_cannot_be_resolved(tmp_path: Path, catalog: Path) -> None:
     refused(USAGE, "two catalogs have one name", *resolve, "-f", file, "--catalog", catalog, "--catalog", catalog)
     refused(UNKNOWN, "No such file", *resolve, "-f", tmp_path / "none.yaml", "--catalog", catalog)
     refused(UNKNOWN, "cannot be read", *resolve, "-f", file, "--catalog", f"x={file}")
+    for path in ("/nowhere", "oci:/nowhere", "nginx:1.2"):
+        refused(USAGE, path, *resolve, "-f", file, "--catalog", path)
     refused(USAGE, "wanted one ClusterExtension, got none", *resolve, "-f", catalog, "--catalog", catalog)
     file.write_text("[]")
     refused(UNKNOWN, "document 1: it is no object", *resolve, "-f", file, "--catalog", catalog)
