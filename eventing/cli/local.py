@@ -14,7 +14,7 @@ from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, not
 from eventing.local.state import Addresses, StateDirectory, directory_of
 
 if TYPE_CHECKING:
-    from eventing.local.installation import Plan
+    from eventing.local.plan import Plan
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +38,7 @@ def up(
     detach: Annotated[bool, typer.Option("--detach", help="Return when everything is ready.")] = False,
 ) -> None:
     """Start everything on this machine: a sandbox API, or the functions for an existing cluster."""
-    from eventing.local.installation import Plan
+    from eventing.local.plan import Plan
 
     directory = _directory(state)
     if running := directory.read():
@@ -96,7 +96,8 @@ def _stay(plan: Plan) -> None:
     import asyncio
     import threading
 
-    from eventing.local.installation import TakeOverError, run
+    from eventing.local.installation import run
+    from eventing.local.objects import TakeOverError
     from eventing.local.state import AlreadyRunningError
     from eventing.local.supervisor import StartError
     from eventing.local.tie import tie_to_supervisor
@@ -139,8 +140,8 @@ def _say_where(plan: Plan) -> None:
 
 def _say_what_is_wrong(plan: Plan) -> None:
     """Warn of each defect of the bundles that are served."""
-    from eventing.local.installation import LOCAL_CATALOG
     from eventing.local.left_out import left_out
+    from eventing.local.plan import LOCAL_CATALOG
 
     addresses = plan.state.read()
     if not plan.bundles or addresses is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eventing.local.installation import apply_definitions
+from eventing.local.objects import apply_definitions
 from eventing.sandbox import running_sandbox
 from shared.adapters.kube import KubeClient
 from tests.conformance.control_plane import running_control_plane
