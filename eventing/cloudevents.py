@@ -160,6 +160,8 @@ def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref, list[str]]
         ref = known.ref(ref.name)
     elif known and not ref.namespace:
         defects.append(f"namespace is missing: a {ref.kind} has one")
+    parts = {"kind": ref.kind, "name": ref.name, "namespace": ref.namespace}
+    defects += [f"{part} is {text!r}: wanted a name without /" for part, text in parts.items() if "/" in text]
     return ref, defects
 
 

@@ -230,6 +230,12 @@ STRUCTURED = {"content-type": "application/cloudevents+json; charset=utf-8"}
             id="a namespaced object without a namespace",
         ),
         pytest.param(
+            {**BINARY, **GOOD, "ce-kind": "Secret", "ce-namespace": "a/b", "ce-name": "../x"},
+            b"",
+            ("name is '../x': wanted a name without /", "namespace is 'a/b': wanted a name without /"),
+            id="names that no object has",
+        ),
+        pytest.param(
             {**BINARY, **GOOD, "ce-type": names.ADDED},
             b'{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}}',
             ("name is 'olm', but the body is about 'other'",),
