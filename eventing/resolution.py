@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from shared.api.manifest import namespace_of
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
 from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.resolve import resolve
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 REMEMBERED: Final = 1024
 """Number of answers that are cached for repeated questions."""
+_FIELDS: Final = {"Subscription": "subscriptions", "ClusterServiceVersion": "csvs", "OperatorGroup": "operatorGroups"}
+"""The manifests that the resolver reads, by kind, and their field in a question."""
 
 
 def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
@@ -82,14 +85,18 @@ def inputs_of_manifests(
     manifests: Sequence[Mapping[str, Any]], shelves: Mapping[CatalogKey, Shelf], namespace: str, *, is_whole: bool
 ) -> Inputs:
     """The inputs for a namespace, read from manifests. Raises InvalidQuestion."""
-    kinds = {"Subscription": "subscriptions", "ClusterServiceVersion": "csvs", "OperatorGroup": "operatorGroups"}
     question: dict[str, Any] = {"namespace": namespace}
     for one in manifests:
-        if one.get("kind") in kinds and (one.get("metadata") or {}).get("namespace") in (None, "", namespace):
-            question.setdefault(kinds[one["kind"]], []).append(one)
+        if one.get("kind") in _FIELDS and namespace_of(one) in ("", namespace):
+            question.setdefault(_FIELDS[one["kind"]], []).append(one)
     inputs = inputs_of(question, _loaded, is_whole=is_whole)
     catalogs = {key: Catalog(key, reference="as given") for key in shelves}
     return replace(inputs, catalogs={**inputs.catalogs, **catalogs}, shelves=shelves)
+
+
+def namespaces_in(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The namespaces of the manifests that the resolver reads; empty for those without one, which count everywhere."""
+    return {namespace_of(one) for one in manifests if one.get("kind") in _FIELDS}
 
 
 def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) -> Inputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,6 +64,7 @@ def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole
         capture = open_capture(path)
     except NotACapture as error:
         raise CliError(str(error), USAGE) from error
+    _check_namespace(namespace, capture.objects, path)
     return inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
 
 
@@ -75,10 +76,21 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
     if folder is None:
         raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)
     objects = list(manifests([str(folder)]))
+    _check_namespace(namespace, objects, folder)
     try:
         return inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
     except InvalidQuestion as error:
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
+
+
+def _check_namespace(namespace: str, objects: Iterable[Mapping[str, object]], path: Path) -> None:
+    """CliError when all objects are in other namespaces, as that may be a wrong word; it says in which."""
+    from eventing.resolution import namespaces_in
+
+    found = namespaces_in(objects)
+    if found and found.isdisjoint({"", namespace}):
+        there = ", ".join(sorted(found))
+        raise CliError(f"--from {path}: it has nothing in namespace {namespace}, but in {there} (-n)", USAGE)
 
 
 def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, Shelf]:

@@ -21,7 +21,7 @@ PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as it
 TimeoutOption = Annotated[int, typer.Option(help="Seconds to wait; 0 returns at once.")]
 
 INSTALLED = ("namespace", "subscription", "package", "channel", "version", "phase", "approval", "says")
-OFFERED = ("package", "channel", "version", "catalog")
+OFFERED = ("package", "channel", "version", "catalog", "says")
 NOTHING_INSTALLED = "nothing installed yet"
 NOTHING_OFFERED = "nothing offered: no catalog was read yet, or they are empty; `kubectl get catsrc -A` tells"
 
@@ -156,5 +156,11 @@ def list_packages(
         sys.stdout.write(f"{NOTHING_OFFERED if available else NOTHING_INSTALLED}\n")
         return
     if output == "table":
-        rows = [{**row, "says": brief(str(row.get("says", "")))} for row in rows]
+        rows = [{**row, "channel": _channel(row), "says": brief(str(row["says"]))} for row in rows]
     show(rows, output, columns=OFFERED if available else INSTALLED)
+
+
+def _channel(row: dict[str, object]) -> str:
+    """The channel for a person: which one is the default, or that the Subscription names none."""
+    channel, is_default = row["channel"], row.get("default") or (row.get("subscription") and not row["channel"])
+    return f"{channel} (default)".strip() if is_default else str(channel)

@@ -56,6 +56,6 @@ def _channels(spec: ReadOnly, package: Package) -> str:
 
 def _alike(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None) -> str:
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
-    known = sorted({str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog})
+    known = sorted({str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog} - {""})
     alike = get_close_matches(str(spec.get("name")), known)
     return f"called alike: {', '.join(alike)}" if alike else "`olmf list --available` shows what there is"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
@@ -47,7 +47,7 @@ def _row(subscription: ReadOnly, now: Standing) -> Row:
         "namespace": namespace_of(subscription),
         "subscription": name_of(subscription),
         "package": spec.get("name"),
-        "channel": spec.get("channel") or "(default)",
+        "channel": spec.get("channel") or "",
         "version": now.version,
         "phase": now.phase,
         "approval": spec.get("installPlanApproval") or "Automatic",
@@ -76,30 +76,49 @@ def _orphan(csv: ReadOnly) -> Row:
 
 
 def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
-    """One row per channel of each package of every catalog that was read: its newest version."""
-    from shared.domain.catalog.graph import heads
-    from shared.domain.catalog.model import Package
-    from shared.ports import Unavailable
+    """One row per channel of each package of every catalog that was read: its newest version, or what is wrong.
 
+    Without a channel a row says why a package, or without a package why a catalog, cannot be read.
+    """
     reader = catalogs or _reader(cluster)
     rows: list[Row] = []
     for source in cluster.list(CATALOG_SOURCE):
         reference, image = _content(source)
+        catalog = f"{namespace_of(source)}/{name_of(source)}"
         found = reader.packages(reference, image) if reference else ()
-        for name in () if isinstance(found, Unavailable) else found:
-            package = reader.package(reference, name, image)
-            if not isinstance(package, Package):
-                continue
-            rows += [
-                {
-                    "package": name,
-                    "channel": channel.name + (" (default)" if channel.name == package.default_channel else ""),
-                    "version": ", ".join(entry.name for entry in heads(channel)),
-                    "catalog": f"{namespace_of(source)}/{name_of(source)}",
-                }
-                for channel in package.channels
-            ]
+        if not isinstance(found, tuple):
+            rows.append(_offer(catalog, says=found.message))
+            continue
+        for name in found:
+            rows += _offers(catalog, name, reader.package(reference, name, image))
     return rows
+
+
+def _offers(catalog: str, name: str, package: Package | Unavailable | None) -> Iterator[Row]:
+    from shared.domain.catalog.graph import defect, heads
+    from shared.ports import Unavailable
+
+    if isinstance(package, Unavailable):
+        yield _offer(catalog, name, says=package.message)
+    elif package:
+        for channel in package.channels:
+            why = f"the channel is broken: {broken}" if (broken := defect(channel)) else ""
+            newest = ", ".join(entry.name for entry in heads(channel))
+            is_default = channel.name == package.default_channel
+            yield _offer(catalog, name, channel.name, version=newest, is_default=is_default, says=why)
+
+
+def _offer(
+    catalog: str, package: str = "", channel: str = "", *, version: str = "", is_default: bool = False, says: str
+) -> Row:
+    return {
+        "package": package,
+        "channel": channel,
+        "default": is_default,
+        "version": version,
+        "catalog": catalog,
+        "says": says,
+    }
 
 
 def package_of(cluster: KubeClient, subscription: ReadOnly, catalogs: Catalogs | None = None) -> Package | None:

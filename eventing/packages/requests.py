@@ -116,7 +116,8 @@ def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
             return only
     from eventing.packages.listing import offered
 
-    having = sorted({str(row["catalog"]) for row in offered(cluster) if row["package"] == request.package})
+    rows = [row for row in offered(cluster) if row["package"] == request.package and row["channel"]]
+    having = sorted({str(row["catalog"]) for row in rows})
     match having:
         case [only_one]:
             namespace, _, name = only_one.partition("/")

@@ -45,6 +45,6 @@ def heads(cluster: KubeClient, bundles: Path) -> dict[str, Head]:
         csv["metadata"]["name"]: frozenset(mode["type"] for mode in csv["spec"]["installModes"] if mode["supported"])
         for csv in versions(bundles)
     }
-    rows = [row for row in offered(cluster) if "(default)" in str(row["channel"])]
+    rows = [row for row in offered(cluster) if row["default"]]
     found = (Head(str(row["package"]), head := str(row["version"]), modes[head]) for row in rows)
     return {head.package: head for head in found}

@@ -62,6 +62,8 @@ def test_what_a_captured_namespace_would_get(incident: str) -> None:
     told = {one["subscription"]: one["gets"] for one in json.loads(found.stdout)}
     assert told == {"a": "a.v1", "b": ""}
     assert olmf("resolve", "-n", "other", "--from", incident).exit_code == 0
+    error = failure("resolve", "-n", "nss", "--from", incident)
+    assert (error.code, "nothing in namespace nss, but in ns, other (-n)" in str(error)) == (USAGE, True)
 
 
 def test_a_captured_refusal_is_explained(incident: str) -> None:

@@ -108,6 +108,21 @@ def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, c
     assert failure(*words, "c").code == UNKNOWN
 
 
+@pytest.mark.parametrize("verb", ["resolve", "explain"])
+def test_a_namespace_that_the_files_do_not_have_is_a_wrong_word(verb: str, tmp_path: Path, catalog: str) -> None:
+    there = folder(tmp_path, sub("a"), csv("b.v1"))
+    error = failure(verb, "-n", "nss", "--catalog", catalog, "--from", there)
+    assert error.code == USAGE
+    assert str(error) == f"--from {there}: it has nothing in namespace nss, but in ns (-n)"
+
+
+def test_manifests_without_a_namespace_are_in_every_one(tmp_path: Path, catalog: str) -> None:
+    anywhere = sub("a")
+    del anywhere["metadata"]["namespace"]
+    found = olmf("resolve", "-n", "any", "--catalog", catalog, "--from", folder(tmp_path, anywhere), "-o", "json")
+    assert [one["gets"] for one in json.loads(found.stdout)] == ["a.v2"]
+
+
 def test_a_way_is_told_hop_by_hop(catalog: str) -> None:
     found = olmf("upgrades", "a", "--from", "1.0.0", "--catalog", catalog)
     assert found.stdout.splitlines() == [

@@ -80,8 +80,10 @@ def test_status_names_addresses_and_processes(sandbox: Installation) -> None:
 
 
 def test_the_catalog_offers_channels_and_their_heads(sandbox: Installation) -> None:
-    offered = {(row["package"], row["channel"], row["version"]) for row in rows(sandbox, "list", "--available")}
-    assert {("tide", "stable (default)", "tide.v1.0.0"), ("beacon", "fast", "beacon.v1.1.0")} <= offered
+    listed = rows(sandbox, "list", "--available")
+    offered = {(row["package"], row["channel"], row["default"], row["version"]) for row in listed}
+    assert {("tide", "stable", True, "tide.v1.0.0"), ("beacon", "fast", False, "beacon.v1.1.0")} <= offered
+    assert " stable (default) " in sandbox.olmf("list", "--available").stdout
 
 
 def test_an_empty_list_says_so(sandbox: Installation) -> None:
