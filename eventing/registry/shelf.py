@@ -36,7 +36,7 @@ class Shelf:
             CatalogFolder(root, f"catalogs/{name_of(name)}", "latest") for name, root in sources.catalogs.items()
         ]
         if sources.bundles:
-            self._catalogs.append(BundlesCatalog(host, lambda: list(self._present()), tell))
+            self._catalogs.append(BundlesCatalog(host, self._present, tell))
 
     def repositories(self) -> list[str]:
         """All names."""
@@ -72,17 +72,17 @@ class Shelf:
         yield from self._catalogs
         yield from self._present()
 
-    def _present(self) -> Iterator[BundleFolder]:
-        for root in self._sources.bundles:
-            for folder in sorted(root.glob("*/*")):
-                if (folder / "manifests").is_dir():
-                    yield self._bundle(folder)
+    def _present(self) -> list[BundleFolder]:
+        folders = (folder for root in self._sources.bundles for folder in sorted(root.glob("*/*")))
+        known = self._bundles
+        self._bundles = {
+            folder: known.get(folder) or _bundle(folder) for folder in folders if (folder / "manifests").is_dir()
+        }
+        return list(self._bundles.values())
 
-    def _bundle(self, folder: Path) -> BundleFolder:
-        if folder not in self._bundles:
-            repository, tag = f"bundles/{name_of(folder.parent.name)}", _NOT_IN_TAG.sub("-", folder.name)
-            self._bundles[folder] = BundleFolder(folder, repository, tag)
-        return self._bundles[folder]
+
+def _bundle(folder: Path) -> BundleFolder:
+    return BundleFolder(folder, f"bundles/{name_of(folder.parent.name)}", _NOT_IN_TAG.sub("-", folder.name))
 
 
 def name_of(text: str) -> str:

@@ -185,3 +185,11 @@ def test_what_is_not_served_says_so(address: str, method: str, path: str, status
     answer = ask(address, path, method)
     assert answer.status == status
     assert answer.json()["errors"][0]["message"]
+
+
+def test_a_bundle_is_served_as_long_as_its_folder_is_there(bundles: Path) -> None:
+    shelf = Shelf(Sources((bundles,)), "host")
+    before = shelf.tags("bundles/tide")
+    shutil.rmtree(bundles / "tide" / "0.1.0")
+    assert shelf.tags("bundles/tide") == [tag for tag in before if tag != "0.1.0"]
+    assert shelf.image("bundles/tide", "0.1.0") is None
