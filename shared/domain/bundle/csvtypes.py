@@ -36,8 +36,14 @@ Icon base64data! mediatype!
 InstallMode type! supported!:b
 CleanupSpec enabled!:b
 RelatedImage name! image!
-Status cleanup:CleanupStatus
-CleanupStatus pendingDeletion:[]
+Status phase message reason lastUpdateTime:*t lastTransitionTime:*t conditions:[Condition]
+  requirementStatus:[RequirementStatus] certsLastUpdated:*t certsRotateAt:*t cleanup:CleanupStatus
+Condition phase message reason lastUpdateTime:*t lastTransitionTime:*t
+RequirementStatus group! version! kind! name! status! message! uuid dependents:[DependentStatus]
+DependentStatus group! version! kind! status! uuid message
+CleanupStatus pendingDeletion:[ResourceList]
+ResourceList group! kind! instances!:[ResourceInstance]
+ResourceInstance name! namespace
 CSVMetadata annotations:{} apiServiceDefinitions:APIServiceDefinitions crdDescriptions:CustomResourceDefinitions
   description displayName installModes:[InstallMode] keywords:[] labels:{} links:[AppLink] maintainers:[Maintainer]
   maturity minKubeVersion nativeAPIs:[GroupVersionKind] provider:AppLink

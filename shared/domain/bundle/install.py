@@ -65,8 +65,8 @@ def install_steps(manifests: Documents, target: Target, where: str) -> Installat
     """What installing a bundle with these manifests means; `where` begins the sentence when it cannot be installed."""
     found, passed = manifests.objects()
     # A bundle is unpacked into a ConfigMap first: its objects come in the order of the keys they get there.
-    in_order = [found[path] for path in sorted(found, key=lambda path: (key_of(path), path))]
-    csvs = [path for path, one in found.items() if one["kind"] == _CSV.kind]
+    in_order = sorted(found, key=lambda path: (key_of(path), path))
+    csvs = [path for path in in_order if found[path]["kind"] == _CSV.kind]
     if not csvs:
         return BadBundle("NoClusterServiceVersion", f"{where}: no csv in bundle: {_why(passed)}")
     try:
@@ -74,10 +74,9 @@ def install_steps(manifests: Documents, target: Target, where: str) -> Installat
         generated = _generated(csv, target.namespace)
     except (MistypedError, _NotInstallableError) as error:
         return BadBundle("Malformed", f"{where}: {csvs[-1]}: {error}")
-    others = [_as_it_is(one) for one in in_order if one["kind"] != _CSV.kind]
-    identity = InstallStep(_CSV.kind, _CSV.group, _CSV.version, name_of(csv), _line(csv))
+    others = [_step(found[path], is_sorted=True) for path in in_order if path not in csvs]
     extra = tuple(Passed(path, f"{path} is a second {_CSV.kind}: only the last one is installed") for path in csvs[:-1])
-    return Installation(_grouped([identity, *others, *generated]), (*passed, *extra))
+    return Installation(_grouped([_step(csv), *others, *generated]), (*passed, *extra))
 
 
 class _NotInstallableError(ValueError):
@@ -96,7 +95,7 @@ def _grouped(steps: Iterable[InstallStep]) -> tuple[InstallStep, ...]:
 
 def _installed(manifest: ReadOnly, target: Target) -> Manifest:
     """The version as the catalog wants it: its namespace, what it replaces, its properties."""
-    csv = arranged({key: value for key, value in manifest.items() if key != "status"}, _CSV.kind)
+    csv = arranged(manifest, _CSV.kind)
     if not csv.get("apiVersion"):
         raise _NotInstallableError(f"bundle CSV {name_of(csv)} missing APIVersion")
     meta, spec = as_object(csv["metadata"]), as_object(csv["spec"])
@@ -119,7 +118,7 @@ def _generated(csv: Manifest, namespace: str) -> list[InstallStep]:
     def order(one: ReadOnly) -> tuple[str, int]:
         return accounts.get(_pair_of(one), name_of(one)), _GENERATED.index(one["kind"])
 
-    return [_written(one, is_early=name_of(one) in early) for one in sorted(made, key=order)]
+    return [_written(one, csv, is_early=name_of(one) in early) for one in sorted(made, key=order)]
 
 
 def _pair_of(manifest: ReadOnly) -> tuple[bool, str]:
@@ -127,8 +126,8 @@ def _pair_of(manifest: ReadOnly) -> tuple[bool, str]:
     return str(manifest["kind"]).startswith("Cluster"), name_of(manifest)
 
 
-def _written(manifest: ReadOnly, *, is_early: bool) -> InstallStep:
-    """An object of ours as OLM writes it: without apiVersion and kind, and with its habits about namespaces."""
+def _written(manifest: ReadOnly, csv: ReadOnly, *, is_early: bool) -> InstallStep:
+    """A generated object as OLM writes it: without apiVersion and kind, with its habits about namespaces and owners."""
     kind = str(manifest["kind"])
     group, _, version = str(manifest["apiVersion"]).rpartition("/")
     meta = dict(manifest["metadata"])
@@ -137,19 +136,21 @@ def _written(manifest: ReadOnly, *, is_early: bool) -> InstallStep:
         meta.pop("namespace")
     if kind == "ClusterRoleBinding":
         meta["namespace"] = manifest["subjects"][0]["namespace"]
-    stated: Manifest = {"metadata": arranged({**meta, "labels": labels}, "ObjectMeta")}
+    owners = [{**owner, "apiVersion": csv["apiVersion"]} for owner in meta.get("ownerReferences", ())]
+    stated: Manifest = {"metadata": arranged({**meta, "labels": labels, "ownerReferences": owners}, "ObjectMeta")}
     stated |= {field: manifest[field] for field in ("rules", "subjects", "roleRef") if field in manifest}
     if labels.get(names.PERMISSIONS_HASH) == hashes.rules_hash(None):
         stated["rules"] = None
     return InstallStep(kind, group, version, name_of(manifest), _line(stated))
 
 
-def _as_it_is(manifest: ReadOnly) -> InstallStep:
+def _step(manifest: ReadOnly, *, is_sorted: bool = False) -> InstallStep:
+    """The object as it is: even a ClusterServiceVersion keeps the group that it states."""
     meta = as_object(manifest.get("metadata"))
     named = {key: as_text(meta.get(key)) for key in ("name", "generateName")}
     api_version = as_text(manifest.get("apiVersion"))
     found = Resource.of({"apiVersion": api_version, "kind": manifest["kind"], "metadata": named})
-    return InstallStep(found.kind, found.group, found.version, found.name, _line(manifest, is_sorted=True))
+    return InstallStep(found.kind, found.group, found.version, found.name, _line(manifest, is_sorted=is_sorted))
 
 
 def _line(value: Mapping[str, object], *, is_sorted: bool = False) -> str:

@@ -99,4 +99,5 @@ def _no_object(document: object) -> str:
     kind = document.get("kind")
     if not isinstance(kind, str) or not kind:
         return "Object 'Kind' is missing" if kind in (None, "") else f"its kind is {what_is(kind)}"
-    return ""
+    version = document.get("apiVersion")
+    return f"its apiVersion is {version!r}" if isinstance(version, str) and version.count("/") > 1 else ""

@@ -13,7 +13,7 @@ from shared.api.manifest import Manifest
 from shared.domain.bundle.csvtypes import CSV_TYPES
 from shared.domain.bundle.podtypes import POD_TYPES
 from shared.domain.bundle.quantity import NotAQuantity, canonical
-from shared.domain.go.encode import json_text
+from shared.domain.go.encode import json_text, ordered
 from shared.domain.semver.version import InvalidVersion, parse_tolerant
 
 _SCALARS: Final = {"": "text", "b": "boolean", "i": "integer", "l": "integer"}
@@ -69,7 +69,7 @@ def arranged(value: object, name: str, path: str = "") -> Manifest:
             found = arranged(None, field.type)
         if found is None and (field.is_required or field.type in _ALWAYS):
             found = _zero(field)
-        if field.is_required or not _is_empty(found, field):
+        if field.is_required or (field.type == "j" and field.name in given) or not _is_empty(found, field):
             written[field.name] = found
     return written
 
@@ -82,7 +82,7 @@ def _given(value: Mapping[str, Any], name: str, path: str) -> Manifest:
         field = fields.get(key) or _folded(name).get(key.casefold())
         if field is not None:
             read = _read(value[key], field.type, f"{path}.{key}".lstrip("."))
-            if read is not None or field.type.startswith("*"):
+            if read is not None or field.type.startswith(("*", "j")):
                 stated[field.name] = read
     return stated
 
@@ -92,7 +92,7 @@ def _zero(field: _Field) -> Any:
 
 
 def _is_empty(value: object, field: _Field) -> bool:
-    if field.type.startswith("*") or field.type == "j":
+    if field.type.startswith("*"):
         return value is None
     return value in (None, "", False, [], {}) and field.type not in _structs() and field.type not in _ALWAYS
 
@@ -100,7 +100,7 @@ def _is_empty(value: object, field: _Field) -> bool:
 def _read(value: object, kind: str, path: str) -> Any:  # why: any JSON value
     """A value as its type; None stands for the empty value of any type."""
     if value is None:
-        return _READERS["j"](None, path) if kind == "j" else None
+        return None
     kind = kind.removeprefix("*")
     if kind.startswith("["):
         return _list(value, kind[1:-1], path)
@@ -177,12 +177,12 @@ def _release(value: object, path: str) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def _as_is(value: object, _: str) -> object:
-    return value
+def _any(value: object, _: str) -> object:
+    return ordered(value)
 
 
 _READERS: Final[Mapping[str, Callable[[object, str], object]]] = {
-    "q": _quantity, "t": _time, "x": _int_or_text, "v": _version, "r": _release, "j": _as_is,
+    "q": _quantity, "t": _time, "x": _int_or_text, "v": _version, "r": _release, "j": _any,
 }  # fmt: skip
 
 

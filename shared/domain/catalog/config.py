@@ -11,6 +11,7 @@ from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.blobs import Unreadable
 from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.go import stream as gostream
+from shared.domain.go.encode import ordered
 
 Blob: TypeAlias = Mapping[str, Any]  # why: any JSON values
 """A document as it is written: known fields in a fixed order, empty ones left out."""
@@ -70,13 +71,6 @@ def property_list(values: Iterable[Blob | None]) -> list[Blob]:
     """Properties in the form in which they are written."""
     found = (schemas.PROPERTY.read(one) for one in values)
     return [{"type": one.get("type") or "", "value": ordered(one.get("value"))} for one in found]
-
-
-def ordered(value: Any) -> Any:  # why: any JSON value
-    """A value with its keys sorted, as whatever was read is written."""
-    if value.__class__ is dict:
-        return {key: ordered(value[key]) for key in sorted(value)}
-    return [ordered(one) for one in value] if value.__class__ is list else value
 
 
 def _package(fields: Blob) -> Blob:

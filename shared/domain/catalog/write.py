@@ -7,9 +7,9 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Final
 
-from shared.domain.catalog.config import Blob, Config, ordered
+from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.write_yaml import to_yaml
-from shared.domain.go.encode import indented_json
+from shared.domain.go.encode import indented_json, ordered
 from shared.domain.go.text import quoted
 
 

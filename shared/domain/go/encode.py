@@ -23,6 +23,13 @@ def json_text(value: _Value, *, is_sorted: bool = True, escapes_html: bool = Tru
     return _json(value, is_sorted=is_sorted, escapes_html=escapes_html).decode()
 
 
+def ordered(value: _Value) -> _Value:
+    """A value with the keys of its objects sorted, as Go writes whatever it has read into a map."""
+    if value.__class__ is dict:
+        return {key: ordered(value[key]) for key in sorted(value)}
+    return [ordered(one) for one in value] if value.__class__ is list else value
+
+
 def indented_json(value: Mapping[str, _Value], *, escapes_html: bool = False) -> bytes:
     """A document on several lines, keys in their order, with a line break at the end."""
     content = _json(value, is_sorted=False, escapes_html=escapes_html)

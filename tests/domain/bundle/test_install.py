@@ -154,14 +154,31 @@ def test_resolver_md_10_4_the_version_gets_its_namespace_what_it_replaces_and_it
     assert found["metadata"]["namespace"] == "ns"
     assert found["metadata"]["annotations"] == {"a": "b", "operatorframework.io/properties": annotation}
     assert found["spec"]["replaces"] == "n0"
-    assert found["status"] == {"cleanup": {}}
+    assert found["status"] == {"phase": "x", "cleanup": {}}
     assert "replaces" not in manifest(planned(CSV), "ClusterServiceVersion")["spec"], "even to nothing"
     assert properties_annotation([]) == "{}"
 
 
-def test_a_published_version_of_another_group_is_installed_as_the_one_there_is() -> None:
-    found = planned(CSV | {"apiVersion": "binding.operators.coreos.com/v1alpha1"})
-    assert (found.steps[0].group, found.steps[0].version) == ("operators.coreos.com", "v1alpha1")
+def test_resolver_md_10_4_a_version_keeps_the_group_that_it_states() -> None:
+    stated = "binding.operators.coreos.com/v1alpha1"  # as in published bundles
+    found = planned(a_csv(permissions=[{"serviceAccountName": "sa", "rules": RULES}]) | {"apiVersion": stated})
+    assert (found.steps[0].group, found.steps[0].version) == ("binding.operators.coreos.com", "v1alpha1")
+    assert [owner["apiVersion"] for owner in manifest(found, "Role")["metadata"]["ownerReferences"]] == [stated]
+
+
+def test_resolver_md_10_4_values_of_any_type_are_kept_with_their_keys_sorted() -> None:
+    described = [{"path": "a", "value": {"b": 1, "a": None}}, {"path": "b", "value": None}, {"path": "c"}]
+    csv = CSV | {"spec": CSV["spec"] | {"customresourcedefinitions": {"owned": [{"specDescriptors": described}]}}}
+    written = '"specDescriptors":[{"path":"a","value":{"a":null,"b":1}},{"path":"b","value":null},{"path":"c"}]'
+    assert written in planned(csv).steps[0].manifest
+
+
+def test_fbc_md_17_2_the_last_version_is_that_of_the_last_key() -> None:
+    named = {"manifests/é.yaml": "first", "manifests/a.yaml": "last"}  # a ConfigMap has the key `-.yaml` for the first
+    made = {path: orjson.dumps(CSV | {"metadata": {"name": name}}) for path, name in named.items()}
+    found = install_steps(documents(made, "manifests"), TARGET, "here")
+    assert isinstance(found, Installation)
+    assert listed(found) == [("ClusterServiceVersion", "last")]
 
 
 def test_fbc_md_r410_of_two_versions_the_last_one_is_installed() -> None:
@@ -181,6 +198,9 @@ def test_fbc_md_r410_of_two_versions_the_last_one_is_installed() -> None:
         pytest.param(3, "no csv in bundle: manifests/csv.yaml cannot be read: it holds a number", id="no object"),
         pytest.param({"spec": {}}, "Object 'Kind' is missing", id="fbc.md R205: no kind"),
         pytest.param({"kind": 3}, "its kind is a number", id="a number for a kind"),
+        pytest.param(
+            CSV | {"apiVersion": "a/b/c"}, "its apiVersion is 'a/b/c'", id="fbc.md 17.2: no group and version"
+        ),
         pytest.param(
             {key: CSV[key] for key in CSV if key != "apiVersion"},
             "here: manifests/csv.yaml: bundle CSV test-csv.v1.1.0 missing APIVersion",

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from shared.domain.catalog import schemas, shapes
-from shared.domain.catalog.config import Blob, ordered
+from shared.domain.catalog.config import Blob
 from shared.domain.catalog.meta import Meta, meta_of, refusal
 from shared.domain.catalog.template import basic, substitutes
 from shared.domain.catalog.template.source import TemplateError
 from shared.domain.catalog.write import Form
 from shared.domain.catalog.write_yaml import to_yaml
 from shared.domain.go import stream as gostream
-from shared.domain.go.encode import indented_json
+from shared.domain.go.encode import indented_json, ordered
 
 TYPES: Final = ("basic", "substitutes")
 
