@@ -107,12 +107,19 @@ class StateDirectory:
     def read(self) -> Addresses | None:
         """The addresses of an installation whose supervisor lives, else None."""
         addresses = self._stored()
-        return addresses if addresses and is_alive(addresses.supervisor) else None
+        # The pid of a killed supervisor may be that of another program by now; its lock is not.
+        return addresses if addresses and is_alive(addresses.supervisor) and self._is_claimed() else None
 
     def left_behind(self) -> Addresses | None:
         """The addresses of an installation that did not end by itself: its supervisor was killed. None otherwise."""
-        addresses = self._stored()
-        return None if addresses is None or is_alive(addresses.supervisor) else addresses
+        return None if self.read() else self._stored()
+
+    def _is_claimed(self) -> bool:
+        try:
+            with self.claimed():
+                return False
+        except AlreadyRunningError:
+            return True
 
     def _stored(self) -> Addresses | None:
         try:

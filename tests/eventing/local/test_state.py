@@ -34,31 +34,29 @@ def test_only_the_owner_may_look_into_it(directory: StateDirectory) -> None:
 def test_addresses_are_read_as_they_were_written(directory: StateDirectory) -> None:
     addresses = Addresses(str(directory.root), os.getpid(), redis="unix:///r", processes=(Process("redis", 1),))
     directory.write(addresses)
-    assert directory.read() == addresses
+    with directory.claimed():
+        assert (directory.read(), directory.left_behind()) == (addresses, None)
 
 
-def test_the_addresses_of_a_dead_supervisor_are_none(directory: StateDirectory) -> None:
-    assert directory.read() is None
-    directory.write(Addresses(str(directory.root), a_dead_pid()))
-    assert directory.read() is None
+def test_where_nothing_ever_ran_there_are_no_addresses(directory: StateDirectory) -> None:
+    assert (directory.read(), directory.left_behind()) == (None, None)
 
 
-def test_who_was_killed_leaves_its_addresses(directory: StateDirectory) -> None:
-    assert directory.left_behind() is None
-    killed = Addresses(str(directory.root), a_dead_pid())
+@pytest.mark.parametrize("is_taken", [False, True], ids=["nobody has its pid", "another program has its pid"])
+def test_who_was_killed_leaves_its_addresses(directory: StateDirectory, is_taken: bool) -> None:
+    killed = Addresses(str(directory.root), os.getpid() if is_taken else a_dead_pid())
     directory.write(killed)
-    assert directory.left_behind() == killed
-    directory.write(Addresses(str(directory.root), os.getpid()))
-    assert directory.left_behind() is None
+    assert (directory.read(), directory.left_behind()) == (None, killed)
 
 
 def test_a_kubeconfig_leads_to_its_installation(directory: StateDirectory, tmp_path: Path) -> None:
     elsewhere = tmp_path / "kubeconfig"
-    directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(directory.kubeconfig)))
-    assert directory_of(directory.kubeconfig) == directory
-    assert directory_of(elsewhere) is None
-    directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(elsewhere)))
-    assert directory_of(directory.kubeconfig) is None
+    with directory.claimed():
+        directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(directory.kubeconfig)))
+        assert directory_of(directory.kubeconfig) == directory
+        assert directory_of(elsewhere) is None
+        directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(elsewhere)))
+        assert directory_of(directory.kubeconfig) is None
 
 
 def test_a_port_stays_until_somebody_else_takes_it(directory: StateDirectory) -> None:

@@ -23,10 +23,11 @@ async def a_supervisor(folder: Path) -> AsyncIterator[Supervisor]:
     directory = StateDirectory(folder)
     directory.make()
     supervisor = Supervisor(directory)
-    try:
-        yield supervisor
-    finally:
-        await supervisor.stop()
+    with directory.claimed():
+        try:
+            yield supervisor
+        finally:
+            await supervisor.stop()
 
 
 def a_registry(supervisor: Supervisor) -> Program:
