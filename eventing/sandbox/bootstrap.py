@@ -12,36 +12,16 @@ _ALL: Manifest = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 _CORE = [
-    "configmaps",
-    "endpoints",
-    "persistentvolumeclaims",
-    "pods",
-    "replicationcontrollers",
-    "serviceaccounts",
-    "services",
-]
+    "configmaps", "endpoints", "persistentvolumeclaims", "pods", "replicationcontrollers", "serviceaccounts", "services",
+]  # fmt: skip
 _APPS = [
-    "daemonsets",
-    "deployments",
-    "deployments/scale",
-    "replicasets",
-    "replicasets/scale",
-    "statefulsets",
+    "daemonsets", "deployments", "deployments/scale", "replicasets", "replicasets/scale", "statefulsets",
     "statefulsets/scale",
-]
+]  # fmt: skip
 _DISCOVERY = [
-    "/api",
-    "/api/*",
-    "/apis",
-    "/apis/*",
-    "/healthz",
-    "/livez",
-    "/openapi",
-    "/openapi/*",
-    "/readyz",
-    "/version",
+    "/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version",
     "/version/",
-]
+]  # fmt: skip
 
 
 def _rules(verbs: list[str], extra: list[str]) -> list[Manifest]:

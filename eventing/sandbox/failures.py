@@ -52,9 +52,7 @@ def qualified(plural: str, group: str) -> str:
 
 def not_found(plural: str, group: str, name: str) -> Failure:
     """The object does not exist."""
-    return Failure(
-        404, "NotFound", f'{qualified(plural, group)} "{name}" not found', _details(name, group, plural)
-    )  # fmt: skip
+    return Failure(404, "NotFound", f'{qualified(plural, group)} "{name}" not found', _details(name, group, plural))
 
 
 def no_such_path() -> Failure:

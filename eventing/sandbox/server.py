@@ -107,9 +107,8 @@ class Server:
         if (found := discovery.describe(path, self._world.registry, aggregated=aggregated)) is not None:
             kind = discovery.AGGREGATED if found["kind"] == "APIGroupDiscoveryList" else JSON
             return web.Response(body=orjson.dumps(found), headers={"Content-Type": kind})
-        if (
-            path == openapi.V2
-        ):  # why: kubectl reads it for a List, which v3 does not contain, and accepts a document without types
+        # why: kubectl reads v2 for a List, which v3 does not contain, and accepts a document without types
+        if path == openapi.V2:
             return web.Response(body=b"", headers={"Content-Type": openapi.V2_MEDIA})
         if (document := openapi.describe(path, self._world.registry)) is not None:
             return _json(document)

@@ -11,15 +11,7 @@ import orjson
 from eventing.sandbox import selectors, tables
 from eventing.sandbox.admission import decode, prepare_create, prepare_update
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import (
-    Cause,
-    already_exists,
-    bad_request,
-    expired,
-    invalid,
-    not_allowed,
-    not_found,
-)  # fmt: skip
+from eventing.sandbox.failures import Cause, already_exists, bad_request, expired, invalid, not_allowed, not_found
 from eventing.sandbox.forms import form_of, list_head, render
 from eventing.sandbox.ownership import record_update
 from eventing.sandbox.store import Key, Stored

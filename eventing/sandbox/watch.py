@@ -98,8 +98,7 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
     found = store.list(call.resource.table, call.namespace) if from_start else []
     return Watch(
         call, world, feed, tuple(one for one in found if is_wanted(one.manifest)), form_of(accept), is_wanted,
-        sends_initial and call.has("allowWatchBookmarks"),
-        seconds,
+        sends_initial and call.has("allowWatchBookmarks"), seconds,
     )  # fmt: skip
 
 
