@@ -12,7 +12,8 @@ _ALL: Manifest = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
 _READ = ["get", "list", "watch"]
 _WRITE = ["create", "delete", "deletecollection", "patch", "update"]
 _CORE = [
-    "configmaps", "endpoints", "persistentvolumeclaims", "pods", "replicationcontrollers", "serviceaccounts", "services",
+    "configmaps", "endpoints", "persistentvolumeclaims", "pods", "replicationcontrollers", "serviceaccounts",
+    "services",
 ]  # fmt: skip
 _APPS = [
     "daemonsets", "deployments", "deployments/scale", "replicasets", "replicasets/scale", "statefulsets",
