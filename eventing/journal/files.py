@@ -20,8 +20,16 @@ class JournalFiles:
         folder.mkdir(parents=True, exist_ok=True)
 
     def append(self, entry: bytes) -> None:
-        """Write one packed entry; a file that would grow beyond its bound is rotated first."""
-        line = inflated(entry) + b"\n"
+        """Write one packed entry, or log why not: no run and no event depends on these files."""
+        try:
+            self._write(inflated(entry) + b"\n")
+        except OSError as error:
+            import structlog  # why: it takes 100 ms, and readers of these files need no log
+
+            structlog.get_logger().warning("journal_file_failed", file=str(self._path), error=str(error))
+
+    def _write(self, line: bytes) -> None:
+        """Append a line; a file that would grow beyond its bound is rotated first."""
         if self._path.exists() and self._path.stat().st_size + len(line) > self._max_bytes:
             self._rotate()
         with self._path.open("ab") as file:

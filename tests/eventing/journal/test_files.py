@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from eventing.events import Event
 from eventing.journal import Book, JournalFiles, Recorder, Run, read_files
@@ -38,6 +39,13 @@ def test_the_oldest_entries_are_forgotten(tmp_path: Path) -> None:
     assert read == [f"event-{number}" for number in range(200 - len(read), 200)]
     assert 10 < len(read) < 50
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3_000
+
+
+def test_a_disk_that_takes_nothing_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "watch.jsonl").mkdir()
+    with capture_logs() as said:
+        JournalFiles(tmp_path, "watch").append(an_event(1))
+    assert [(line["event"], line["file"]) for line in said] == [("journal_file_failed", str(tmp_path / "watch.jsonl"))]
 
 
 @pytest.mark.parametrize(
