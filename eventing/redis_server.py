@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,6 +14,8 @@ from pathlib import Path
 
 from redis import Redis
 from redis.exceptions import RedisError
+
+from eventing.local.state import kept_port
 
 MAX_SOCKET_PATH = 107
 """Longest path of a unix socket that Linux accepts, in bytes."""
@@ -83,7 +84,7 @@ def start(state_dir: Path | None = None) -> RedisServer:
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
         url, place = f"unix://{path}", ["--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"]
     else:
-        port = _port(home / "redis.port")
+        port = kept_port(home / "redis.port")
         url, place = f"redis://127.0.0.1:{port}/0", ["--port", str(port), "--bind", "127.0.0.1"]
     keep = ["--appendonly", "yes" if state_dir else "no", "--save", "", "--dir", str(home)]
     log = ["--logfile", str(home / "redis.log"), "--daemonize", "no"]
@@ -134,18 +135,3 @@ def _lock(home: Path) -> int:
             time.sleep(0.02)
         else:
             return lock
-
-
-def _port(note: Path) -> int:
-    """A free loopback port; the previously noted one if it is free, so that a known URL stays valid."""
-    noted = int(note.read_text()) if note.exists() else 0
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", noted))
-        except OSError:
-            note.unlink()
-            return _port(note)
-        port = int(probe.getsockname()[1])
-    note.write_text(str(port))
-    return port

@@ -80,10 +80,7 @@ class StateDirectory:
 
     def port_of(self, program: str) -> int:
         """The port of a program, the same at every start as long as nobody else took it: addresses get stored."""
-        note = self.root / "run" / f"{program}.port"
-        port = free_port(int(note.read_text()) if note.exists() else 0)
-        write_json(note, port)
-        return port
+        return kept_port(self.root / "run" / f"{program}.port")
 
     def make(self) -> None:
         """Create the directories, readable by the owner only."""
@@ -141,6 +138,13 @@ def directory_of(kubeconfig: Path) -> StateDirectory | None:
         if addresses and Path(addresses.kubeconfig).resolve() == kubeconfig.resolve():
             return directory
     return None
+
+
+def kept_port(note: Path) -> int:
+    """A free port of loopback: the one that was noted if possible, so that an address stays valid."""
+    port = free_port(int(note.read_text()) if note.exists() else 0)
+    write_json(note, port)
+    return port
 
 
 def free_port(wanted: int = 0) -> int:
