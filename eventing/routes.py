@@ -181,6 +181,7 @@ ROUTES: tuple[Route, ...] = (
     Route(CSV, "cluster_service_version/sync_operator_condition", itself, phase("", *BEFORE_AND_AFTER_INSTALLING)),
     Route(CSV, "cluster_service_version/copy_csvs", itself, original, "bulk"),
     Route(CSV, "cluster_service_version/copy_csv", itself, a_copy, "bulk"),
+    Route(CSV, "cluster_service_version/copy_csv", itself, both(gone, original), "bulk"),
     Route(names.COPY_DUE, "cluster_service_version/copy_csvs", itself, always, "bulk"),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/check_requirements", itself, always),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/probe_operator", itself, always),

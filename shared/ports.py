@@ -39,6 +39,10 @@ class Copies(Protocol):
         """
         ...
 
+    def others(self, namespace: str, name: str) -> frozenset[str]:
+        """Namespaces with a ClusterServiceVersion of that name that is no copy of the one in `namespace`."""
+        ...
+
 
 class Inventory(Protocol):
     """The objects that exist, without their content."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from eventing.effects import Api
 from shared import names
-from shared.api.manifest import name_of, version_of
+from shared.api.manifest import labels_of, name_of, namespace_of, version_of
 from shared.domain.groups.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
 from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal
@@ -44,6 +44,12 @@ class ListedCopies:
         """The copies of the originals in a namespace; with `name`, only the copies of that one."""
         found = self.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: namespace})
         return tuple(Copy.of(manifest) for manifest in found if name in ("", name_of(manifest)))
+
+    def others(self, namespace: str, name: str) -> frozenset[str]:
+        """Namespaces with a version of that name that is no copy of the one in `namespace`."""
+        named = (manifest for manifest in self.cluster.list(CLUSTER_SERVICE_VERSION) if name_of(manifest) == name)
+        strange = (manifest for manifest in named if labels_of(manifest).get(names.COPIED_FROM) != namespace)
+        return frozenset(map(namespace_of, strange)) - {namespace}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Keep the copies of a ClusterServiceVersion in the namespaces of its group.
 
-Reads:  the version, its group, the OLMConfig, the Namespaces, the copies made from its namespace.
+Reads:  the version, its group, the OLMConfig, the Namespaces, the copies made from its namespace, other versions of its
+        name: a new copy must not be written over one of them.
 Writes: creates, refreshes and deletes copies; an Event when copying is disabled. Rings the group, for roles in new
         target namespaces, and the OLMConfig, for its condition.
 """
@@ -42,6 +43,8 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
     namespaces = cluster.list(NAMESPACE) if copies.reaches_out(group) else ()
     places = copies.places(csv, group, namespaces, only=only)
     work = copying.work(csv, group, places, made.made_from(ref.namespace, ref.name), now=clock.now())
+    if work.to_create:
+        work = work.besides(made.others(ref.namespace, ref.name))
     writes: list[Write] = [*_deletions(work.to_delete), *_copying(csv, work, attempt)]
     if config:
         disabled = group.is_global and only is not None
@@ -49,7 +52,7 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
     emits = [Emit(names.GRANT_DUE, OPERATOR_GROUP.ref(group.name, group.namespace))] if work.to_create else []
     emits += [Emit(names.DEPENDENT_RANG, copying.CONFIG)] if config and writes else []
     again_in = work.waits_until - clock.now() if work.waits_until else RETRY if attempt.failure else None
-    return Outcome(tuple(writes), tuple(emits), again_in, verdict=f"copies belong into {len(places.wanted)} namespaces")
+    return Outcome(tuple(writes), tuple(emits), again_in, copying.spoken(places, work))
 
 
 def _deletions(present: Iterable[copies.Copy]) -> Iterator[Write]:
@@ -62,7 +65,7 @@ def _copying(csv: Manifest, work: copying.Work, attempt: Attempt) -> Iterator[Wr
     for namespace in copying.in_turn(sorted({*work.to_create, *present}), turn=attempt.number - 1, behind=refused):
         copy = present.get(namespace)
         if copy is None:
-            yield Create(copies.copy_of(csv, namespace))
+            yield Create(copies.copy_of(csv, namespace), must_be_new=True)
         elif copy.look.content != look.content:
             yield Replace(copies.replacement(csv, copy))
         if copy is None or copy.look.state != look.state:

@@ -112,8 +112,9 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
         pytest.param(
             CSV.ref("a", "ns"), "delete", {"copied": "false"},
             {
-                "cluster_service_version/copy_csvs", "cluster_service_version/replace_operator",
-                "operator_group/update_provided_apis", "platform/ring_subscriptions",
+                "cluster_service_version/copy_csv", "cluster_service_version/copy_csvs",
+                "cluster_service_version/replace_operator", "operator_group/update_provided_apis",
+                "platform/ring_subscriptions",
             },
             id="csv.md 1.4 and 3.5: a deleted CSV concerns its copies, its group, its successor",
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.api.manifest import labels_of, name_of
+from shared.api.manifest import labels_of, name_of, namespace_of
 from shared.domain.groups.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
@@ -18,3 +18,8 @@ class FakeCopies:
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
         copies = self._cluster.list(CLUSTER_SERVICE_VERSION, labels={COPIED_FROM: namespace} if namespace else None)
         return tuple(Copy.of(copy) for copy in copies if name in ("", name_of(copy)) and COPIED_FROM in labels_of(copy))
+
+    def others(self, namespace: str, name: str) -> frozenset[str]:
+        named = (csv for csv in self._cluster.list(CLUSTER_SERVICE_VERSION) if name_of(csv) == name)
+        strange = (csv for csv in named if labels_of(csv).get(COPIED_FROM) != namespace)
+        return frozenset(map(namespace_of, strange)) - {namespace}

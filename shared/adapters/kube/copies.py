@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shared.adapters.kube.client import KubeClient
+from shared.adapters.kube.inventory import METADATA
 from shared.adapters.kube.listing import items, unexpired
 from shared.adapters.kube.paths import path_of
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, namespace_of
 from shared.domain.groups.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
@@ -29,6 +30,15 @@ class KubeCopies:
             query["fieldSelector"] = f"metadata.name={name}"
         found = unexpired(lambda: map(Copy.of, items(self._page, query)))
         return tuple(sorted(found, key=lambda copy: (copy.namespace, copy.name)))
+
+    def others(self, namespace: str, name: str) -> frozenset[str]:
+        """Namespaces with a ClusterServiceVersion of that name that is no copy of the one in `namespace`."""
+        query = {"labelSelector": f"{COPIED_FROM}!={namespace}", "fieldSelector": f"metadata.name={name}"}
+        found = unexpired(lambda: items(self._names, query))
+        return frozenset(map(namespace_of, found)) - {namespace}
+
+    def _names(self, query: Mapping[str, str]) -> Manifest:
+        return self._client.request("GET", path_of(CLUSTER_SERVICE_VERSION), query=query, accept=METADATA)
 
     def _page(self, query: Mapping[str, str]) -> Manifest:
         return self._client.request("GET", path_of(CLUSTER_SERVICE_VERSION), query=query)

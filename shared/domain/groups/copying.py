@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from shared.api.manifest import Manifest, ReadOnly, name_of, timestamp
@@ -39,6 +39,13 @@ class Work:
     to_refresh: tuple[Copy, ...] = ()
     waits_until: datetime | None = None
     """The time at which the phase has lasted long enough for the copies that were left out."""
+    taken: tuple[str, ...] = ()
+    """Namespaces that get no copy, because another ClusterServiceVersion has the name."""
+
+    def besides(self, taken: Collection[str]) -> Work:
+        """The same work without new copies where the name is taken."""
+        free = tuple(name for name in self.to_create if name not in taken)
+        return replace(self, to_create=free, taken=tuple(name for name in self.to_create if name in taken))
 
 
 def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy], *, now: datetime) -> Work:
@@ -58,6 +65,12 @@ def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy
         to_refresh=() if is_early else to_refresh,
         waits_until=begins if is_early and (to_create or to_refresh) else None,
     )
+
+
+def spoken(where: Places, work: Work) -> str:
+    """The verdict in one sentence."""
+    besides = f"; another version has the name in {', '.join(work.taken)}" if work.taken else ""
+    return f"copies belong into {len(where.wanted)} namespaces{besides}"
 
 
 def in_turn(namespaces: Sequence[str], *, turn: int, behind: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ class PagedServer:
         self._pages = list(pages)
         self.asked: list[Mapping[str, str]] = []
 
-    def request(self, verb: str, path: str, *, query: Mapping[str, str]) -> dict[str, Any]:
+    def request(self, verb: str, path: str, *, query: Mapping[str, str], accept: str = "") -> dict[str, Any]:
         assert (verb, path) == ("GET", PATH)
         self.asked.append(query)
         page = self._pages.pop(0)
@@ -49,6 +49,13 @@ def test_the_copies_of_one_version_are_picked_by_the_server() -> None:
 
     assert read(server, "op") == ["a"]
     assert server.asked[0]["fieldSelector"] == "metadata.name=op"
+
+
+def test_versions_of_the_same_name_elsewhere_are_told_apart_by_the_server() -> None:
+    server = PagedServer(["a", "ns"])
+
+    assert KubeCopies(cast("KubeClient", server)).others("ns", "op") == {"a"}
+    assert server.asked == [{"labelSelector": "olm.copiedFrom!=ns", "fieldSelector": "metadata.name=op"}]
 
 
 def test_the_copies_of_all_originals() -> None:

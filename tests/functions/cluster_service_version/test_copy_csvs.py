@@ -63,6 +63,22 @@ def test_where_copies_are_made(group: dict[str, Any], namespaces: list[str]) -> 
     assert outcome.emits == ((GRANT_DUE,) if namespaces else ())
 
 
+def test_a_version_that_is_no_copy_of_it_is_not_touched() -> None:
+    """csv.md 10.2: somebody else installed a version of the same name there."""
+    group, theirs = a_group(namespace="b", targets=["b"]), a_csv(namespace="b", status=STATUS)
+
+    outcome = run(GLOBAL, original(), group, theirs, *NAMESPACES)
+
+    assert made_in(outcome) == ["a", "c"]
+    assert all(write.ref.namespace != "b" for write in outcome.writes if isinstance(write, SetStatus | Delete))
+    assert outcome.verdict == "copies belong into 3 namespaces; another version has the name in b"
+
+
+def test_a_version_that_appears_meanwhile_is_looked_at_again() -> None:
+    """Its status would else be replaced by that of a copy."""
+    assert all(write.must_be_new for write in run(GLOBAL, original(), *NAMESPACES).writes if isinstance(write, Create))
+
+
 def test_what_a_copy_looks_like() -> None:
     """csv.md 10.2, 18.5 row 127, 18.6 row 135."""
     csv = original(
@@ -83,7 +99,8 @@ def test_what_a_copy_looks_like() -> None:
                 "annotations": {"note": "x", "olm.operatorGroup": "g", "olm.operatorNamespace": "ns"},
             },
             "spec": csv["spec"],
-        }
+        },
+        must_be_new=True,
     )
     message = "The operator is running in ns but is managing this namespace"
     assert status == SetStatus(
