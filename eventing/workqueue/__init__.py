@@ -80,12 +80,9 @@ to skip over the rest).
 from eventing.workqueue.client import UNREACHABLE, Client, connect
 from eventing.workqueue.listing import listed
 from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, State
-from eventing.workqueue.work_queue import JOURNAL, JOURNAL_LENGTH, RECORD, WorkQueue
+from eventing.workqueue.work_queue import WorkQueue
 
 __all__ = [
-    "JOURNAL",
-    "JOURNAL_LENGTH",
-    "RECORD",
     "UNREACHABLE",
     "Added",
     "Claim",

@@ -21,9 +21,7 @@ from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, entry_of
 from shared.config import Settings
 
 JOURNAL = "olmf:journal"
-"""The stream of journal entries."""
-RECORD = "run"
-"""The field of a stream entry that holds the record of a run."""
+"""The stream of journal entries: `finish.lua` puts the record of a run into their field `run`."""
 JOURNAL_LENGTH = 100_000
 """Maximum number of entries in the stream; `eventing/journal` limits it in bytes."""
 RENEWED_LEASE_SECONDS = 10

@@ -13,7 +13,6 @@ from eventing.journal.records import pack
 from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.workqueue import WorkQueue, connect
-from eventing.workqueue.work_queue import JOURNAL, RECORD
 from shared import names
 from shared.config import Settings
 from shared.kinds import CONFIG_MAP
@@ -34,10 +33,6 @@ def an_event(version: str = "7", *, verb: str = "update", name: str = "one") -> 
 
 def a_run(run_id: str = "run-1", text: str = "") -> bytes:
     return pack(Recorded(Run(run_id, "demo/step", str(ONE), 0, 1.0, "0", message=text)))
-
-
-def test_the_queue_writes_where_the_journal_reads() -> None:
-    assert (JOURNAL, RECORD) == (STREAM, RUN)
 
 
 def test_an_event_is_read_as_it_was_seen(client: Redis) -> None:
