@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shared import names
-from shared.api.manifest import labels_of, name_of
+from shared.api.manifest import labels_of, name_of, uid_of
 from shared.kinds import (
     CATALOG_SOURCE,
     CLUSTER_ROLE,
@@ -189,6 +189,25 @@ def test_a_global_operator_is_copied_to_other_namespaces(installation: Installat
     installation.cluster.delete(SUBSCRIPTION.ref("tide", namespace))
     installation.cluster.delete(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace))
     installation.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", f"{namespace}-b"))
+
+
+def test_a_global_operator_leaves_a_version_of_its_name_alone(installation: Installation, namespace: str) -> None:
+    """csv.md 10.2: where somebody installed the same version, there is no copy, until theirs is gone."""
+    installation.apply(a_namespace(f"{namespace}-b"))
+    subscribe(installation, namespace, "tide")
+    theirs = installation.until_phase("tide.v1.0.0", namespace)
+    installation.apply(an_operator_group(f"{namespace}-b"), a_subscription("tide", f"{namespace}-b"))
+    installation.until_phase("tide.v1.0.0", f"{namespace}-b")
+    installation.until_phase("tide.v1.0.0", "default")
+    ref = CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace)
+    now = installation.until_phase("tide.v1.0.0", namespace)
+    assert (uid_of(now), now["status"]["reason"]) == (uid_of(theirs), "InstallSucceeded")
+    installation.cluster.delete(SUBSCRIPTION.ref("tide", namespace))
+    installation.cluster.delete(ref)
+    installation.until(ref, lambda each: each["status"].get("reason") == "Copied", "a copy in its place")
+    installation.cluster.delete(SUBSCRIPTION.ref("tide", f"{namespace}-b"))
+    installation.cluster.delete(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", f"{namespace}-b"))
+    installation.until_gone(ref)
 
 
 def test_a_deleted_deployment_comes_back(installation: Installation, namespace: str) -> None:
