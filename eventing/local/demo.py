@@ -61,12 +61,12 @@ def _play(directory: StateDirectory, bundles: Path, interrupt: Interrupt) -> Non
     publish(bundles, *FIRST)
     started = time.monotonic()
     words = ("up", "--state", str(directory.root), "--bundles", str(bundles))
-    start_detached(directory, words, interrupt, tied=True)
-    try:
-        _perform(directory, bundles, time.monotonic() - started, interrupt)
-        interrupt.check()
-    finally:
-        stop(directory)
+    with start_detached(directory, words, interrupt, tied=True):
+        try:
+            _perform(directory, bundles, time.monotonic() - started, interrupt)
+            interrupt.check()
+        finally:
+            stop(directory)
 
 
 def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, interrupt: Interrupt) -> None:
