@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared import names
+from shared.api.manifest import labels_of, metadata
 from shared.domain.groups import copies
 from shared.domain.groups.group import Group
+from shared.domain.lifecycle import retirement
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
+
+_NOT_OURS = (
+    f"counts as a copy, and is not installed, because its annotation {names.OPERATOR_NAMESPACE} names another "
+    "namespace or its status says Copied: delete it, and create it again without that annotation and without status"
+)
 
 
 def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
@@ -24,10 +31,14 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
         return Outcome(emits=tuple(_originals(ref, cluster)), verdict="the copy is gone")
     if not is_copied(found):
         return NOTHING
+    if retirement.is_deleted(found):  # an original that somebody labelled as a copy still has its finalizer
+        return Outcome(emits=(Emit(names.REQUIREMENT_CHANGED, ref),) if metadata(found).get("finalizers") else ())
     copy = copies.Copy.of(found)
     if copies.is_hidden(found):
         label = {"metadata": {"labels": {names.COPIED_FROM: copy.home}}}
         return Outcome((Merge(ref, label),), verdict="its label was edited")
+    if names.COPIED_FROM not in labels_of(found):
+        return Outcome(verdict=_NOT_OURS)
     parent = cluster.get(CLUSTER_SERVICE_VERSION.ref(ref.name, copy.home)) if copy.home else None
     if reason := copies.dangling(copy, parent):
         return Outcome((Delete(ref, copy.uid),), verdict=f"deleted: {reason}")

@@ -25,11 +25,9 @@ def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     if csv is None:
         waiting = retirement.left_behind(ref, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))
         return Outcome(emits=tuple(Emit(names.REQUIREMENT_CHANGED, other) for other in waiting))
-    if is_copied(csv):
-        return NOTHING
     if retirement.is_deleted(csv):
         return _cleaned(ref, csv, cluster)
-    if phase_of(csv) not in ("Replacing", "Deleting"):
+    if is_copied(csv) or phase_of(csv) not in ("Replacing", "Deleting"):
         return NOTHING
     status = status_of(csv, clock.now())
     verdict = retirement.finish(csv, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace), status)

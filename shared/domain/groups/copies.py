@@ -90,7 +90,8 @@ class Copy:
 def is_hidden(copy: ReadOnly) -> bool:
     """Whether somebody changed the label of a copy that we made, so that no list of the copies contains it."""
     home = annotations_of(copy).get(names.OPERATOR_NAMESPACE)
-    return reason_of(copy) == "Copied" and bool(home) and labels_of(copy).get(names.COPIED_FROM) != home
+    is_ours = reason_of(copy) == "Copied" and home not in (None, "", namespace_of(copy))
+    return is_ours and labels_of(copy).get(names.COPIED_FROM) != home
 
 
 def wanted_look(original: ReadOnly) -> Look:

@@ -90,6 +90,44 @@ def test_a_copy_whose_label_was_edited_is_labelled_again(labels: dict[str, str])
     assert run(copy).writes == (Merge(REF, {"metadata": {"labels": {"olm.copiedFrom": "ns"}}}),)
 
 
+@pytest.mark.parametrize(
+    ("finalizers", "emits"),
+    [
+        pytest.param([], (), id="csv.md 10.2: a copy has no finalizer"),
+        pytest.param(
+            ["operators.coreos.com/csv-cleanup"],
+            (Emit(names.REQUIREMENT_CHANGED, REF),),
+            id="csv.md 3.1: an original that was labelled as a copy has one, and must not wait for ever",
+        ),
+    ],
+)
+def test_a_copy_that_is_being_deleted(finalizers: list[str], emits: tuple[Emit, ...]) -> None:
+    copy = a_copy(a_csv(member_of=GROUP))
+    copy["metadata"] |= {"deletionTimestamp": "2025-01-02T00:00:00Z", "finalizers": finalizers}
+
+    assert run(copy) == Outcome(emits=emits)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param(
+            a_csv(namespace="a", annotations={"olm.operatorNamespace": "ns"}),
+            id="csv.md 2.4: it was exported from another namespace",
+        ),
+        pytest.param(
+            a_csv(namespace="a", annotations={"olm.operatorNamespace": "a"}, reason="Copied"),
+            id="csv.md 2.4: its status says that it is a copy",
+        ),
+    ],
+)
+def test_what_only_looks_like_a_copy_is_left_alone_and_told(odd: dict[str, Any]) -> None:
+    outcome = run(odd)
+
+    assert (outcome.writes, outcome.emits) == ((), ())
+    assert outcome.verdict.startswith("counts as a copy, and is not installed")
+
+
 def test_an_original_is_none_of_its_business() -> None:
     assert run(a_csv(namespace="a")) == NOTHING
 

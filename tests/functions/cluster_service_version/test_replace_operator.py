@@ -73,6 +73,13 @@ def test_deletion_takes_the_cluster_roles_then_the_finalizer_csv_md_3_1_2() -> N
     assert patch == Merge(REF, {"metadata": {"finalizers": ["theirs"]}}, "1")
 
 
+def test_deletion_of_what_was_labelled_as_a_copy_removes_the_finalizer_csv_md_3_1_2() -> None:
+    world = World(
+        [a_csv(meta={"deletionTimestamp": "x", "finalizers": [CSV_CLEANUP], "labels": {"olm.copiedFrom": "x"}})]
+    )
+    assert world.step("replace").writes == (Merge(REF, {"metadata": {"finalizers": []}}, "1"),)
+
+
 def test_deletion_needs_no_group_csv_md_3_1_2() -> None:
     world = World([a_csv(meta={"deletionTimestamp": "x"})])
     world.run("replace")
