@@ -8,7 +8,7 @@ from __future__ import annotations
 from shared.adapters.kube.cached import CachedClient, Changes, Told, weight
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
-from shared.adapters.kube.connection import Connection, ConnectionSettingError, connect
+from shared.adapters.kube.connection import Connection, ConnectionSettingError, Context, connect, context_of
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import KubeInventory
 from shared.adapters.kube.paths import path_of
@@ -19,11 +19,13 @@ __all__ = [
     "Changes",
     "Connection",
     "ConnectionSettingError",
+    "Context",
     "KubeClient",
     "KubeInventory",
     "SystemClock",
     "Told",
     "connect",
+    "context_of",
     "path_of",
     "weight",
 ]

@@ -57,6 +57,38 @@ class Connection:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the current context of a kubeconfig says, without connecting."""
+
+    server: str
+    authority: bytes = b""
+    """The certificates of the cluster, in PEM; empty when the kubeconfig names none, or is several files."""
+    namespace: str = ""
+
+    def is_same_cluster(self, other: Context) -> bool:
+        """The same address, and no other authority."""
+        authorities = {self.authority, other.authority} - {b""}
+        return self.server == other.server and len(authorities) < 2
+
+
+def context_of(kubeconfig: str) -> Context:
+    """The current context of a kubeconfig. ConnectionSettingError as in `connect`."""
+    if os.pathsep in kubeconfig:
+        from kubernetes.config import list_kube_config_contexts
+
+        server = _by_library(kubeconfig).server
+        _, current = list_kube_config_contexts(kubeconfig)
+        return Context(server, namespace=current["context"].get("namespace") or "")
+    path = Path(kubeconfig).expanduser()
+    try:
+        context, cluster, _ = _chosen(yaml.safe_load(path.read_text()))
+        authority = _content(cluster, "certificate-authority", path.parent)
+    except (OSError, yaml.YAMLError, binascii.Error, ConnectionSettingError) as error:
+        raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
+    return Context(str(cluster.get("server")).rstrip("/"), authority, context.get("namespace") or "")
+
+
 def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Connection:
     """The connection that a kubeconfig file describes; empty: the service account of this pod."""
     if not kubeconfig:
@@ -66,7 +98,7 @@ def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Co
     path = Path(kubeconfig).expanduser()
     try:
         config = yaml.safe_load(path.read_text())
-        cluster, user = _chosen(config)
+        _, cluster, user = _chosen(config)
     except (OSError, yaml.YAMLError, ConnectionSettingError) as error:
         raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
     if set(user) - _PLAIN:
@@ -77,12 +109,15 @@ def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Co
         raise ConnectionSettingError(f"kubeconfig {path}: {type(error).__name__} {error}") from error
 
 
-def _chosen(config: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _chosen(config: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]]:
+    """The current context, its cluster and its user."""
     if not isinstance(config, dict):
         raise ConnectionSettingError("not a mapping")
-    context = _named(config, "contexts", "context", config.get("current-context"))
+    if not config.get("current-context"):
+        raise ConnectionSettingError("no current-context; choose one with `kubectl config use-context NAME`")
+    context = _named(config, "contexts", "context", config["current-context"])
     user = _named(config, "users", "user", context["user"]) if context.get("user") else {}
-    return _named(config, "clusters", "cluster", context.get("cluster")), user
+    return context, _named(config, "clusters", "cluster", context.get("cluster")), user
 
 
 def _named(config: Mapping[str, Any], section: str, key: str, name: object) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from shared.adapters.kube import Connection, ConnectionSettingError, connect
+from shared.adapters.kube import Connection, ConnectionSettingError, Context, connect, context_of
 
 
 def a_kubeconfig(folder: Path, *, cluster: Any = None, user: Any = None, **changed: Any) -> str:
@@ -74,6 +74,7 @@ def test_a_client_certificate_must_fit_its_key(tmp_path: Path) -> None:
     ("changed", "want"),
     [
         pytest.param({"current-context": "other"}, "contexts has no entry 'other'", id="a context that is not there"),
+        pytest.param({"current-context": ""}, "no current-context; choose one with `kubectl ", id="no context in use"),
         pytest.param({"clusters": []}, "clusters has no entry 'c'", id="a cluster that is not there"),
         pytest.param({"user": {"client-certificate": "none"}}, "No such file", id="a certificate that is not there"),
         pytest.param({"cluster": {"certificate-authority-data": "*"}}, "Error", id="an authority that is no base64"),
@@ -85,6 +86,31 @@ def test_a_bad_file_is_named_with_its_defect(tmp_path: Path, changed: Any, want:
         connect(path)
     assert str(caught.value).startswith(f"kubeconfig {path}: ")
     assert want in str(caught.value)
+
+
+def test_a_context_names_its_cluster_and_namespace(tmp_path: Path) -> None:
+    context = {"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "team-a"}}
+    (tmp_path / "ca.crt").write_text("PEM")
+    path = a_kubeconfig(tmp_path, cluster={"certificate-authority": "ca.crt"}, contexts=[context])
+    assert context_of(path) == Context("https://api.example:6443", b"PEM", "team-a")
+    (tmp_path / "second").write_text("{}")
+    path = a_kubeconfig(tmp_path, contexts=[context])
+    assert context_of(f"{path}:{tmp_path / 'second'}").namespace == "team-a", "of several files, too"
+    with pytest.raises(ConnectionSettingError, match=f"kubeconfig {tmp_path / 'none'}: "):
+        context_of(str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        pytest.param(Context("https://a", b"one", "elsewhere"), True, id="another namespace"),
+        pytest.param(Context("https://a"), True, id="an authority that is not known"),
+        pytest.param(Context("https://a", b"two"), False, id="another authority at the same address"),
+        pytest.param(Context("https://b", b"one"), False, id="another address"),
+    ],
+)
+def test_contexts_of_one_cluster(other: Context, is_same: bool) -> None:
+    assert Context("https://a", b"one").is_same_cluster(other) is is_same
 
 
 def test_no_cluster_at_all_says_what_to_do() -> None:
