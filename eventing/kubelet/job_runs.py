@@ -116,21 +116,27 @@ class JobRuns:
         return jobs.failed(progress, "BackoffLimitExceeded", _now())
 
     async def _attempt(self, task: Task, progress: Progress) -> int:
-        self._folder.mkdir(mode=0o700, exist_ok=True)  # why: temporary folders that are idle for days get tidied away
-        place = Path(tempfile.mkdtemp(dir=self._folder))
-        output = place / "log"
-        environ = {**self._environ, **task.environ}
+        """Run the program once; its exit code. What this machine lacks counts as a failure of the program."""
         try:
+            code = await self._program(task, progress)
+        except OSError as error:
+            code, progress.last_words = 1, str(error)
+        if code:
+            log.warning("job_attempt_failed", job=str(task.ref), code=code, output=progress.last_words)
+        return code
+
+    async def _program(self, task: Task, progress: Progress) -> int:
+        self._folder.mkdir(mode=0o700, exist_ok=True)  # why: temporary folders that are idle for days get tidied away
+        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as folder:
+            place = Path(folder)
+            environ = {**self._environ, **task.environ}
             if task.secrets:
                 environ[VOLUMES] = str(place)
                 await self._insist(lambda: mount_secrets(self._cluster, task, place), task.ref)
-            code = await self._launcher.run(place.name, task.arguments, environ, output)
+            code = await self._launcher.run(place.name, task.arguments, environ, place / "log")
             if code:
-                progress.last_words = _end_of(output)
-                log.warning("job_attempt_failed", job=str(task.ref), code=code, output=progress.last_words)
+                progress.last_words = _end_of(place / "log")
             return code
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
 
     async def _write(self, task: Task, status: Manifest) -> None:
         # why: the uid, lest the status of a deleted Job land on its namesake

@@ -126,17 +126,37 @@ async def test_a_job_waits_for_an_api_server_that_does_not_answer(tmp_path: Path
     pod["volumes"] = [{"name": "pull", "secret": {"secretName": "absent"}}]
     pod["containers"][0]["volumeMounts"] = [{"name": "pull", "mountPath": "/pull"}]
     with running_sandbox(tmp_path) as kubeconfig:
-        cluster, launcher = Away(connect(str(kubeconfig))), Launcher("eventing.cli.main")
-        runs = JobRuns(cluster, launcher, kubeconfig="", at_once=1)
-        try:
+        cluster = Away(connect(str(kubeconfig)))
+        async with job_runs(cluster) as runs:
             runs.saw(cluster.create(job))
             found = await until(cluster, Ref.of(job), lambda seen: bool(conditions(seen)))
-        finally:
-            await runs.close()
-            await launcher.close()
-            cluster.close()
     assert not cluster.is_away
     assert "Complete" in conditions(found)
+
+
+async def test_a_job_fails_where_the_machine_has_no_place_for_it(tmp_path: Path) -> None:
+    job = a_job("one", "--version", backoffLimit=0)
+    with running_sandbox(tmp_path) as kubeconfig:
+        cluster = KubeClient(connect(str(kubeconfig)))
+        async with job_runs(cluster) as runs:
+            runs._folder.rmdir()
+            runs._folder.touch()
+            runs.saw(cluster.create(job))
+            found = await until(cluster, Ref.of(job), lambda seen: bool(conditions(seen)))
+            runs._folder.unlink()
+    assert "File exists" in conditions(found)["Failed"][1]
+
+
+@asynccontextmanager
+async def job_runs(cluster: KubeClient) -> AsyncIterator[JobRuns]:
+    launcher = Launcher("eventing.cli.main")
+    runs = JobRuns(cluster, launcher, kubeconfig="", at_once=1)
+    try:
+        yield runs
+    finally:
+        await runs.close()
+        await launcher.close()
+        cluster.close()
 
 
 @pytest.mark.parametrize("is_deleted", [True, False], ids=["the Job is deleted", "the stand-in ends"])
