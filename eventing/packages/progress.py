@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.lifecycle.preparation import NOT_YET
+from shared.domain.lifecycle.unsupported import NOT_YET
 from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.subscription import health
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_PENDING
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_PENDING, STRANDED
 
 TROUBLES = (
     "InstalledCSVMissing",
@@ -18,6 +18,7 @@ TROUBLES = (
     "InstallPlanFailed",
     "InstallPlanMissing",
     "InstallPlanPending",
+    STRANDED,
     "CatalogSourcesUnhealthy",
     "BundleUnpacking",
 )
@@ -42,6 +43,8 @@ class Standing:
     """The version that a hold keeps, and why."""
     pinned: str = ""
     """The wish for a version, and what is newer."""
+    stranded: str = ""
+    """Why the channel leads nowhere from what is installed."""
     plan: str = ""
     """The InstallPlan that waits for approval."""
     reason: str = field(default="", compare=False)
@@ -78,6 +81,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
         says="; ".join(filter(None, (hold and f"held: {hold}", pinned, news, _left_behind(kept)))),
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
         pinned=pinned,
+        stranded=str(said.get(STRANDED, {}).get("message") or ""),
         plan=plan,
         reason=str(cause.get("reason") or ""),
         since=str(cause.get("lastTransitionTime") or "").replace("Z", "+00:00"),

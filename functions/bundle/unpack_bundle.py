@@ -16,6 +16,7 @@ from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import look as look_around
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.unpack import verdict as verdicts
+from shared.domain.unpack.content import Promise
 from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.report import summarise
@@ -38,7 +39,7 @@ def unpack_bundle(
     found: dict[str, Verdict] = {}
     writes: list[Write] = []
     for chosen in resolution.chosen:
-        wanted = Unpacking.of(chosen, policy.unpack_image, limits)
+        wanted = Unpacking.of(chosen, Promise.of(chosen, scene.subscriptions), policy.unpack_image, limits)
         config_map = cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace))
         verdict = verdicts.known(wanted, config_map)
         if verdict is None and policy.unpack == "direct":

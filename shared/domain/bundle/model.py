@@ -21,7 +21,7 @@ Files: TypeAlias = Mapping[str, bytes]
 class BadBundle:
     """Why a bundle cannot be used, as a sentence."""
 
-    reason: Literal["Empty", "Malformed", "NoClusterServiceVersion", "TooLarge"]
+    reason: Literal["Empty", "Malformed", "NoClusterServiceVersion", "TooLarge", "Unsupported"]
     message: str
     cause: str = ""
     """The same in the words of `opm`, where it has words for it."""

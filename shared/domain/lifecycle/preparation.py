@@ -17,6 +17,7 @@ from shared.domain.lifecycle.requirements import (
     malformed_definition,
     owned_definitions,
 )
+from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.lifecycle.upgrade_gate import refusal
 from shared.domain.lifecycle.verdict import Verdict
 from shared.kinds import Ref
@@ -147,7 +148,7 @@ def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
 
 
 def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:
-    if message := _unsupported(csv):
+    if message := unsupported(csv) or _malformed(csv):
         return Verdict(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
@@ -173,19 +174,7 @@ def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None)
     return Verdict(status.to("InstallReady", "AllRequirementsMet", message), message)
 
 
-NOT_YET = " not supported yet: "
-"""Part of every message about an unsupported part of a version, which waits until an edit removes that part."""
-
-
-def _unsupported(csv: ReadOnly) -> str:
-    """The unsupported parts of the version (webhooks, APIServices); empty when all of it is supported."""
-    spec = csv.get("spec") or {}
-    if webhooks := [str(item.get("generateName")) for item in spec.get("webhookdefinitions") or ()]:
-        return f"webhooks are{NOT_YET}{', '.join(webhooks)}"
-    services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
-    if services:
-        listed = ", ".join(f"{item.get('version')}.{item.get('group')}" for item in services)
-        return f"aggregated APIs are{NOT_YET}{listed}"
+def _malformed(csv: ReadOnly) -> str:
     malformed = malformed_definition(csv)
     return f"error parsing crd name: {malformed}" if malformed else ""
 

@@ -10,7 +10,7 @@ from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan.compose import Draft
 from shared.domain.resolver.model import Chosen, Component
-from shared.domain.unpack.content import bundle_in
+from shared.domain.unpack.content import Promise, bundle_in
 from shared.kinds import Ref
 
 Get = Callable[[Ref], Manifest | None]
@@ -20,17 +20,17 @@ Get = Callable[[Ref], Manifest | None]
 def drafts(components: Iterable[Component], subscriptions: Sequence[ReadOnly], get: Get) -> Iterator[Draft]:
     """The draft of each component, without its generation; none when a bundle is missing or nothing was chosen."""
     for component in components:
-        if bundles := _bundles(component, get):
+        if bundles := _bundles(component, subscriptions, get):
             owners = [one for one in subscriptions if name_of(one) in component.subscribers]
             yield Draft(owners, bundles, component.is_manual, 0)
 
 
-def _bundles(component: Component, get: Get) -> list[tuple[Chosen, UnpackedBundle]]:
+def _bundles(component: Component, subscriptions: Sequence[ReadOnly], get: Get) -> list[tuple[Chosen, UnpackedBundle]]:
     """The chosen and unpacked bundles of the component; empty while one of them is not unpacked."""
     found: list[tuple[Chosen, UnpackedBundle]] = []
     for chosen in component.chosen:
         place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)
-        bundle = bundle_in(get(place) or {}, chosen.bundle.name)
+        bundle = bundle_in(get(place) or {}, Promise.of(chosen, subscriptions))
         if not isinstance(bundle, UnpackedBundle):
             return []
         found.append((chosen, bundle))

@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
 from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
+from shared.domain.lifecycle.unsupported import unsupported
+from shared.domain.resolver.model import Chosen
 
 _Items = tuple[tuple[str, str], ...]
 
 
-def bundle_in(config_map: ReadOnly, csv: str = "") -> UnpackedBundle | BadBundle:
-    """The bundle, or why it is not valid. Callers share the answer: do not change it in place.
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What is known of a bundle before it is read."""
 
-    `csv` is the name that the catalog gives the bundle: OLM installs a bundle of another name, and then waits for the
-    one that it was promised.
-    """
+    csv: str = ""
+    """The name that its catalog gives it; empty accepts any."""
+    installed: str = ""
+    """The installed version that it is to replace; empty for a new installation."""
+
+    @classmethod
+    def of(cls, chosen: Chosen, subscriptions: Iterable[ReadOnly]) -> Promise:
+        """What the resolution and the Subscriptions of the namespace say about a chosen bundle."""
+        owners = (one.get("status") or {} for one in subscriptions if name_of(one) in chosen.subscribers)
+        installed = (str(status.get("installedCSV") or "") for status in owners)
+        return cls(chosen.bundle.name, next(filter(None, installed), ""))
+
+
+ANY: Final = Promise()
+
+
+def bundle_in(config_map: ReadOnly, promise: Promise = ANY) -> UnpackedBundle | BadBundle:
+    """The bundle, or why it is not to be installed. Callers share the answer: do not change it in place."""
     encoding = annotations_of(config_map).get(payload.ENCODING, "")
     contents = (_items(config_map, "binaryData"), _items(config_map, "data"))
     found = _parsed(name_of(config_map), encoding, *contents)
-    if csv and isinstance(found, UnpackedBundle) and name_of(found.csv) != csv:
-        image = annotations_of(config_map).get(payload.SOURCE_IMAGE, "the image of the bundle")
-        what = f"{image} holds ClusterServiceVersion {name_of(found.csv)}, but its catalog names it {csv}"
+    if isinstance(found, BadBundle):
+        return found
+    image = annotations_of(config_map).get(payload.SOURCE_IMAGE, "the image of the bundle")
+    return _broken(promise, found, image) or found
+
+
+def _broken(promise: Promise, found: UnpackedBundle, image: str) -> BadBundle | None:
+    """Why a valid bundle is not the promised one. OLM installs it all the same.
+
+    It then waits for ever for the promised name; and an update whose webhooks nobody serves would stop the operator
+    that works, so that until webhooks are supported the installed version stays.
+    """
+    csv = name_of(found.csv)
+    if promise.csv not in ("", csv):
+        what = f"{image} holds ClusterServiceVersion {csv}, but its catalog names it {promise.csv}"
         return BadBundle("Malformed", f"{what}; correct the catalog, or publish the bundle as another image")
-    return found
+    if promise.installed not in ("", csv) and (lacking := unsupported(found.csv)):
+        return BadBundle("Unsupported", f"{csv}: {lacking}; {promise.installed} stays installed")
+    return None
 
 
 @lru_cache(maxsize=8)  # the steps of one install parse the same bundle four times within a second

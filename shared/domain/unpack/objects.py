@@ -10,6 +10,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.resolver.model import CatalogKey, Chosen
+from shared.domain.unpack.content import ANY, Promise
 from shared.domain.unpack.settings import NO_LIMITS, Settings
 from shared.kinds import Kind
 
@@ -39,14 +40,13 @@ class Unpacking:
     image: str = ""
     """The image of the container in the Job."""
     limits: Settings = NO_LIMITS
-    csv: str = ""
-    """The name of the ClusterServiceVersion that the catalog promises; empty accepts any."""
+    promise: Promise = ANY
 
     @classmethod
-    def of(cls, chosen: Chosen, image: str, limits: Settings) -> Unpacking:
+    def of(cls, chosen: Chosen, promise: Promise, image: str, limits: Settings) -> Unpacking:
         """The unpacking of a chosen bundle."""
-        catalog, bundle = chosen.catalog, chosen.bundle
-        return cls(bundle.image, catalog.key, catalog.secrets, image, limits, bundle.name)
+        catalog = chosen.catalog
+        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, promise)
 
     @property
     def origin(self) -> tuple[str, str, tuple[str, ...]]:

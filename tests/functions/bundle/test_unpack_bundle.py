@@ -10,7 +10,7 @@ from shared.api.manifest import Manifest, metadata
 from shared.kinds import Kind
 from shared.ports import Policy
 from shared.step import Create, Delete
-from tests.functions.subscription.test_install import IMAGE, a_world, conditions, status, the
+from tests.functions.subscription.test_install import IMAGE, a_world, conditions, installed, status, the
 from tests.functions.subscription.world import World, a_bundle, a_package, a_subscription
 
 STEP = Job("bundle/unpack_bundle", kinds.NAMESPACE.ref("ns"))
@@ -93,6 +93,40 @@ def test_an_image_with_another_version_than_its_catalog_says_is_not_installed(un
     assert reason == "ErrorPreventedUnpacking"
     assert "holds ClusterServiceVersion etcd.v2.0.0, but its catalog names it etcd.v1.0.0" in message
     assert the(world, kinds.INSTALL_PLAN) == []
+
+
+def with_webhooks(package: str, version: str) -> tuple[Manifest, ...]:
+    csv, *others = a_bundle(package, version)
+    hook = {"generateName": "v.etcd.io", "type": "ConversionWebhook"}
+    return ({**csv, "spec": {**csv["spec"], "webhookdefinitions": [hook]}}, *others)
+
+
+def test_an_update_that_cannot_be_installed_whole_leaves_the_installed_version_as_it_is() -> None:
+    """Its plan would change the definitions of the operator that works, and nobody would serve the webhooks."""
+    world = installed(a_subscription())
+    world.bundles.images["registry/etcd:v2.0.0"] = with_webhooks("etcd", "2.0.0")
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    reason, message = conditions(world)["BundleUnpackFailed"]
+    assert reason == "ErrorPreventedUnpacking"
+    assert "etcd.v2.0.0: webhooks are not supported yet: v.etcd.io; etcd.v1.0.0 stays installed" in message
+    assert len(the(world, kinds.INSTALL_PLAN)) == 1
+    world.run(Job("subscription/write_install_plan", kinds.NAMESPACE.ref("ns")))
+    assert len(the(world, kinds.INSTALL_PLAN)) == 1
+
+
+def test_a_new_installation_is_planned_and_its_version_says_what_is_not_supported() -> None:
+    """issue 3 §1.5: a version that defines webhooks says so and goes no further."""
+    world = a_world()
+    world.bundles.images["registry/etcd:v1.0.0"] = with_webhooks("etcd", "1.0.0")
+    world.put(a_subscription())
+    world.settle()
+    world.finish_jobs()
+    world.settle()
+    assert len(the(world, kinds.INSTALL_PLAN)) == 1
 
 
 def test_a_binding_is_deleted_before_it_is_made() -> None:
