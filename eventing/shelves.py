@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
-from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.model import CatalogKey, Shelf
-from shared.domain.resolver.operators import Operator, of_package
 from shared.domain.resolver.shelves import IndexedShelf, Remembering
 
 if TYPE_CHECKING:
     from shared.adapters.content.snapshot import Snapshot
     from shared.adapters.kube import KubeClient
+    from shared.ports import Unavailable
 
 
 def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
@@ -33,7 +31,7 @@ def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
 
 def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
     """An indexed catalog; each of its packages is read once, when it is first used."""
-    return Remembering(_Indexed(snapshot))
+    return Remembering(IndexedShelf(_Snapshot(snapshot), snapshot.name, None))
 
 
 def digest_of_snapshot(snapshot: Snapshot) -> str:
@@ -48,39 +46,22 @@ def digest_of_snapshot(snapshot: Snapshot) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Indexed:
-    """The content of a snapshot as a shelf."""
+class _Snapshot:
+    """A snapshot that is asked as the content of a catalog; it needs neither reference nor source."""
 
     snapshot: Snapshot
-    asked: dict[str, Package | None] = field(default_factory=dict)
-    sick: dict[str, str] = field(default_factory=dict)
 
-    def package(self, name: str) -> Package | None:
-        """A package, or None when the catalog has no such package."""
-        if name not in self.asked:
-            found = self.snapshot.package(name)
-            if isinstance(found, SickPackage):
-                self.sick[name] = "; ".join(found.findings)
-            self.asked[name] = None if isinstance(found, SickPackage) else found
-        return self.asked[name]
+    def package(self, _: str, name: str, __: object) -> Package | Unavailable | None:
+        """One package."""
+        from shared.ports import Unavailable
 
-    def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """The operators of a package by channel."""
-        package = self.package(name)
-        return of_package(package, catalog) if package else {}
+        found = self.snapshot.package(name)
+        return Unavailable("Malformed", "; ".join(found.findings)) if isinstance(found, SickPackage) else found
 
-    def names(self) -> Iterable[str]:
+    def packages(self, _: str, __: object) -> tuple[str, ...]:
         """The names of all packages."""
-        return self.snapshot.names
+        return tuple(self.snapshot.names)
 
-    def providers(self, api: Gvk) -> Iterable[str]:
+    def providers(self, _: str, api: tuple[str, str, str], __: object) -> tuple[str, ...]:
         """The names of the packages that provide an API."""
-        return self.snapshot.providers_of(*api)
-
-    def homes(self, bundle: str) -> Iterable[str]:
-        """The names of the packages with a bundle of that name, among the packages that were read."""
-        return sorted(name for name, package in self.asked.items() if package and bundle in package.bundles)
-
-    def problem(self, name: str) -> str:
-        """Why a package cannot be offered."""
-        return self.sick.get(name, "")
+        return tuple(self.snapshot.providers_of(*api))

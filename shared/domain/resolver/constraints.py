@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from shared.domain.resolver.reasons import Code
 
 if TYPE_CHECKING:
-    from shared.domain.resolver.predicates import Requirement
+    from shared.domain.resolver.predicates import Predicate
 
 
 class Id(NamedTuple):
@@ -50,7 +50,7 @@ class Dependency:
     options: tuple[Id, ...]
     text: str
     code: Code
-    requirement: Requirement | None = field(default=None, compare=False)
+    requirement: Predicate | None = field(default=None, compare=False)
     """What its operator requires; None for a Subscription."""
 
 
@@ -101,11 +101,11 @@ class Variable:
 
     id: Id
     constraints: tuple[Constraint, ...] = ()
+    is_anchor: bool = field(init=False)
+    """Whether every answer has it."""
 
-    @property
-    def is_anchor(self) -> bool:
-        """Whether every answer has it."""
-        return any(isinstance(one, Mandatory) for one in self.constraints)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_anchor", any(isinstance(one, Mandatory) for one in self.constraints))
 
 
 def of_subscription(name: str) -> Id:
@@ -123,13 +123,15 @@ def others(constraint: Constraint) -> tuple[Id, ...]:
     return ()
 
 
-def mentioned(variables: Iterable[Variable]) -> Iterator[Id]:
-    """Every variable that a constraint is about; those in a tuple that dependencies share only once."""
+def links(variables: Iterable[Variable]) -> Iterator[tuple[Id, tuple[Id, ...]]]:
+    """The subject of each constraint, with the others; of options that dependencies share all the first time only.
+
+    In a crowded namespace, hundreds of dependencies share one tuple with hundreds of options.
+    """
     seen: set[int] = set()
-    for constraint in (one for variable in variables for one in variable.constraints):
-        yield constraint.subject
-        if not isinstance(constraint, Dependency):
-            yield from others(constraint)
-        elif id(constraint.options) not in seen:
-            seen.add(id(constraint.options))
-            yield from constraint.options
+    for variable in variables:
+        for constraint in variable.constraints:
+            ids = others(constraint)
+            yield constraint.subject, ids[:1] if id(ids) in seen else ids
+            if isinstance(constraint, Dependency):
+                seen.add(id(ids))

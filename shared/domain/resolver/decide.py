@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from shared.domain.catalog.model import Bundle
 from shared.domain.resolver.conflict import conflict
-from shared.domain.resolver.constraints import Constraint, Id, Variable, others
+from shared.domain.resolver.constraints import Constraint, Id, Variable, links
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Refusal, prevented, unsatisfiable
 from shared.domain.resolver.operators import Operator
@@ -108,12 +108,9 @@ class _Union:
 
 def components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:
     """Groups of variables that constraints connect, in the given order; groups without an anchor are left out."""
-    union, joined = _Union(), set[int]()
-    for variable in variables:
-        for constraint in variable.constraints:
-            ids = others(constraint)
-            union.join(constraint.subject, ids[:1] if id(ids) in joined else ids)
-            joined.add(id(ids))  # why: hundreds of dependencies on one API share their tuple of options
+    union = _Union()
+    for subject, ids in links(variables):
+        union.join(subject, ids)
     groups: dict[Id, list[Variable]] = {}
     for variable in variables:
         groups.setdefault(union.root(variable.id), []).append(variable)

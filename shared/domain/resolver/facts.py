@@ -84,7 +84,7 @@ class Reader:
 
 def gvk(value: object) -> Gvk:
     """The API in a property or a constraint. Undecodable when the value is not an object of strings."""
-    return Gvk(*_texts(value, _API))
+    return Gvk(*texts(value, _API))
 
 
 def text(value: object, key: str) -> str:
@@ -102,8 +102,8 @@ def text(value: object, key: str) -> str:
     return found
 
 
-def _texts(value: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Several string fields; the fast path is an object with exactly these keys, which nearly all have."""
+def texts(value: object, keys: tuple[str, ...]) -> Sequence[str]:
+    """Several string fields; the fast path is an object with exactly these keys, which nearly all have. Undecodable."""
     if isinstance(value, dict) and len(value) == len(keys):
         found: list[Any] = [value.get(key) for key in keys]
         if set(map(type, found)) == {str}:
@@ -125,7 +125,7 @@ def _kind(value: object) -> str:
 
 
 def _package(value: object) -> Named:
-    name, version = _texts(value, _PACKAGE)
+    name, version = texts(value, _PACKAGE)
     return Named(name, version_or_none(version))
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from shared.domain.catalog.model import Property
 from shared.domain.go.text import quoted
 from shared.domain.resolver.cel import InvalidRule, rule
-from shared.domain.resolver.facts import Gvk, Undecodable, gvk, text
+from shared.domain.resolver.facts import Gvk, Undecodable, gvk, text, texts
 from shared.domain.resolver.operators import Operator
 from shared.domain.semver import InvalidRange, Range, parse_range, version_or_none
 
 MAX_CONSTRAINT_BYTES = 131072
 """An `olm.constraint` longer than this is refused."""
+
+_PINNED = ("packageName", "versionRange")
 
 Sought = tuple[str, str | Gvk]
 """Where to look: `("package", name)` or `("api", gvk)`."""
@@ -39,34 +41,25 @@ class Predicate:
     """The predicates that it combines: OLM's text lacks brackets and a "not", so different tests can read the same."""
     words: str = ""
     """What is wanted, where that can be said more plainly than OLM does."""
+    identity: tuple[object, ...] = field(init=False)
+    """Equal for predicates that test the same."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "identity", (self.text, *self.parts))
 
     @property
     def plain(self) -> str:
         """What is wanted, in plain words."""
         return self.words or f"an operator {self.text}"
 
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """Equal for predicates that test the same."""
-        return (self.text, *self.parts)
 
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """What an operator requires."""
-
-    predicate: Predicate
-    stated: Property
-    """The property that states it."""
-
-
-def requirements(properties: Iterable[Property]) -> tuple[Requirement, ...]:
+def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
     """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
-    found: dict[object, Requirement] = {}
+    found: dict[object, Predicate] = {}
     stated = {id(one): one for one in properties if one.type in _READERS}  # registries list dependencies twice
     for one in stated.values():
         predicate = _READERS[one.type](one.value)
-        found.setdefault(predicate.identity, Requirement(predicate, one))
+        found.setdefault(predicate.identity, predicate)
     return tuple(found.values())
 
 
@@ -138,8 +131,7 @@ def _api(value: object) -> Predicate:
 
 def _package(value: object) -> Predicate:
     try:
-        name, versions = text(value, "packageName"), text(value, "versionRange")
-        return _pinned(name, versions)
+        return _pinned(*texts(value, _PINNED))
     except (Undecodable, InvalidRange) as error:
         raise InvalidConstraint(str(error)) from error
 

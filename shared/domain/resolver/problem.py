@@ -24,7 +24,7 @@ from shared.domain.resolver.limits import carefree, limits
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.predicates import InvalidConstraint, Predicate, Requirement, requirements
+from shared.domain.resolver.predicates import InvalidConstraint, Predicate, requirements
 from shared.domain.resolver.reasons import Code, Reason
 
 
@@ -76,8 +76,8 @@ class _Draft:
             self.needs[one] = ()
             if one in self.carefree:
                 continue
-            asked = [(each, self._options(each.predicate, one)) for each in self._requirements(one)]
-            options = [(each, found) for each, found in asked if found is not None]
+            wanted = self._requirements(one)
+            options = [(each, found) for each in wanted if (found := self._options(each, one)) is not None]
             self.needs[one] = tuple(self._dependency(one, each, found) for each, found in options)
             waiting += [option for _, found in options if not self._is_expanded(found) for option in found]
 
@@ -86,8 +86,8 @@ class _Draft:
             self.expanded.add(options)
         return options in self.expanded
 
-    def _dependency(self, one: Operator, requirement: Requirement, found: tuple[Operator, ...]) -> Dependency:
-        text = f"bundle {one.name} requires an operator {requirement.predicate.text}"
+    def _dependency(self, one: Operator, requirement: Predicate, found: tuple[Operator, ...]) -> Dependency:
+        text = f"bundle {one.name} requires an operator {requirement.text}"
         code = Code.REQUIRES if found else Code.NO_PROVIDER
         return Dependency(self.id_of(one), self._ids(found), text, code, requirement)
 
@@ -96,7 +96,7 @@ class _Draft:
             self.options[found] = tuple(dict.fromkeys(map(self.id_of, found)))
         return self.options[found]
 
-    def _requirements(self, one: Operator) -> tuple[Requirement, ...]:
+    def _requirements(self, one: Operator) -> tuple[Predicate, ...]:
         try:
             return requirements(one.facts.properties)
         except InvalidConstraint as error:

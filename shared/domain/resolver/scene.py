@@ -14,15 +14,11 @@ from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
 from shared.domain.resolver.namespace import completed, excludes_global, subscriber_of
 from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import state
-from shared.kinds import Kind, Ref
+from shared.kinds import Kind
 
 
 class Objects(Protocol):
     """Reads of the cluster; each costs one request."""
-
-    def get(self, ref: Ref) -> Manifest | None:
-        """The object, or None."""
-        ...
 
     def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
         """All objects of a kind in a namespace."""

@@ -17,7 +17,7 @@ from shared.domain.resolver.constraints import (
     Id,
     Prohibited,
     Variable,
-    mentioned,
+    links,
 )
 from shared.domain.resolver.sat import Sat
 
@@ -105,7 +105,7 @@ def _check(variables: Sequence[Variable], known: Mapping[Id, Variable]) -> None:
         if variable.id in seen:
             raise ValueError(f'duplicate identifier "{variable.id}" in input')
         seen.add(variable.id)
-    unknown = dict.fromkeys(one for one in mentioned(variables) if one not in known)
+    unknown = dict.fromkeys(one for subject, ids in links(variables) for one in (subject, *ids) if one not in known)
     if unknown:
         told = ", ".join(f'variable "{one}" referenced but not provided' for one in unknown)
         raise ValueError(f"{len(unknown)} errors encountered: {told}")

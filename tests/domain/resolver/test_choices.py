@@ -105,6 +105,14 @@ def test_each_newer_version_has_the_rule_that_removed_it(inputs: Inputs, want: d
     assert passed(inputs) == want
 
 
+def test_versions_with_the_id_of_another_are_not_asked_about() -> None:
+    """resolver.md 13 B10: in namespace mode, a bundle name that two packages have is one variable."""
+    shared = [entry("x.v9", "a.v1"), entry("a.v1")], [entry("x.v9", "b.v1"), entry("b.v1")]
+    here = catalog(package("a", shared[0], v9=[needs("K")]), package("b", shared[1], v9=[needs("K")]))
+    inputs = seen(here, subs=[sub("a"), sub("b")])
+    assert [passed(inputs, name) for name in "ab"] == [{"x.v9": "Preferred"}, {"x.v9": "NoProvider"}]
+
+
 def test_what_an_earlier_subscription_got_leaves_no_room() -> None:
     """resolver.md 8.4: the order of Subscriptions decides."""
     here = catalog(

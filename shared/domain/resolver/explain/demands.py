@@ -31,6 +31,7 @@ class Demands:
 
     problem: Problem
     _components: dict[Operator, _Component] = field(default_factory=dict)
+    _solvers: list[Sat] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +39,7 @@ class Demands:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for solver in {id(one.solver): one.solver for one in self._components.values()}.values():
+        for solver in self._solvers:
             solver.close()
 
     def contradiction(self, wanted: Operator, kept: Iterable[Operator]) -> tuple[Constraint, ...]:
@@ -52,13 +53,14 @@ class Demands:
         return () if is_possible else within(component.solver, stated)
 
     def _load(self, wanted: Operator) -> None:
-        """Open a solver for the component of an operator."""
+        """Open a solver for the component of an operator; none has it when namespace mode confuses equal names."""
         known, groups = self.problem.operators, components(self.problem.variables)
-        group = next(each for each in groups if any(known.get(one.id) is wanted for one in each))
+        group = next((each for each in groups if any(known.get(one.id) is wanted for one in each)), [])
         demands = {known[one.id]: _demand(one.id, known[one.id]) for one in group if one.id in known}
         constraints = tuple(each for one in group for each in one.constraints)
         solver = Sat((*constraints, *demands.values()), selectable=True)
-        self._components.update(dict.fromkeys(demands, _Component(solver, constraints, demands)))
+        self._solvers.append(solver)
+        self._components.update(dict.fromkeys((wanted, *demands), _Component(solver, constraints, demands)))
 
 
 def _demand(subject: Id, one: Operator) -> Mandatory:

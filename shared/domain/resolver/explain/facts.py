@@ -74,7 +74,7 @@ class Reader:
     def _wish(self, one: Dependency) -> str:
         if one.requirement is None:
             return f"Subscription {self.subscribers[one.subject].name} can only get {self._named(one.options, 'or')}"
-        needs = f"{self._named([one.subject])} needs {one.requirement.predicate.plain}"
+        needs = f"{self._named([one.subject])} needs {one.requirement.plain}"
         return f"{needs}: {self._named(one.options, 'or')}" if one.options else f"{needs}, which nothing here offers"
 
     def _wanted(self, subject: Id) -> str:

@@ -14,7 +14,7 @@ from shared.domain.resolver.explain.proposals import Proposal
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.predicates import Requirement, requirements
+from shared.domain.resolver.predicates import Predicate, requirements
 from shared.domain.resolver.shelves import LoadedShelf, Remembering
 from shared.domain.semver import parse_range, parse_version
 
@@ -22,20 +22,29 @@ _IMAGINED = CatalogKey("", "imagined")
 _TRIED = 3
 _NUMBER = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
-Need = tuple[Operator, Requirement]
-"""An operator and what it requires."""
+Need = tuple[Operator, Predicate, Property]
+"""An operator, its requirement, and the property that states it."""
 
 
 def needs_in(wishes: Iterable[Dependency], reader: Reader) -> Iterator[Need]:
     """The requirements of operators among the dependencies, in their order; those of Subscriptions are left out."""
-    return ((reader.operators[one.subject], one.requirement) for one in wishes if one.requirement)
+    for one in wishes:
+        if (wanted := one.requirement) is not None:
+            operator = reader.operators[one.subject]
+            by_predicate = {each.identity: stated for stated, each in _stated(operator)}
+            yield operator, wanted, by_predicate[wanted.identity]
+
+
+def _stated(operator: Operator) -> Iterator[tuple[Property, Predicate]]:
+    """The properties that state a requirement, each with what it requires."""
+    return ((stated, each) for stated in operator.facts.properties for each in requirements([stated]))
 
 
 def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
     """Install a provider by name: one that no channel leads to any more still counts once it is installed."""
     taken = {one.package for one in inputs.subscribers}
-    for _, needed in needs:
-        found = [one for one in market.find(needed.predicate) if one.bundle and one.package not in taken]
+    for _, predicate, _ in needs:
+        found = [one for one in market.find(predicate) if one.bundle and one.package not in taken]
         for one in found[:_TRIED]:
             where = f"--channel {one.channel} --source {one.catalog} --starting-csv {one.name}"
             fix = Fix(
@@ -53,13 +62,13 @@ def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> It
 
 def added_catalogs(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
     """Add a catalog with everything that a version lacks; tried with an imagined catalog that has nothing else."""
-    for operator in dict.fromkeys(one for one, _ in needs):
-        asked = {needed.predicate.identity for one, needed in needs if one is operator}
+    for operator in dict.fromkeys(one for one, _, _ in needs):
+        asked = {predicate.identity for one, predicate, _ in needs if one is operator}
         lacking = {
-            each.predicate.plain: offered
-            for each in requirements(operator.facts.properties)
-            if (offered := _answering(each.stated)) is not None
-            and (each.predicate.identity in asked or not market.find(each.predicate))
+            predicate.plain: offered
+            for stated, predicate in _stated(operator)
+            if (offered := _answering(stated)) is not None
+            and (predicate.identity in asked or not market.find(predicate))
         }
         if lacking:
             what = f"add a catalog with {listed(list(lacking))}, which {operator.name} needs"
@@ -79,8 +88,7 @@ def _imagined(offered: Property, name: str) -> Package:
 
 def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
     """Change the bundle in its catalog, so that it accepts any version of a required package."""
-    for operator, needed in needs:
-        stated = needed.stated
+    for operator, predicate, stated in needs:
         shelf = inputs.shelves.get(operator.catalog)
         package = shelf.package(operator.package) if shelf else None
         if shelf and package and stated.type == "olm.package.required" and operator.bundle:
@@ -89,7 +97,7 @@ def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
             loose = Property(stated.type, {"packageName": name, "versionRange": ">=0.0.0-0"})
             properties = tuple(loose if one == stated else one for one in bundle.properties)
             changed = replace(package, bundles={**package.bundles, bundle.name: replace(bundle, properties=properties)})
-            what = f"loosen the pin of {operator.name} on {needed.predicate.plain}"
+            what = f"loosen the pin of {operator.name} on {predicate.plain}"
             fix = Fix("LoosenPin", what, f"edit olm.package.required of {operator.name} in catalog {operator.catalog}")
             shelves = {**inputs.shelves, operator.catalog: Remembering(shelf, changed)}
             yield fix, replace(inputs, shelves=shelves)
