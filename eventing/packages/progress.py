@@ -9,15 +9,15 @@ from shared.api.manifest import ReadOnly, name_of
 from shared.domain.lifecycle.unsupported import NOT_YET
 from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.subscription import health
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_PENDING, STRANDED
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_FAILED, PLAN_PENDING, STRANDED
 
 TROUBLES = (
     "InstalledCSVMissing",
     "ResolutionFailed",
     "BundleUnpackFailed",
-    "InstallPlanFailed",
+    PLAN_FAILED,
     "InstallPlanMissing",
-    "InstallPlanPending",
+    PLAN_PENDING,
     STRANDED,
     "CatalogSourcesUnhealthy",
     "BundleUnpacking",
@@ -71,7 +71,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
     facts = (csv or {}).get("status") or {}
     phase = str(facts.get("phase") or "Pending") if csv else str(trouble.get("type") or status.get("state") or "")
     works = phase == "Succeeded"
-    is_waiting_csv = csv is not None and not works
+    is_waiting_csv = csv is not None and not works and not _plan_failure(said)
     cause = facts if is_waiting_csv else trouble or said.get(HELD if hold else PINNED) or {}
     news = _waited(facts) if is_waiting_csv else _sentence(trouble, plan)
     return Standing(
@@ -116,6 +116,11 @@ def _said(status: ReadOnly) -> dict[str, ReadOnly]:
 def _plan_to_approve(status: ReadOnly, said: dict[str, ReadOnly]) -> str:
     is_waiting = said.get(PLAN_PENDING, {}).get("reason") == "RequiresApproval"
     return str((status.get("installPlanRef") or {}).get("name") or "") if is_waiting else ""
+
+
+def _plan_failure(said: dict[str, ReadOnly]) -> str:
+    """What its plan failed with: until that is done, its version waits for what the plan did not make."""
+    return next((str(said[kind].get("message") or "") for kind in (PLAN_FAILED, PLAN_PENDING) if kind in said), "")
 
 
 def _left_behind(kept: ReadOnly | None) -> str:

@@ -53,6 +53,16 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
             a_csv("Succeeded"), Standing("a.v1", "Succeeded", is_done=True), id="a catalog of others is ill",
         ),
         pytest.param(
+            a_subscription(("InstallPlanPending", "Installing", "no such API"), currentCSV="a.v1"),
+            a_csv("Pending", "requirements not yet checked"),
+            Standing("a.v1", "Pending", "Installing: no such API"), id="its plan is tried again",
+        ),
+        pytest.param(
+            a_subscription(("InstallPlanFailed", "InstallComponentFailed", "no such API"), currentCSV="a.v1"),
+            a_csv("Pending", requirementStatus=[{"kind": "CRD", "name": "c", "status": "NotPresent"}]),
+            Standing("a.v1", "Pending", "InstallComponentFailed: no such API"), id="its plan failed",
+        ),
+        pytest.param(
             a_subscription(("BundleUnpacking", "x", ""), ("BundleUnpackFailed", "y", "z")), None,
             Standing("", "BundleUnpackFailed", "y: z"), id="the gravest condition is told",
         ),
