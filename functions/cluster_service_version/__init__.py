@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shared.api.manifest import Manifest, version_of
+from shared.api.manifest import Manifest, metadata, version_of
+from shared.domain.lifecycle.phases import instant
 from shared.domain.lifecycle.verdict import Verdict
 from shared.names import REQUIREMENT_CHANGED, UPGRADE_FAILED
 from shared.step import Emit, Merge, Outcome, Record, Ref, SetStatus, Wait, Write
@@ -24,12 +25,13 @@ def outcome_of(
         notices = (Record(ref, notice.type, notice.reason, notice.message) for notice in status.notices)
         writes = (SetStatus(ref, dict(status.manifest), version_of(csv)), *notices)
     next_try = now + verdict.again_in if verdict.again_in else None
+    since = status.since if status.phase else instant(metadata(csv).get("creationTimestamp")) or now
     return Outcome(
         writes=(*before, *writes, *after),
         emits=(*(Emit(REQUIREMENT_CHANGED, ring) for ring in verdict.rings), *_news(csv, verdict)),
         again_in=verdict.again_in,
         verdict=verdict.sentence,
-        wait=Wait(verdict.waits_for, status.since, next_try) if verdict.waits_for else None,
+        wait=Wait(verdict.waits_for, since, next_try) if verdict.waits_for else None,
     )
 
 

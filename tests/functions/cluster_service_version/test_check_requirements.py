@@ -9,6 +9,7 @@ from shared.names import REQUIREMENT_CHANGED
 from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
 from tests.domain.lifecycle.builders import (
     MEMBERSHIP,
+    NOW,
     a_crd,
     a_csv,
     a_group,
@@ -161,11 +162,12 @@ def test_little_is_read_while_the_plan_makes_what_is_required() -> None:
         "spec": {"clusterServiceVersionNames": ["a.v1"]},
         "status": {"phase": "Installing"},
     }
-    world = World([a_csv(strategy=STRATEGY, meta={"creationTimestamp": at()}), a_group(), plan])
+    began = timedelta(seconds=20)
+    world = World([a_csv(strategy=STRATEGY, meta={"creationTimestamp": at(began)}), a_group(), plan])
     outcome = world.step("check")
     assert (outcome.writes, world.reads) == ((), 3)
     assert outcome.wait
-    assert outcome.wait.what == "InstallPlan install-x to be carried out"
+    assert (outcome.wait.what, outcome.wait.since) == ("InstallPlan install-x to be carried out", NOW - began)
 
 
 CONFLICT = ("Failed", "InterOperatorGroupOwnerConflict", "intersecting operatorgroups provide the same apis")
