@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from eventing.journal.redact import Redactor
-from shared import kinds
+from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
 from shared.kinds import Ref
 
@@ -34,6 +34,11 @@ def by_type(conditions: Any) -> Any:
     return sorted(conditions, key=lambda one: str(one.get("type"))) if is_list else conditions
 
 
+def without_companions(annotations: Any) -> Any:
+    """The annotations without the versions that installed the definition: which of them count as gone is timing."""
+    return {key: value for key, value in annotations.items() if not key.startswith(names.INSTALLED_ALONGSIDE_PREFIX)}
+
+
 ANYWHERE: Mapping[str, How] = {
     "resourceVersion": left_out,
     "observedGeneration": left_out,
@@ -49,6 +54,7 @@ IN_PLACE: Mapping[tuple[str, str], How] = {
     ("", "metadata.managedFields"): left_out,
     ("", "metadata.selfLink"): left_out,
     ("ClusterServiceVersion", "status.conditions"): the_last,
+    ("CustomResourceDefinition", "metadata.annotations"): without_companions,
     ("InstallPlan", "spec.generation"): left_out,
     ("Subscription", "status.installPlanGeneration"): left_out,
 }
@@ -83,7 +89,7 @@ def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
 
     Plans with the same purpose are numbered per owner: the numbers of a recreated Subscription start again.
     """
-    names: dict[str, str] = {}
+    found: dict[str, str] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     plans = (one for one in objects if one["kind"] == kinds.INSTALL_PLAN.kind and _PLAN.fullmatch(name_of(one)))
     for plan in sorted(plans, key=lambda one: int(one["spec"].get("generation") or 0)):
@@ -93,8 +99,8 @@ def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
         what = f"{' and '.join(versions)} for {' and '.join(owners)} in {namespace_of(plan)}"
         same = (what, *sorted(str(owner["uid"]) for owner in references))
         seen[same] += 1
-        names[name_of(plan)] = f"<plan {seen[same]} of {what}>"
-    return names
+        found[name_of(plan)] = f"<plan {seen[same]} of {what}>"
+    return found
 
 
 def _lines(manifest: Manifest, told: Mapping[str, str]) -> list[str]:

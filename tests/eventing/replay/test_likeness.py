@@ -8,7 +8,15 @@ import pytest
 
 from eventing.replay.likeness import differences, plan_names
 from shared.api.manifest import Manifest, name_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, SUBSCRIPTION, Kind, Ref
+from shared.kinds import (
+    CLUSTER_SERVICE_VERSION,
+    CUSTOM_RESOURCE_DEFINITION,
+    DEPLOYMENT,
+    INSTALL_PLAN,
+    SUBSCRIPTION,
+    Kind,
+    Ref,
+)
 
 OWNER = SUBSCRIPTION.ref("tide", "demo")
 UIDS = {"uid-then": OWNER, "uid-now": OWNER}
@@ -22,6 +30,11 @@ def an_object(kind: Kind, name: str, meta: Manifest | None = None, **fields: Any
 def a_csv(*phases: str, at: str = "2026-01-01T00:00:00Z") -> Manifest:
     conditions = [{"phase": phase, "lastTransitionTime": at} for phase in phases]
     return an_object(CLUSTER_SERVICE_VERSION, "v1", status={"phase": phases[-1], "conditions": conditions})
+
+
+def a_definition(version: str, **annotations: str) -> Manifest:
+    companion = {f"operatorframework.io/installed-alongside-{hash(version)}": version}
+    return an_object(CUSTOM_RESOURCE_DEFINITION, "tides.example.com", {"annotations": {**annotations, **companion}})
 
 
 def a_plan(name: str, csv: str, generation: int, owner_uid: str = "uid-then") -> Manifest:
@@ -55,6 +68,11 @@ def told(then: list[Manifest], now: list[Manifest]) -> list[str]:
             a_csv("Pending", "InstallReady", "Succeeded"),
             a_csv("Installing", "Succeeded", at="2026-02-02T00:00:00Z"),
             id="how a version came to its phase, and when",
+        ),
+        pytest.param(
+            a_definition("demo/tide.v1", colour="blue"),
+            a_definition("demo/tide.v2", colour="blue"),
+            id="which earlier versions are still named on a definition",
         ),
         pytest.param(
             a_deployment(conditions=[{"type": "Available"}, {"type": "Progressing"}], observedGeneration=3),
