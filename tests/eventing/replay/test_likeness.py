@@ -33,7 +33,7 @@ def a_csv(*phases: str, at: str = "2026-01-01T00:00:00Z") -> Manifest:
 
 
 def a_definition(version: str, **annotations: str) -> Manifest:
-    companion = {f"operatorframework.io/installed-alongside-{hash(version)}": version}
+    companion = {f"operatorframework.io/installed-alongside-{version.rpartition('.')[2]}": version}
     return an_object(CUSTOM_RESOURCE_DEFINITION, "tides.example.com", {"annotations": {**annotations, **companion}})
 
 
