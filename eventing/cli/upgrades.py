@@ -45,17 +45,20 @@ def upgrades(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Say which way a package goes from a version, hop by hop, and why no further."""
+    """Say which way a package goes from a version, hop by hop, and why no further.
+
+    Exit code 0: told; 1: something is unsatisfiable, or the channel lacks the version and leads nowhere from it.
+    """
     from dataclasses import asdict
 
     if output not in ("text", "json", "yaml"):
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
     found = way_of(home(package, catalog, (state, kubeconfig)), package, start, channel)
     if output == "text":
-        sys.stdout.write("".join(f"{line}\n" for line in told(found, start)))
+        sys.stdout.write("".join(f"{line}\n" for line in told(found)))
     else:
         document(asdict(found), output)
-    if found.findings:
+    if found.findings or (found.end and found.end.dead_end):
         raise typer.Exit(NEGATIVE)
 
 
@@ -78,16 +81,16 @@ def way_of(found_at: Home, package: str, start: str, channel: str) -> Way:
     return way(Inputs("default", (subscriber,), (installed_as(mine[0], package),), catalogs=catalogs, shelves=shelves))
 
 
-def told(found: Way, start: str) -> Iterator[str]:
+def told(found: Way) -> Iterator[str]:
     """The way as text."""
     for finding in found.findings:
         yield from finding.summary
-    if not found.hops and not found.findings:
-        yield f"{start} stays: nothing in the channel updates it"
+    if found.end and not found.hops:
+        yield f"{found.end.installed} stays: {found.end.dead_end or f'nothing in channel {found.channel} updates it'}"
     for hop in found.hops:
         also = f", with {', '.join(hop.also)}" if hop.also else ""
         yield f"{hop.origin} -> {hop.to} (channel {hop.channel}): it {hop.why}{also}"
-    for each in found.end.newer[:_NEWEST] if found.end else ():
+    for each in found.end.newer[:_NEWEST] if found.end and not found.end.dead_end else ():
         yield f"  not {each.name}: {each.code}: {each.sentence}"
 
 

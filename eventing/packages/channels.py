@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from eventing.packages.listing import package_of
 from eventing.packages.requests import PackageError, wanted_subscription
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.catalog.graph import successors
-from shared.domain.semver import InvalidRange, InvalidVersion, in_range
+from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.operators import of_package
+from shared.domain.resolver.reach import Reach
+from shared.domain.semver import version_or_none
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
-    from shared.domain.catalog.model import Channel, Entry
+    from shared.domain.catalog.model import Package
     from shared.ports import Catalogs
 
 
@@ -22,7 +24,8 @@ def switch_channel(
 ) -> str:
     """Subscribe to another channel; the version that it leads away from, empty when it leads nowhere.
 
-    PackageError when the catalog has no such channel; one that cannot be read is not asked.
+    PackageError when the catalog has no such channel, or (after subscribing to it) when nothing leads there from what
+    is installed; a catalog that cannot be read is not asked.
     """
     subscription = wanted_subscription(cluster, namespace, package)
     found = package_of(cluster, subscription, catalogs)
@@ -32,19 +35,17 @@ def switch_channel(
             f"{found.name} has no channel {channel!r} in the catalog; its channels: {', '.join(sorted(channels))}"
         )
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), {"spec": {"channel": channel}})
-    return _leaving(cluster, namespace, subscription, channels[channel]) if found else ""
+    reach = _reach(cluster, namespace, subscription, found) if found else None
+    if reach and (why := reach.dead_end(channel)):
+        raise PackageError(f"{package} follows channel {channel} now, but {why}")
+    return reach.name if reach and reach.leads(channel) else ""
 
 
-def _leaving(cluster: KubeClient, namespace: str, subscription: ReadOnly, channel: Channel) -> str:
-    name = str((subscription.get("status") or {}).get("installedCSV") or "")
-    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)) if name else None
-    version = str(((csv or {}).get("spec") or {}).get("version") or "")
-    leads = csv and (successors(channel, name) or any(_is_skipped(entry, version) for entry in channel.entries))
-    return name if leads else ""
-
-
-def _is_skipped(entry: Entry, version: str) -> bool:
-    try:
-        return bool(entry.skip_range) and in_range(version, entry.skip_range)
-    except (InvalidRange, InvalidVersion):
-        return False  # a skip range that cannot be read counts as none
+def _reach(cluster: KubeClient, namespace: str, subscription: ReadOnly, package: Package) -> Reach | None:
+    """Where its channels lead from the installed version; None without one, or while another one takes its place."""
+    status = subscription.get("status") or {}
+    name = str(status.get("installedCSV") or "")
+    is_settled = name and name == status.get("currentCSV")
+    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)) if is_settled else None
+    version = version_or_none(str(((csv or {}).get("spec") or {}).get("version") or ""))
+    return Reach(of_package(package, CatalogKey("", "")), name, version) if csv else None

@@ -98,12 +98,14 @@ def _told(package: str, now: Standing) -> str:
 
 
 def _kept(package: str, namespace: str, now: Standing, stood: float) -> str:
-    """Which wish keeps the package at its version, and what lets it go; a range may let it go on for a while."""
+    """Which wish, or channel, keeps the package at its version, and what lets it go; a range may let it go a while."""
     if now.held:
         return f"{package} is held at {now.held}; `olmf hold {package} -n {namespace} --release` lets it go"
     if now.is_done and now.pinned and stood >= SETTLED_SECONDS:
         command = f"kubectl annotate subscription {now.subscription} -n {namespace} {names.VERSION}-"
         return f"{package} stays at {now.version}: {now.pinned}; `{command}` lets it go"
+    if now.is_done and now.stranded and stood >= SETTLED_SECONDS:
+        return f"{package} stays: {now.stranded}{_more(package, namespace)}"
     return ""
 
 

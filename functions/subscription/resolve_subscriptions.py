@@ -1,7 +1,7 @@
 """Resolve the Subscriptions of a namespace, and report on each one that cannot be resolved why not.
 
 Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
-Writes: the condition `ResolutionFailed` of its Subscriptions, and an Event on the Namespace.
+Writes: the conditions `ResolutionFailed` and `Stranded` of its Subscriptions, and an Event on the Namespace.
 Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.standing.changed` for each
         Subscription whose failed plan can now be skipped, or no longer can.
 """
@@ -19,7 +19,8 @@ from shared.domain.resolver.model import Resolution
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.resolver.shelves import IndexedShelf
-from shared.domain.subscription.conditions import RESOLUTION_FAILED, Condition, changed, since
+from shared.domain.subscription.conditions import RESOLUTION_FAILED, since
+from shared.domain.subscription.decided import decided
 from shared.domain.subscription.state import unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
@@ -29,7 +30,7 @@ _RETRY = timedelta(seconds=30)
 
 
 def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
-    """Write the condition `ResolutionFailed` of the Subscriptions of one namespace (key: the Namespace)."""
+    """Write `ResolutionFailed` and `Stranded` of the Subscriptions of one namespace (key: the Namespace)."""
     now = clock.now()
     scene = look(
         cluster,
@@ -71,8 +72,7 @@ def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -
             continue
         refusal, finding = component.refusal, findings.get(name_of(subscription))
         message = explained(refusal, finding) if refusal else ""
-        put = [Condition(RESOLUTION_FAILED, "True", refusal.reason, message)] if refusal else []
-        status = changed(subscription.get("status") or {}, now, put=put, drop=[] if refusal else [RESOLUTION_FAILED])
+        status = decided(subscription, component, message, now)
         if status is not None:
             yield SetStatus(Ref.of(subscription), status, version_of(subscription))
             told |= {message} if refusal else set()

@@ -27,6 +27,7 @@ from shared.domain.resolver.model import (
 from shared.domain.resolver.operators import of_installed
 from shared.domain.resolver.opt_in import IGNORE
 from shared.domain.resolver.problem import existence, pose
+from shared.domain.resolver.reach import dead_end
 from shared.domain.resolver.reasons import Code, Reason, together
 
 
@@ -160,8 +161,12 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
     if stuck := _given_up(chosen, members):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, stuck))
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
-    reasons = {one.name: waits.get(one.name) or _reason(one, chosen) + _age(one, inputs) for one in members}
-    return Component(names, going, is_manual=is_manual, reasons=reasons)
+    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, inputs))}
+    reasons = {
+        one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _age(one, inputs)
+        for one in members
+    }
+    return Component(names, going, is_manual=is_manual, reasons=reasons, dead_ends=ends)
 
 
 def _too_early(verdict: Verdict, members: Iterable[Subscriber], inputs: Inputs) -> str:
@@ -198,6 +203,12 @@ def _asks_for(subscriber: Subscriber, take: Take) -> bool:
     one = take.operator
     wish = (subscriber.package, subscriber.catalog)
     return wish == (one.package, one.catalog) and subscriber.channel in ("", one.channel)
+
+
+def _stays(subscriber: Subscriber, chosen: Iterable[Chosen]) -> bool:
+    """Whether the Subscription keeps its installed version although nobody holds that."""
+    is_free = bool(subscriber.installed_csv) and not (subscriber.waits or subscriber.opt_in.why_held)
+    return is_free and not any(subscriber.name in one.subscribers for one in chosen)
 
 
 def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:

@@ -131,8 +131,17 @@ def test_a_way_is_told_hop_by_hop(catalog: str) -> None:
     ]
     told = json.loads(olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog, "-o", "json").stdout)
     assert told["hops"] == []
-    assert "stays" in olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog).stdout
+    told = olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog).stdout
+    assert told.startswith("a.v2 stays: nothing in channel stable updates it\n")
     assert olmf("upgrades", "b", "--from", "b.v1", "--catalog", catalog).exit_code == NEGATIVE, "what it needs is gone"
+
+
+def test_a_channel_that_leads_nowhere_is_a_no_that_names_the_channel_that_does(catalog: str) -> None:
+    beside = [{"schema": "olm.channel", "package": "a", "name": "new", "entries": [entry("a.v3", "a.v2")]}]
+    Path(catalog, "more.yaml").write_text(yaml.safe_dump_all(beside))
+    found = olmf("upgrades", "a", "--from", "a.v1", "--channel", "new", "--catalog", catalog)
+    end = "1.0.0 is not in channel new, and nothing there replaces it; the head 3.0.0 cannot be reached from it"
+    assert (found.exit_code, found.stdout) == (NEGATIVE, f"a.v1 stays: {end} (go by channel stable)\n")
 
 
 def test_versions_are_listed_newest_first(catalog: str) -> None:

@@ -24,6 +24,7 @@ TIDE = Package(
         Channel("stable", (Entry("tide.v1"),)),
         Channel("fast", (Entry("tide.v1"), Entry("tide.v2", "tide.v1"))),
         Channel("ranged", (Entry("tide.v3", skip_range=">=1.0.0 <3.0.0"),)),
+        Channel("far", (Entry("tide.v3", "tide.v2"), Entry("tide.v2"))),
     ),
     {f"tide.v{major}": Bundle(f"tide.v{major}", f"{major}.0.0", "") for major in (1, 2, 3)},
 )
@@ -92,9 +93,35 @@ def test_a_channel_leads_further_or_it_does_not(channel: str, leaving: str) -> N
     assert channel_of(cluster) == channel
 
 
+def test_a_channel_that_leads_nowhere_is_followed_and_said_to_lead_nowhere() -> None:
+    cluster = a_cluster()
+    why = "tide follows channel far now, but 1.0.0 is not in channel far, and nothing there replaces it; the head 3"
+    with pytest.raises(PackageError, match=why):
+        switch_channel(cluster.client(), "two", "tide", "far", catalogs=a_shelf(TIDE))
+    assert channel_of(cluster) == "far"
+
+
+def test_while_an_update_is_under_way_a_channel_is_not_judged() -> None:
+    cluster = a_cluster()
+    cluster.objects[SUBSCRIPTION.ref("mine", "two")]["status"]["currentCSV"] = "tide.v2"
+    assert switch_channel(cluster.client(), "two", "tide", "far", catalogs=a_shelf(TIDE)) == ""
+
+
+def test_an_upgrade_ends_with_the_reason_why_the_channel_leads_nowhere() -> None:
+    cluster = a_cluster()
+    end = "1.0.0 is not in channel far, and nothing there replaces it"
+    told = {"type": "Stranded", "status": "True", "reason": "NotInChannel", "message": end}
+    cluster.objects[SUBSCRIPTION.ref("mine", "two")]["status"]["conditions"] = [told]
+    lines = follow(cluster.client(), "two", "tide", timeout=timedelta(seconds=20), is_approving=True)
+    with pytest.raises(NotReadyError, match=f"tide stays: {end}; "):
+        list(lines)
+
+
 def test_a_channel_that_is_not_offered_is_refused_and_not_written() -> None:
     cluster = a_cluster()
-    with pytest.raises(PackageError, match="tide has no channel 'slow' in the catalog; its channels: fast, ranged, st"):
+    with pytest.raises(
+        PackageError, match="tide has no channel 'slow' in the catalog; its channels: far, fast, ranged, st"
+    ):
         switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_shelf(TIDE))
     assert channel_of(cluster) == "stable"
 

@@ -39,6 +39,8 @@ class Choice:
     reason: str
     newer: tuple[Passed, ...] = ()
     """Newest first."""
+    dead_end: str = ""
+    """Why its channel leads nowhere from the installed version."""
 
 
 def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
@@ -48,12 +50,13 @@ def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     subscribers = sorted(found.inputs.subscribers, key=lambda one: one.name)
     going = [one for one in subscribers if one.name in resolution.reasons and one.name not in refused]
+    ends = {name: end for one in resolution.components for name, end in one.dead_ends.items()}
     with Demands(found.problem) as demands:
         newer = _Newer(found, gets, demands)
         return tuple(
             Choice(
                 one.name, one.package, one.installed_csv, gets[one.name].bundle.name if one.name in gets else "",
-                resolution.reasons[one.name], newer.of(one),
+                resolution.reasons[one.name], newer.of(one), ends.get(one.name, ""),
             )
             for one in going
         )  # fmt: skip

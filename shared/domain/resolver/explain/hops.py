@@ -34,6 +34,8 @@ class Hop:
 class Way:
     """All updates, and why the path ends."""
 
+    channel: str
+    """The channel that is followed."""
     hops: tuple[Hop, ...]
     end: Choice | None
     """The decision for the last version, with the newer versions that are not reached and why."""
@@ -51,7 +53,7 @@ def way(inputs: Inputs) -> Way:
         hops.append(hop)
         resolution = resolve(inputs)
     end = next(iter(choices(inputs, resolution)), None)
-    return Way(tuple(hops), end, explain(inputs, resolution))
+    return Way(inputs.subscribers[0].channel, tuple(hops), end, explain(inputs, resolution))
 
 
 def installed_as(operator: Operator, owner: str) -> Installed:
