@@ -95,6 +95,7 @@ class Watcher:
                 break
             except Exception as error:  # noqa: BLE001  # why: no event may be lost, however the sink fails
                 log.warning("sink_failed", events=len(events), error=f"{type(error).__name__}: {error}")
+                self.pulse.excuse()
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_SINK_PAUSE_SECONDS)
         self._nudge(events)

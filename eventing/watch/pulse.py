@@ -32,6 +32,11 @@ class Pulse:
         """Record that the watch received data from the API server."""
         self.beats[name] = self.clock()
 
+    def excuse(self) -> None:
+        """Count silence from now on only: no watch reads while the sink fails."""
+        now = self.clock()
+        self.beats.update(dict.fromkeys(self.beats, now))
+
     def settled(self, name: str) -> None:
         """Record that the first list of a watch was delivered (or its kind is not served)."""
         self.waiting.discard(name)

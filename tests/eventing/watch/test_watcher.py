@@ -202,6 +202,22 @@ async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
         await runner.cleanup()
 
 
+async def test_a_sink_that_fails_for_long_makes_no_watch_stale() -> None:
+    now = 0.0
+
+    def away(_: Sequence[Event]) -> None:
+        nonlocal now
+        now += 100.0
+        if now < 300:
+            raise ConnectionError("Redis is away")
+
+    watcher = Watcher(Connection("http://api"), away)
+    watcher.pulse.clock = lambda: now
+    watcher.pulse.expect("subscriptions")
+    await watcher.deliver([Event("uid.1.add", "type", "source", kinds.SUBSCRIPTION.ref("a", "olm"))])
+    assert (now, watcher.pulse.stale()) == (300.0, {})
+
+
 async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
     listening = listener(Settings(kubeconfig="given", port=0))
     async with an_api(Listed([A], "5")) as (_, connection):
