@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.output import document
+from eventing.cli.output import document, say
 from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def why(
     target: Annotated[
         str, typer.Argument(metavar="[KIND/NAME]", help="What we wrote, or what waits; nothing: all of the namespace.")
     ] = "",
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     *,
     unfolded: Annotated[bool, typer.Option("--all", help="Also causes that concern other packages.")] = False,
     output: OutputOption = "table",
@@ -46,8 +46,9 @@ def why(
     from eventing.journal import why as ask
     from eventing.workqueue import listed
 
-    ref = ref_of(target, namespace) if target else None
     place = choose(state, kubeconfig)
+    namespace = namespace or place.namespace
+    ref = ref_of(target, namespace) if target else None
     with place.redis() as client:
         book, jobs = RedisJournal(client).book(), listed(client)
     if ref is None:
@@ -61,7 +62,7 @@ def why(
     if output == "table":
         from eventing.cli.namespace import told_of
 
-        sys.stdout.write("\n\n".join((text_of(answer), *told_of(standing))) + "\n")
+        say("\n\n".join((text_of(answer), *told_of(standing))))
     else:
         document({**answer.json(), **standing}, output)
     if not answer.writes and not answer.last:

@@ -52,7 +52,7 @@ def list_entries(
 
 def send(
     target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="What the event is about.")],
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     type_: Annotated[str, typer.Option("--type", help="add, update, delete, or a whole type.")] = "io.olmf.poke",
     endpoint: Annotated[str, typer.Option(help="URL of the endpoint; empty: of the installation.")] = "",
     state: StateOption = None,
@@ -65,8 +65,10 @@ def send(
     from shared import names
 
     kind = f"{names.RESOURCE_EVENT}{type_}" if type_ in ("add", "update", "delete") else type_
-    event = Event(id=str(uuid.uuid4()), type=kind, source="/olmf/cli", ref=ref_of(target, namespace))
-    url = endpoint or choose(state, kubeconfig).endpoint
+    place = None if endpoint else choose(state, kubeconfig)
+    ref = ref_of(target, namespace or (place.namespace if place else "default"))
+    event = Event(id=str(uuid.uuid4()), type=kind, source="/olmf/cli", ref=ref)
+    url = place.endpoint if place else endpoint
     if not url:
         raise CliError("where is the endpoint? Name it with --endpoint, or a state directory with --state", USAGE)
     try:

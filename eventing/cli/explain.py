@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.aim import aimed_in
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.given import CatalogsOption, FromOption, inputs_of
+from eventing.cli.output import document, say
 from eventing.cli.resolve import Isolation, check
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
@@ -46,23 +47,20 @@ def explain(
     """
     if output not in ("text", "json", "yaml"):
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
-    if not namespace:
-        raise CliError("explain: give -n NAMESPACE", USAGE)
     is_whole = isolation is Isolation.NAMESPACE
     inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     check(inputs, (state, kubeconfig), is_given=bool(catalog or folder))
     findings, found = explained(inputs, subscription)
     if subscription and not findings and not found:
-        raise CliError(f"{subscription}: no such Subscription in namespace {namespace}", UNKNOWN)
+        raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}", NEGATIVE)
     if output == "text":
-        sys.stdout.write("".join(f"{line}\n" for line in told(findings, found)))
+        say(*told(findings, found))
     else:
         from dataclasses import asdict
 
-        from eventing.cli.output import document
         from shared.domain.resolver.explain.findings import as_json
 
-        document({"refused": as_json(findings), "decided": [asdict(one) for one in found]}, output)
+        document({"refused": aimed_in(as_json(findings)), "decided": [asdict(one) for one in found]}, output)
     if findings:
         raise typer.Exit(NEGATIVE)
 

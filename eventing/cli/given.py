@@ -33,7 +33,12 @@ GLOBAL = "olm"
 def inputs_of(
     namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *, is_whole: bool
 ) -> Inputs:
-    """What a capture, or files with catalogs, say about a namespace; else what the cluster says. CliError."""
+    """What a capture, or files with catalogs, say about a namespace; else what the cluster says. CliError.
+
+    Only a cluster says which namespace is meant when none is given.
+    """
+    if not namespace and (catalogs or folder):
+        raise CliError("give -n NAMESPACE: files do not say which one is meant", USAGE)
     if folder and folder.is_file() and _is_capture(folder):
         return _of_capture(folder, catalogs or (), namespace, is_whole=is_whole)
     if catalogs:
@@ -44,8 +49,9 @@ def inputs_of(
     from eventing.resolution import inputs_of_namespace
     from shared.config import SettingError
 
+    target = choose(*cluster)
     try:
-        return inputs_of_namespace(choose(*cluster).cluster(), namespace, is_whole=is_whole)
+        return inputs_of_namespace(target.cluster(), namespace or target.namespace, is_whole=is_whole)
     except SettingError as error:
         raise CliError(str(error), USAGE) from error
 

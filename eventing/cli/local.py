@@ -10,8 +10,8 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.output import document, table
-from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, nothing_runs
-from eventing.local.state import Addresses, StateDirectory, directory_of
+from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, choose, nothing_runs
+from eventing.local.state import Addresses, StateDirectory
 
 if TYPE_CHECKING:
     from eventing.local.plan import Plan
@@ -42,9 +42,7 @@ def up(
 
     directory = _directory(state)
     if running := directory.read():
-        raise CliError(
-            f"already running in {directory.root} (pid {running.supervisor}); stop it with `olmf down`", NEGATIVE
-        )
+        raise CliError(directory.occupied(running.supervisor), NEGATIVE)
     plan = Plan(
         directory,
         bundles=tuple(folder.resolve() for folder in bundles or ()),
@@ -168,7 +166,7 @@ def down(state: StateOption = None) -> None:
         sys.stdout.write(
             f"the cluster of {addresses.kubeconfig} keeps what was installed, not the catalogs of folders here, which "
             "nobody serves now; "
-            f"`olmf up --state {directory.root} --kubeconfig {addresses.kubeconfig}` brings them back\n"
+            f"`{directory.command('up', '--kubeconfig', addresses.kubeconfig)}` brings them back\n"
         )
 
 
@@ -176,12 +174,10 @@ def status(state: StateOption = None, kubeconfig: KubeconfigOption = None, outpu
     """Say where things are, which process is healthy and what catalogs say; exit 1 when a process is not healthy."""
     from eventing.local.health import report
 
-    directory = directory_of(kubeconfig) if kubeconfig and not state else _directory(state)
-    if directory is None:
-        raise CliError(f"nothing that runs here works on the cluster of {kubeconfig}; name its --state", NEGATIVE)
-    addresses = directory.read()
+    target = choose(state, kubeconfig, quiet=True, idle=NEGATIVE)
+    addresses = target.addresses()
     if addresses is None:
-        raise CliError(nothing_runs(directory), NEGATIVE)
+        raise CliError(f"nothing that runs here works on the {target.where}; name its --state", NEGATIVE)
     answer = report(addresses)
     if output == "table":
         _print_status(addresses, answer)

@@ -66,7 +66,9 @@ def main() -> None:
         failure = error if isinstance(error, CliError) else told(error)
         if failure is None:
             raise
-        sys.stderr.write(f"olmf: {failure}\n")
+        from eventing.cli.aim import aimed
+
+        sys.stderr.write(f"olmf: {aimed(str(failure))}\n")
         sys.exit(failure.code)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from eventing.cli.aim import aimed
 from eventing.cli.failure import NEGATIVE, CliError
-from eventing.cli.output import table
+from eventing.cli.output import say, table
 from shared.api.manifest import namespace_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def told_of(standing: Row) -> Iterator[str]:
 
 def _approve(row: Row) -> str:
     """The command that approves what it waits for."""
-    return f"olmf approve {row['plan']} -n {row['namespace']}" if row.get("plan") else ""
+    return aimed(f"olmf approve {row['plan']} -n {row['namespace']}") if row.get("plan") else ""
 
 
 def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
@@ -115,23 +115,22 @@ def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:
     """Print the screen, with the commands that approve what waits for it."""
     from eventing.packages import brief
 
-    write = sys.stdout.write
     names = {str(row["subscription"]) for row in troubled}
     wanted = [str(row["subscription"]) for row in rows if row["subscription"]]
     fine = [name for name in wanted if name not in names]
-    write(f"Namespace {namespace}: {len(wanted)} Subscriptions, {len(wanted) - len(fine)} of them wait\n\n")
+    say(f"Namespace {namespace}: {len(wanted)} Subscriptions, {len(wanted) - len(fine)} of them wait", "")
     if troubled:
         table([{**row, "says": brief(str(row["says"]))} for row in troubled[:MOST_ROWS]], COLUMNS)
         if len(troubled) > MOST_ROWS:
-            write(f"and {len(troubled) - MOST_ROWS} more: `olmf list -n {namespace}`\n")
-        write("\n")
+            say(f"and {len(troubled) - MOST_ROWS} more: `olmf list -n {namespace}`")
+        say("")
     if fine:
         more_fine = f" and {len(fine) - MOST_NAMES} more" if len(fine) > MOST_NAMES else ""
-        write(f"as wanted: {', '.join(fine[:MOST_NAMES])}{more_fine}\n")
+        say(f"as wanted: {', '.join(fine[:MOST_NAMES])}{more_fine}")
     for command in list(filter(None, map(_approve, troubled)))[:MOST_PLANS]:
-        write(f"waits for approval: {command}\n")
+        say(f"waits for approval: {command}")
     if troubled:
-        write(f"`olmf why {_named(troubled[0])} -n {namespace}` tells more\n")
+        say(f"`olmf why {_named(troubled[0])} -n {namespace}` tells more")
 
 
 def _named(row: Row) -> str:

@@ -7,11 +7,18 @@ import shutil
 import sys
 from collections.abc import Sequence
 
+from eventing.cli.aim import aimed
 from eventing.cli.failure import USAGE, CliError
 
 _GAP = "   "
 _SHORTEST_LAST = 20
 """A last column that is cut keeps at least so many characters."""
+
+
+def say(*lines: str) -> None:
+    """Write lines to stdout at once; the commands in them are for the cluster of this verb."""
+    sys.stdout.write("".join(f"{aimed(line)}\n" for line in lines))
+    sys.stdout.flush()
 
 
 def show(rows: Sequence[dict[str, object]], output: str, *, columns: Sequence[str]) -> None:
@@ -40,7 +47,7 @@ def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: 
     On a terminal (of `screen` columns) the last column is cut to what is left; for anybody else nothing is.
     """
     lines = [[heading(column) for column in columns]]
-    lines += [[" ".join(str(row.get(column, "")).split()) for column in columns] for row in rows]
+    lines += [[aimed(" ".join(str(row.get(column, "")).split())) for column in columns] for row in rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     screen = screen or _screen()
     taken = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.output import show
-from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
+from eventing.cli.output import say, show
+from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, checked_namespace, choose
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
 PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
-TimeoutOption = Annotated[int, typer.Option(help="Seconds to wait; 0 returns at once.")]
+TimeoutOption = Annotated[int, typer.Option(min=0, help="Seconds to wait; 0 returns at once.")]
 
 INSTALLED = ("namespace", "subscription", "package", "channel", "version", "phase", "approval", "says")
 OFFERED = ("package", "channel", "version", "catalog", "says")
@@ -34,24 +33,20 @@ def register(app: typer.Typer) -> None:
 
 
 @contextmanager
-def _cluster(state: StateOption, kubeconfig: KubeconfigOption) -> Iterator[KubeClient]:
+def _place(namespace: str, state: StateOption, kubeconfig: KubeconfigOption) -> Iterator[tuple[KubeClient, str]]:
+    """The cluster and the namespace that are meant."""
     from eventing.packages import PackageError
 
+    target = choose(state, kubeconfig)
     try:
-        yield choose(state, kubeconfig).cluster()
+        yield target.cluster(), namespace or target.namespace
     except PackageError as error:
         raise CliError(str(error), NEGATIVE) from error
 
 
-def _tell(lines: Iterable[str]) -> None:
-    for line in lines:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-
-
 def install(
     package: PackageArgument,
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     channel: Annotated[str, typer.Option(help="Channel; empty: the default channel.")] = "",
     source: Annotated[str, typer.Option(help="CatalogSource as NAMESPACE/NAME; empty: the one that has it.")] = "",
     starting_csv: Annotated[str, typer.Option(help="First version to install, e.g. etcd.v0.9.4.")] = "",
@@ -65,14 +60,15 @@ def install(
     from eventing.packages import Request
     from eventing.packages import install as ask
 
-    request = Request(package, namespace, channel=channel, source=source, starting_csv=starting_csv, is_manual=manual)
-    with _cluster(state, kubeconfig) as cluster:
-        _tell(ask(cluster, request, timeout=timedelta(seconds=timeout)))
+    wish = {"channel": channel, "source": source, "starting_csv": starting_csv}
+    with _place(namespace, state, kubeconfig) as (cluster, place):
+        for line in ask(cluster, Request(package, place, **wish, is_manual=manual), timeout=timedelta(seconds=timeout)):
+            say(line)
 
 
 def uninstall(
     package: PackageArgument,
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     *,
     timeout: TimeoutOption = 60,
     state: StateOption = None,
@@ -81,13 +77,14 @@ def uninstall(
     """Delete the Subscription and every ClusterServiceVersion of a package; definitions and their objects stay."""
     from eventing.packages import remove
 
-    with _cluster(state, kubeconfig) as cluster:
-        _tell(remove(cluster, namespace, package, timeout=timedelta(seconds=timeout)))
+    with _place(namespace, state, kubeconfig) as (cluster, place):
+        for line in remove(cluster, place, package, timeout=timedelta(seconds=timeout)):
+            say(line)
 
 
 def upgrade(
     package: PackageArgument,
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     channel: Annotated[str, typer.Option(help="Switch to this channel first.")] = "",
     *,
     timeout: TimeoutOption = 120,
@@ -97,28 +94,29 @@ def upgrade(
     """Approve what waits and follow the package to its newest version."""
     from eventing.packages import follow, switch_channel
 
-    with _cluster(state, kubeconfig) as cluster:
-        leaving = switch_channel(cluster, namespace, package, channel) if channel else ""
+    with _place(namespace, state, kubeconfig) as (cluster, place):
+        leaving = switch_channel(cluster, place, package, channel) if channel else ""
         limit = timedelta(seconds=timeout)
-        _tell(follow(cluster, namespace, package, timeout=limit, is_approving=True, leaving=leaving))
+        for line in follow(cluster, place, package, timeout=limit, is_approving=True, leaving=leaving):
+            say(line)
 
 
 def approve(
     plan: Annotated[str, typer.Argument(metavar="PLAN|PACKAGE", help="An InstallPlan, or the package that waits.")],
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve an InstallPlan that waits."""
     from eventing.packages import approve_plan
 
-    with _cluster(state, kubeconfig) as cluster:
-        _tell([approve_plan(cluster, namespace, plan)])
+    with _place(namespace, state, kubeconfig) as (cluster, place):
+        say(approve_plan(cluster, place, plan))
 
 
 def hold(
     package: PackageArgument,
-    namespace: NamespaceOption = "default",
+    namespace: NamespaceOption = "",
     reason: Annotated[str, typer.Option(help="Why; shown wherever the package is reported.")] = "held by hand",
     *,
     release: Annotated[bool, typer.Option("--release", help="Let it go on.")] = False,
@@ -130,12 +128,14 @@ def hold(
 
     if not reason:
         raise CliError("--reason: say why, in a few words", USAGE)
-    with _cluster(state, kubeconfig) as cluster:
-        _tell([set_hold(cluster, namespace, package, "" if release else reason)])
+    with _place(namespace, state, kubeconfig) as (cluster, place):
+        say(set_hold(cluster, place, package, "" if release else reason))
 
 
 def list_packages(
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Only this namespace.")] = "",
+    namespace: Annotated[
+        str, typer.Option("-n", "--namespace", callback=checked_namespace, help="Only this namespace.")
+    ] = "",
     *,
     everywhere: Annotated[
         bool, typer.Option("-A", "--all-namespaces", help="All namespaces; the same as without -n.")
@@ -150,10 +150,10 @@ def list_packages(
 
     if everywhere and namespace:
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
-    with _cluster(state, kubeconfig) as cluster:
+    with _place(namespace, state, kubeconfig) as (cluster, _):
         rows = offered(cluster) if available else installed(cluster, namespace)
     if not rows and output == "table":
-        sys.stdout.write(f"{NOTHING_OFFERED if available else NOTHING_INSTALLED}\n")
+        say(NOTHING_OFFERED if available else NOTHING_INSTALLED)
         return
     if output == "table":
         rows = [{**row, "channel": _channel(row), "says": brief(str(row["says"]))} for row in rows]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,27 +14,45 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import USAGE, CliError
-from eventing.local.state import Addresses, StateDirectory, directory_of
+from eventing.cli.aim import Aim, take
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.local.finding import directory_of, works_on
+from eventing.local.state import Addresses, StateDirectory
 
 if TYPE_CHECKING:
     from eventing.workqueue import Client
     from shared.adapters.kube import KubeClient
 
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+def checked_namespace(name: str) -> str:
+    """The name, if a Namespace can have it. CliError."""
+    if name and not _NAMESPACE.fullmatch(name):
+        wanted = "at most 63 lower-case letters, digits and '-', a letter or digit at both ends"
+        raise CliError(f"-n {name}: no Namespace can be called so; wanted {wanted}", USAGE)
+    return name
+
+
 StateOption = Annotated[Path | None, typer.Option("--state", help="State directory of `olmf up`.")]
 KubeconfigOption = Annotated[Path | None, typer.Option("--kubeconfig", help="Cluster to talk to.")]
-NamespaceOption = Annotated[str, typer.Option("-n", "--namespace", help="Namespace of the object.")]
+NamespaceOption = Annotated[
+    str,
+    typer.Option(
+        "-n", "--namespace", callback=checked_namespace, help="Namespace; without it that of the kubeconfig's context."
+    ),
+]
 OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A cluster and the installation that works on it."""
+    """A cluster, and the installation that works on it."""
 
     kubeconfig: str
-    redis_url: str
-    endpoint: str
     where: str
+    directory: StateDirectory | None = None
+    """Of the installation; None: it is looked for."""
 
     def cluster(self) -> KubeClient:
         """A client of the cluster."""
@@ -40,64 +60,83 @@ class Target:
 
         return KubeClient.from_kubeconfig(self.kubeconfig)
 
+    @property
+    def namespace(self) -> str:
+        """Where a verb looks that names no namespace, as kubectl does: that of the context, else `default`."""
+        from shared.adapters.kube import context_of
+
+        return (context_of(self.kubeconfig).namespace if self.kubeconfig else "") or "default"
+
+    def addresses(self) -> Addresses | None:
+        """Where the parts of the installation are; None when nothing that runs here works on the cluster."""
+        directory = self.directory or directory_of(self.kubeconfig)
+        return directory.read() if directory else None
+
+    @property
+    def endpoint(self) -> str:
+        """Where events are posted to; empty: nobody knows."""
+        found = self.addresses()
+        return (found.endpoint if found else "") or os.environ.get("OLMF_ENDPOINT", "")
+
     @contextlib.contextmanager
     def redis(self) -> Iterator[Client]:
         """A connection to the queue and the journal. CliError when nobody told where Redis is."""
         from eventing.workqueue import connect
 
-        if not self.redis_url:
+        found = self.addresses()
+        url = (found.redis if found else "") or os.environ.get("OLMF_REDIS_URL") or os.environ.get("REDIS_URL")
+        if not url:
             raise CliError(
                 f"the queue and the journal are in Redis, and nothing tells where: no `olmf up` here works on "
                 f"the {self.where}. Name its state directory with --state; or set REDIS_URL (in a cluster: "
                 "`kubectl -n olm port-forward svc/olmf-redis 6379`, and redis://:PASSWORD@127.0.0.1:6379/0)"
             )
-        with contextlib.closing(connect(self.redis_url)) as client:
+        with contextlib.closing(connect(url)) as client:
             yield client
 
 
-def choose(state: Path | None = None, kubeconfig: Path | None = None, *, quiet: bool = False) -> Target:
-    """`--kubeconfig`, else `--state`, else `$KUBECONFIG`, else the running sandbox. CliError when there is none."""
-    target = _choose(state, kubeconfig)
+def choose(
+    state: Path | None = None, kubeconfig: Path | None = None, *, quiet: bool = False, idle: int = UNKNOWN
+) -> Target:
+    """`--kubeconfig`, else `--state`, else `$KUBECONFIG`, else the running sandbox. CliError (`idle`) without one.
+
+    Commands that are printed from now on are for this cluster.
+    """
+    target = _choose(state, kubeconfig, idle)
+    typed = {"--state": state, "--kubeconfig": kubeconfig}
+    is_known_to_kubectl = not (state or kubeconfig) and os.environ.get("KUBECONFIG")
+    take(
+        Aim(
+            shlex.join(word for option, path in typed.items() if path for word in (option, str(path))),
+            "" if is_known_to_kubectl else shlex.join(["--kubeconfig", target.kubeconfig]),
+        )
+    )
     if not quiet:
         sys.stderr.write(f"# {target.where}\n")
     return target
 
 
-def _choose(state: Path | None, kubeconfig: Path | None) -> Target:
-    directory = StateDirectory(state) if state else StateDirectory.default()
+def _choose(state: Path | None, kubeconfig: Path | None, idle: int) -> Target:
     environ = os.environ.get("KUBECONFIG", "")
+    directory = StateDirectory(state) if state else None
     if kubeconfig:
         if not kubeconfig.exists():
             raise CliError(f"{kubeconfig}: no such kubeconfig", USAGE)
-        return _of(str(kubeconfig), state, f"cluster of {kubeconfig}")
-    if environ and not state:
-        return _of(environ, None, f"cluster of $KUBECONFIG ({environ})")
+        if directory and not works_on(directory, str(kubeconfig)):
+            raise CliError(f"--state {state}: nothing that runs there works on the cluster of {kubeconfig}", USAGE)
+        return Target(str(kubeconfig), f"cluster of {kubeconfig}", directory)
+    if environ and not directory:
+        return Target(environ, f"cluster of $KUBECONFIG ({environ})")
+    directory = directory or StateDirectory.default()
     addresses = directory.read()
     if addresses is None:
-        raise CliError(nothing_runs(directory))
-    return _at(addresses, addresses.kubeconfig, f"installation in {addresses.state}")
-
-
-def _of(kubeconfig: str, state: Path | None, where: str) -> Target:
-    directory = StateDirectory(state) if state else directory_of(Path(kubeconfig))
-    addresses = directory.read() if directory else None
-    is_its = addresses and Path(addresses.kubeconfig).resolve() == Path(kubeconfig).resolve()
-    return _at(addresses if is_its else None, kubeconfig, where)
-
-
-def _at(addresses: Addresses | None, kubeconfig: str, where: str) -> Target:
-    redis_url = os.environ.get("OLMF_REDIS_URL") or os.environ.get("REDIS_URL") or ""
-    endpoint = os.environ.get("OLMF_ENDPOINT", "")
-    if addresses:
-        redis_url, endpoint = addresses.redis or redis_url, addresses.endpoint or endpoint
-    return Target(kubeconfig, redis_url, endpoint, where)
+        raise CliError(nothing_runs(directory), idle)
+    return Target(addresses.kubeconfig, f"installation in {addresses.state}", directory)
 
 
 def nothing_runs(directory: StateDirectory) -> str:
     """Why there is no installation in a state directory, and how to get one."""
-    words = (
-        "olmf up --detach" if directory == StateDirectory.default() else f"olmf up --detach --state {directory.root}"
-    )
+    words = directory.command("up", "--detach")
     if (killed := directory.left_behind()) is None:
         return f"nothing runs in {directory.root}; start it with `{words}`"
     sandbox = Path(killed.kubeconfig) == directory.kubeconfig

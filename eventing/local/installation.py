@@ -11,7 +11,7 @@ from collections.abc import Callable
 import structlog
 
 from eventing.local.folders import ring_on_change
-from eventing.local.objects import make_objects, remove_catalogs
+from eventing.local.objects import leave, make_objects
 from eventing.local.plan import Plan, repeated
 from eventing.local.served import Served, remember
 from eventing.local.supervisor import Program, Supervisor
@@ -62,7 +62,7 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
 
 async def _leave(plan: Plan, registry: str) -> None:
     """Take what only we served off a cluster that goes on without us; the sandbox stops with us, and keeps it."""
-    leaving = _aside(lambda: remove_catalogs(plan, registry))
+    leaving = _aside(lambda: leave(plan, registry))
     try:
         await asyncio.wait_for(leaving, _LEAVE_SECONDS)
     except (TimeoutError, ApiError, ConnectionSettingError) as error:

@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING
 import structlog
 
 from eventing.local.plan import Plan
+from eventing.local.sign import Sign
+from shared import names
 from shared.api.manifest import Manifest, uid_of
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
+_MANAGERS = {
+    "olm-operator": "OLM runs",
+    "catalog-operator": "OLM runs",
+    "olmf-worker": "olm-functions run in pods",
+}
+"""Deployments of those who manage the objects that we do."""
 log = structlog.get_logger()
 
 
 class TakeOverError(RuntimeError):
-    """OLM itself runs on the cluster, and nobody said that we should take over."""
+    """OLM, or another installation of ours, works on the cluster, and nobody said that we should take over."""
 
 
 def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
@@ -27,8 +35,10 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
     cluster = KubeClient.from_kubeconfig(kubeconfig)
     if plan.kubeconfig and not plan.take_over:
         refuse_beside_olm(cluster)
+        refuse_beside_another(cluster, Sign.of(plan.state))
     apply_definitions(cluster)
-    cluster.apply({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": {"name": plan.namespace}})
+    meta = {"name": plan.namespace, "annotations": {names.UP: str(Sign.of(plan.state))}}
+    cluster.apply({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": meta})
     for ref in plan.served():
         cluster.apply(_catalog(ref, f"{registry}/catalogs/{ref.name}:latest"))
     for name, image in plan.images().items():
@@ -36,11 +46,17 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
     return bool(cluster.list(NODE))
 
 
-def remove_catalogs(plan: Plan, registry: str) -> bool:
-    """Remove the CatalogSources whose images came from our registry: nobody can pull them any more."""
+def leave(plan: Plan, registry: str) -> bool:
+    """Take our sign and what only we served off the cluster; whether catalogs were among it."""
     from shared.adapters.kube import KubeClient
 
     cluster = KubeClient.from_kubeconfig(str(plan.kubeconfig))
+    Sign.of(plan.state).erase(cluster)
+    return remove_catalogs(cluster, plan, registry)
+
+
+def remove_catalogs(cluster: KubeClient, plan: Plan, registry: str) -> bool:
+    """Remove the CatalogSources whose images came from our registry: nobody can pull them any more."""
     found = [source for ref in plan.served() if (source := cluster.get(ref))]
     ours = [source for source in found if str(source["spec"].get("image")).startswith(f"{registry}/")]
     for source in ours:
@@ -59,14 +75,26 @@ def apply_definitions(cluster: KubeClient) -> None:
 
 
 def refuse_beside_olm(cluster: KubeClient) -> None:
-    """TakeOverError when OLM's own operators are deployed on the cluster."""
+    """TakeOverError when OLM's own operators, or our programs, are deployed on the cluster."""
     for deployment in cluster.list(DEPLOYMENT):
         meta = deployment["metadata"]
-        if meta["name"] in ("olm-operator", "catalog-operator"):
+        if meta["name"] in _MANAGERS:
             raise TakeOverError(
-                f"OLM runs on this cluster (Deployment {meta['namespace']}/{meta['name']}): two managers of the same "
-                "objects would fight. Scale it to zero and say --take-over, or choose another cluster"
+                f"{_MANAGERS[meta['name']]} on this cluster (Deployment {meta['namespace']}/{meta['name']}): two "
+                "managers of the same objects would fight. Scale it to zero and say --take-over, or choose another "
+                "cluster"
             )
+
+
+def refuse_beside_another(cluster: KubeClient, mine: Sign) -> None:
+    """TakeOverError when another `olmf up` works on the cluster, or may do so on another machine."""
+    other = Sign.seen(cluster)
+    if other is None or other == mine or other.is_over():
+        return
+    raise TakeOverError(
+        f"`olmf up` works on this cluster already, on {other.machine} in {other.root}: two managers of the same "
+        f"objects would fight. There, `olmf down --state {other.root}` ends it; or say --take-over, if it ended"
+    )
 
 
 def _catalog(ref: Ref, image: str) -> Manifest:

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import shlex
 import socket
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -74,6 +75,11 @@ class StateDirectory:
         """Where the supervisor writes `Addresses`."""
         return self.root / "olmf.json"
 
+    def command(self, *words: str) -> str:
+        """`olmf <words>` about this directory, as somebody types it."""
+        is_default = self.root == StateDirectory.default().root
+        return shlex.join(["olmf", *words, *([] if is_default else ["--state", str(self.root)])])
+
     def ready_file(self, program: str) -> Path:
         """Written by a program when it is ready: JSON `{"pid", "address", "probe"}`."""
         return self.root / "run" / f"{program}.json"
@@ -94,8 +100,12 @@ class StateDirectory:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise AlreadyRunningError(f"already running in {self.root}; stop it with `olmf down`") from error
+                raise AlreadyRunningError(self.occupied()) from error
             yield
+
+    def occupied(self, pid: int = 0) -> str:
+        """Why nothing else can run here now, and what ends what does."""
+        return f"already running in {self.root}{f' (pid {pid})' if pid else ''}; stop it with `{self.command('down')}`"
 
     def write(self, addresses: Addresses) -> None:
         """Replace the addresses in one step."""
@@ -125,19 +135,6 @@ class StateDirectory:
             return None
         processes = tuple(Process(**process) for process in raw.pop("processes"))
         return Addresses(**raw, processes=processes)
-
-
-def directory_of(kubeconfig: Path) -> StateDirectory | None:
-    """The state directory of the installation that works on the cluster of a kubeconfig, if that can be known.
-
-    Either the kubeconfig is that of a sandbox, which stands in its state directory, or the default installation was
-    started for it.
-    """
-    for directory in (StateDirectory(kubeconfig.resolve().parent), StateDirectory.default()):
-        addresses = directory.read()
-        if addresses and Path(addresses.kubeconfig).resolve() == kubeconfig.resolve():
-            return directory
-    return None
 
 
 def kept_port(note: Path) -> int:

@@ -35,7 +35,8 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     for ref in refs:
         while cluster.get(ref) is not None:
             if time.monotonic() > deadline:
-                raise PackageError(f"{ref.name} is still being deleted; `olmf why ClusterServiceVersion/{ref.name}`")
+                hint = f"`olmf why ClusterServiceVersion/{ref.name} -n {namespace}`"
+                raise PackageError(f"{ref.name} is still being deleted; {hint} tells more")
             time.sleep(LOOK_SECONDS)
     if versions:
         yield f"deleted ClusterServiceVersion {', '.join(versions)}; its definitions and their objects stay"

@@ -97,10 +97,26 @@ def test_the_kubeconfig_of_a_sandbox_is_enough(sandbox: Installation, words: lis
     assert olmf(*words, environ={"KUBECONFIG": kubeconfig}).stdout
 
 
+def test_a_copied_kubeconfig_leads_to_its_installation(sandbox: Installation, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    config = yaml.safe_load((sandbox.state / "kubeconfig").read_text())
+    config["contexts"][0]["context"]["namespace"] = "team-a"
+    copy.write_text(yaml.safe_dump(config))
+    assert olmf("queue", "ls", "--kubeconfig", str(copy)).stdout
+    assert olmf("queue", "ls", "--kubeconfig", str(copy), "--state", str(sandbox.state)).stdout
+    done = olmf("queue", "ls", "--kubeconfig", str(copy), "--state", str(tmp_path), check=False)
+    refused(done, 2, f"--state {tmp_path}: nothing that runs there works on the cluster of {copy}")
+    for words in (["why"], ["explain"]):
+        refused(olmf(*words, "--kubeconfig", str(copy), check=False), 1, "no Subscription in team-a")
+    done = olmf("hold", "tide", check=False, environ={"KUBECONFIG": str(copy)})
+    refused(done, 1, "nothing subscribes to 'tide' in team-a; `olmf list` shows")
+
+
 def test_the_status_of_a_sandbox_is_found_by_its_kubeconfig(sandbox: Installation) -> None:
     kubeconfig = str(sandbox.state / "kubeconfig")
-    done = olmf("status", "--kubeconfig", kubeconfig, check=False)  # 1 when a probe is late: the machine may be busy
-    assert done.stdout.startswith(f"state       {sandbox.state}\n")
+    for words, environ in ((["--kubeconfig", kubeconfig], {}), ([], {"KUBECONFIG": kubeconfig})):
+        done = olmf("status", *words, check=False, environ=environ)  # 1 when a probe is late: the machine may be busy
+        assert done.stdout.startswith(f"state       {sandbox.state}\n")
 
 
 def test_where_redis_is_must_be_known(tmp_path: Path) -> None:
@@ -141,11 +157,12 @@ def test_an_operator_that_cannot_watch_all_namespaces_gets_a_group_for_its_own(s
 
 def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installation) -> None:
     said = sandbox.olmf("install", "beacon", "-n", "two", "--manual").stdout
-    assert said.splitlines()[-1] == "beacon: waits for approval; `olmf approve beacon -n two` approves it"
+    approve = f"olmf approve --state {sandbox.state}"
+    assert said.splitlines()[-1] == f"beacon: waits for approval; `{approve} beacon -n two` approves it"
     sub = sandbox.cluster.get(SUBSCRIPTION.ref("beacon", "two"))
     assert sub is not None
     plan = sub["status"]["installPlanRef"]["name"]
-    approve = f"olmf approve {plan} -n two"
+    approve = f"{approve} {plan} -n two"
     sandbox.until(
         SUBSCRIPTION.ref("beacon", "two"),
         lambda each: any(one.get("reason") == "RequiresApproval" for one in each["status"].get("conditions") or ()),
@@ -192,7 +209,9 @@ def test_a_pin_keeps_a_version_and_names_what_is_newer(sandbox: Installation) ->
     pin = SUBSCRIPTION.ref("beacon", "nine")
     sandbox.cluster.merge(pin, {"metadata": {"annotations": {VERSION: "1.0.0"}}})
     done = sandbox.olmf("upgrade", "beacon", "-n", "nine", "--channel", "fast", check=False)
-    refused(done, 1, "beacon stays at beacon.v1.0.0: pinned to 1.0.0; beacon.v1.1.0 is there; `kubectl annotate ")
+    refused(done, 1, "beacon stays at beacon.v1.0.0: pinned to 1.0.0; beacon.v1.1.0 is there; `kubectl ")
+    kubectl = f"kubectl --kubeconfig {sandbox.state}/kubeconfig annotate subscription beacon -n nine {VERSION}-"
+    assert f"`{kubectl}` lets it go" in done.stderr
     (row,) = rows(sandbox, "list", "-n", "nine")
     assert (row["phase"], row["says"]) == ("Succeeded", "pinned to 1.0.0; beacon.v1.1.0 is there")
     assert "pinned to 1.0.0; beacon.v1.1.0 is there" in sandbox.olmf("why", "-n", "nine").stdout
@@ -212,9 +231,9 @@ def test_install_looks_first_whether_there_is_such_a_package(sandbox: Installati
 def test_install_says_what_it_waits_for_and_what_it_left(sandbox: Installation) -> None:
     words = ["install", "atlantis", "-n", "three", "--source", "three/later", "--timeout", "4"]
     done = sandbox.olmf(*words, check=False)
-    refused(done, 1, "`olmf why Subscription/atlantis -n three` tells more")
+    refused(done, 1, f"`olmf why --state {sandbox.state} Subscription/atlantis -n three` tells more")
     assert "it made Namespace three, OperatorGroup three for all namespaces, Subscription atlantis" in done.stderr
-    assert "`olmf uninstall atlantis -n three` takes the Subscription away" in done.stderr
+    assert f"`olmf uninstall --state {sandbox.state} atlantis -n three` takes the Subscription away" in done.stderr
     sandbox.cluster.merge(
         SUBSCRIPTION.ref("atlantis", "three"), {"spec": {"source": "local", "sourceNamespace": "olm"}}
     )
@@ -254,7 +273,10 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         pytest.param(["why", "-n", "nowhere"], 1, "no Subscription in nowhere", id="an empty namespace"),
         pytest.param(["explain", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to explain"),
         pytest.param(["resolve", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to resolve"),
-        pytest.param(["explain"], 2, "give -n NAMESPACE", id="explain what?"),
+        pytest.param(["explain"], 1, "no Subscription in default", id="explain what?"),
+        pytest.param(["explain", "--from", "x"], 2, "give -n NAMESPACE", id="explain which namespace of files?"),
+        pytest.param(["install", "tide", "-n", "Bad_NS"], 2, "-n Bad_NS: no Namespace", id="no name of a Namespace"),
+        pytest.param(["install", "tide", "--timeout", "-5"], 2, "--timeout", id="a time before now"),
         pytest.param(["why", "nonsense"], 2, "wanted KIND/NAME", id="no kind"),
         pytest.param(["why", "sub/ghost", "-n", "olm"], 1, "ghost does not exist", id="an object that is not there"),
         pytest.param(["why", "dragon/x"], 2, "no such kind here", id="an unknown kind"),

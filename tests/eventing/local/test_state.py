@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eventing.local.health import is_healthy, report
-from eventing.local.state import Addresses, AlreadyRunningError, Process, StateDirectory, directory_of, is_alive
+from eventing.local.state import Addresses, AlreadyRunningError, Process, StateDirectory, is_alive
 
 
 @pytest.fixture
@@ -49,14 +49,9 @@ def test_who_was_killed_leaves_its_addresses(directory: StateDirectory, is_taken
     assert (directory.read(), directory.left_behind()) == (None, killed)
 
 
-def test_a_kubeconfig_leads_to_its_installation(directory: StateDirectory, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "kubeconfig"
-    with directory.claimed():
-        directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(directory.kubeconfig)))
-        assert directory_of(directory.kubeconfig) == directory
-        assert directory_of(elsewhere) is None
-        directory.write(Addresses(str(directory.root), os.getpid(), kubeconfig=str(elsewhere)))
-        assert directory_of(directory.kubeconfig) is None
+def test_commands_name_a_directory_that_is_not_the_default(directory: StateDirectory) -> None:
+    assert StateDirectory.default().command("down") == "olmf down"
+    assert directory.command("up", "--detach") == f"olmf up --detach --state {directory.root}"
 
 
 def test_a_port_stays_until_somebody_else_takes_it(directory: StateDirectory) -> None:
