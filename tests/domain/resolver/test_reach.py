@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from shared.domain.resolver.explain.choices import choices
+from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.question import shelf_of
+from shared.domain.resolver.reach import Reach
 from shared.domain.resolver.resolve import resolve
+from shared.domain.semver import parse_version
 from tests.domain.resolver.scenery import Blob, bundle, catalog, channel, csv, entry, line, package, seen, sub
 
 OLD = package("a", line("a", 3), channel="old", default="old")
@@ -77,3 +81,17 @@ def reason(*blobs: Blob, installed: str = "a.v1", version: str = "", followed: s
 )  # fmt: skip
 def test_what_is_said_of_a_channel(said: str, want: str) -> None:
     assert said == want
+
+
+@pytest.mark.parametrize(
+    ("followed", "want"),
+    [
+        pytest.param("old", True, id="it has an update"),
+        pytest.param("new", False, id="it has only what something else replaces"),
+        pytest.param("none", False, id="there is no such channel"),
+    ],
+)
+def test_whether_a_channel_leads_further(*, followed: str, want: bool) -> None:
+    key = CatalogKey("ns", "cat")
+    offered = shelf_of([*OLD, channel("a", "new", entry("a.v3"))]).operators("a", key)
+    assert Reach(offered, "a.v1", parse_version("1.0.0")).leads(followed) is want
