@@ -1,4 +1,4 @@
-"""Tracks when each watch last received data from the API server."""
+"""Tracks when each watch last received data from the API server, or found it away."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pulse:
         self.waiting.add(name)
 
     def beat(self, name: str) -> None:
-        """Record that the watch received data from the API server."""
+        """Record that the watch received data, or that it will try again."""
         self.beats[name] = self.clock()
 
     def excuse(self) -> None:
@@ -44,7 +44,7 @@ class Pulse:
             self.complete.set()
 
     def ages(self) -> dict[str, float]:
-        """Seconds since each watch received data from the API server."""
+        """Seconds since the last beat of each watch."""
         now = self.clock()
         return {name: round(now - beat, 1) for name, beat in sorted(self.beats.items())}
 

@@ -218,6 +218,17 @@ async def test_a_sink_that_fails_for_long_makes_no_watch_stale() -> None:
     assert (now, watcher.pulse.stale()) == (300.0, {})
 
 
+async def test_an_api_server_that_is_away_makes_no_watch_stale() -> None:
+    """A restart would not bring it back, only delay the watch when it is there again."""
+    async with (
+        an_api(*[Refused(500, "InternalError")] * 4) as (api, connection),
+        watching(connection, Sink()) as watcher,
+    ):
+        watcher.pulse.clock = lambda: 100.0 * len(api.asked)
+        await asyncio.wait_for(api.is_over.wait(), PATIENCE_SECONDS)
+        assert watcher.pulse.ages()["subscriptions.operators.coreos.com"] <= 100
+
+
 async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
     listening = listener(Settings(kubeconfig="given", port=0))
     async with an_api(Listed([A], "5")) as (_, connection):
