@@ -90,8 +90,11 @@ def _sick(inputs: Inputs) -> Iterator[Reason]:
 
 def _unread(inputs: Inputs) -> str:
     """A sentence about the first catalog that was not read yet; empty when all were."""
-    unread = [str(catalog.key) for catalog in inputs.catalogs.values() if _is_unread(catalog)]
-    return f"catalog {min(unread)} has not been read yet" if unread else ""
+    return min((_not_yet(catalog) for catalog in inputs.catalogs.values() if _is_unread(catalog)), default="")
+
+
+def _not_yet(catalog: Catalog) -> str:
+    return f"catalog {catalog.key} has not been read yet"
 
 
 def _is_unread(catalog: Catalog) -> bool:
@@ -108,16 +111,14 @@ def set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
 def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
     """The component of a Subscription whose catalog, or package there, cannot be read."""
     if inputs.is_strict and (unread := _unread(inputs)):
-        return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits or unread})
+        return _waiting(subscriber, unread)
     if inputs.is_strict and (error := together(_sick(inputs))):
         return _stopped(subscriber, error)
     catalog = inputs.catalogs.get(subscriber.catalog)
     if catalog is None:
         return None
-    names = (subscriber.name,)
     if _is_unread(catalog):
-        why = subscriber.waits or f"catalog {catalog.key} has not been read yet"
-        return Component(names, reasons={subscriber.name: why})
+        return _waiting(subscriber, _not_yet(catalog))
     shelf = inputs.shelves.get(subscriber.catalog)
     problem = catalog.problem if shelf is None else _problem_of(subscriber, inputs)
     return _stopped(subscriber, unreadable(catalog.key, problem)) if problem else None
@@ -129,9 +130,11 @@ def _problem_of(subscriber: Subscriber, inputs: Inputs) -> str:
 
 
 def _stopped(subscriber: Subscriber, problem: Reason) -> Component:
-    if subscriber.waits:
-        return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits})
-    return _prevented((subscriber.name,), problem)
+    return _waiting(subscriber) if subscriber.waits else _prevented((subscriber.name,), problem)
+
+
+def _waiting(subscriber: Subscriber, why: str = "") -> Component:
+    return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits or why})
 
 
 def _ambiguous(subscribers: Iterable[Subscriber], error: AmbiguousInstallation) -> Component:
