@@ -13,6 +13,18 @@ _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _T = TypeVar("_T")
 
 
+_LONGEST_VALUE: Final = 63
+"""The limit of Kubernetes for the value of a label."""
+
+
+def can_be_borne(labels: Mapping[str, str]) -> bool:
+    """Whether an object can have these labels; the API server refuses to look for others with 400.
+
+    The names of an operator and its group become values of labels, and may be longer.
+    """
+    return all(len(value) <= _LONGEST_VALUE for value in labels.values())
+
+
 def label_selector(labels: Mapping[str, str]) -> str:
     """The query parameter for objects that have all these labels."""
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))

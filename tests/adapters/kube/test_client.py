@@ -79,6 +79,15 @@ def test_a_list_is_complete_in_name_order_and_says_what_its_items_are(sandbox: s
     assert client.list(kinds.SUBSCRIPTION) == ()
 
 
+def test_labels_that_no_object_can_have_are_not_asked_for(client: KubeClient) -> None:
+    """The name of an operator may be longer than a label: the API server answers 400, and it was never cleaned up."""
+    made = client.requests_made
+    assert client.list(kinds.CLUSTER_ROLE, labels={"olm.owner": "x" * 64}) == ()
+    assert client.requests_made == made
+    assert client.list(kinds.CLUSTER_ROLE, labels={"olm.owner": "x" * 63}) == ()
+    assert client.requests_made == made + 1
+
+
 def test_refusals_say_what_they_are(client: KubeClient) -> None:
     created = client.create(a_config_map())
     with pytest.raises(ApiError) as exists:

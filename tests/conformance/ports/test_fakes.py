@@ -75,6 +75,7 @@ def test_reads(client: KubeClient, namespace: str, other_namespace: str, impleme
         ({"tier": "one", "zone": "x"}, namespace, [(namespace, "b")]),
         ({"tier": "none"}, namespace, []),
         ({"tier": "two"}, namespace, []),
+        ({"tier": "t" * 64}, namespace, []),
     ):
         listed = cluster.list(kinds.CONFIG_MAP, place, labels=labels)
         assert [(namespace_of(item), name_of(item)) for item in listed] == names
