@@ -29,6 +29,15 @@ def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
     return {one.key: IndexedShelf(content, one.reference, ImageSource(*one.origin)) for one in found if one.reference}
 
 
+def unread_catalogs(cluster: KubeClient) -> dict[CatalogKey, str]:
+    """Every catalog of a cluster that was never read, and what it says of the reason."""
+    from shared.domain.resolver.scene import catalog_of
+    from shared.kinds import CATALOG_SOURCE
+
+    found = sorted(map(catalog_of, cluster.list(CATALOG_SOURCE)), key=lambda one: one.key)
+    return {one.key: one.problem for one in found if not one.reference}
+
+
 def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
     """An indexed catalog; each of its packages is read once, when it is first used."""
     return Remembering(IndexedShelf(_Snapshot(snapshot), snapshot.name, None))

@@ -141,6 +141,17 @@ def of_cluster(where: Where) -> dict[CatalogKey, Shelf]:
     return shelves_of_cluster(target.cluster())
 
 
+def check_unread(where: Where, package: str) -> None:
+    """CliError (3) when a catalog of the cluster was never read: it may have the package."""
+    from eventing.cli.target import choose
+    from eventing.shelves import unread_catalogs
+
+    unread = unread_catalogs(choose(*where, quiet=True).cluster())
+    said = ", ".join(f"{key}{f' ({problem})' if problem else ''}" for key, problem in unread.items())
+    if said:
+        raise CliError(f"no catalog that was read has package {package}, but not read yet: {said}; ask again later")
+
+
 def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
     from shared.domain.resolver.model import CatalogKey
 

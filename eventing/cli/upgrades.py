@@ -129,11 +129,13 @@ def versions(
 
 def home(package: str, words: list[str] | None, where: Where) -> Home:
     """All catalogs, named or of the cluster, and the first that has the package. CliError."""
-    from eventing.cli.given import named, of_cluster
+    from eventing.cli.given import check_unread, named, of_cluster
 
     shelves = named(words) if words else of_cluster(where)
     for key, shelf in shelves.items():
         if (found := shelf.package(package)) is not None:
             return shelves, key, found
+    if not words:
+        check_unread(where, package)
     problems = "; ".join(filter(None, (shelf.problem(package) for shelf in shelves.values())))
     raise CliError(f"no catalog has package {package}{f': {problems}' if problems else ''}", NEGATIVE)

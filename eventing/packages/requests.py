@@ -44,13 +44,14 @@ class Request:
 def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
     """Make Namespace, OperatorGroup (for all namespaces) and Subscription where they are missing; says what it made.
 
-    PackageError, and nothing is made, when a catalog that can be read does not have what is asked for.
+    PackageError, and nothing is made, when a catalog that can be read does not have what is asked for, or when the
+    Subscription that is there says otherwise.
     """
-    if present := subscription_of(cluster, request.namespace, request.package):
+    present = subscription_of(cluster, request.namespace, request.package)
+    spec = {} if present else _spec(cluster, request)
+    if present:
+        _check_wishes(cluster, request, present)
         yield f"{request.package} is already subscribed in {request.namespace}"
-        yield from _ignored(request, present["spec"])
-        return
-    spec = _spec(cluster, request)
     if cluster.get(NAMESPACE.ref(request.namespace)) is None:
         cluster.create(_object(NAMESPACE, request.namespace))
         yield f"made Namespace {request.namespace}"
@@ -59,8 +60,9 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
         group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
         cluster.create(group)
         yield f"made OperatorGroup {request.namespace} for all namespaces"
-    cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
-    yield f"made Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}"
+    if spec:
+        cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
+        yield f"made Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}"
 
 
 def _spec(cluster: KubeClient, request: Request) -> Manifest:
@@ -85,30 +87,48 @@ def _spec(cluster: KubeClient, request: Request) -> Manifest:
     return spec
 
 
-def _ignored(request: Request, spec: ReadOnly) -> Iterator[str]:
-    """What was asked for beyond the package, and is not what the Subscription says."""
-    place, _, source = request.source.rpartition("/")
+def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> None:
+    """PackageError when something else is asked for than the Subscription says; how to change it, as far as it goes."""
+    from eventing.packages.hints import refusal
+
+    spec = present["spec"]
     asked = {
         "--channel": (request.channel, spec.get("channel") or "the default"),
         "--source": (
-            f"{place or request.namespace}/{source}" if source else "",
+            "/".join(_split(request)) if request.source else "",
             f"{spec.get('sourceNamespace')}/{spec.get('source')}",
         ),
         "--starting-csv": (request.starting_csv, spec.get("startingCSV") or "none"),
+        "--manual": ("Manual" if request.is_manual else "", spec.get("installPlanApproval") or "Automatic"),
     }
-    for option, (wanted, present) in asked.items():
-        if wanted and wanted != present:
-            yield f"ignored {option} {wanted}: the Subscription says {present}"
-    if request.channel and request.channel != spec.get("channel"):
+    others = [
+        f"{option}: the Subscription says {said}"
+        for option, (wanted, said) in asked.items()
+        if wanted not in ("", said)
+    ]
+    if not others:
+        return
+    hint = f"`kubectl edit subscription {name_of(present)} -n {request.namespace}` changes what it says"
+    if request.channel not in ("", spec.get("channel")):
         words = f"{request.package} -n {request.namespace} --channel {request.channel}"
-        yield f"`olmf upgrade {words}` switches the channel"
+        why = refusal(cluster, {**spec, "channel": request.channel})
+        hint = why or f"`olmf upgrade {words}` switches the channel"
+    raise PackageError(f"{request.package} is already subscribed in {request.namespace}; {', '.join(others)}; {hint}")
+
+
+def _split(request: Request) -> tuple[str, str]:
+    """Namespace and name of the CatalogSource that is asked for."""
+    namespace, _, name = request.source.rpartition("/")
+    return namespace or request.namespace, name
 
 
 def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
-    if request.source:
-        namespace, _, name = request.source.rpartition("/")
-        return namespace or request.namespace, name
     found = [(namespace_of(catalog), name_of(catalog)) for catalog in cluster.list(CATALOG_SOURCE)]
+    if request.source:
+        if (wanted := _split(request)) in found:
+            return wanted
+        there = ", ".join(sorted(map("/".join, found))) or "none"
+        raise PackageError(f"--source: no CatalogSource {'/'.join(wanted)}; there are: {there}")
     match found:
         case []:
             raise PackageError("the cluster has no CatalogSource; `olmf up --catalog` or `kubectl apply` one first")

@@ -137,9 +137,19 @@ def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
     assert (row["subscription"], row["package"]) == ("tide", "tide")
     assert (row["version"], row["phase"], row["says"]) == ("tide.v1.0.0", "Succeeded", "held: freeze until Monday")
     assert "released" in sandbox.olmf("hold", "tide", "-n", "one", "--release").stdout
-    again = sandbox.olmf("install", "tide", "-n", "one", "--channel", "beta").stdout
-    assert "already subscribed" in again
-    assert "ignored --channel beta: the Subscription says stable" in again
+    sandbox.cluster.delete(OPERATOR_GROUP.ref("one", "one"))
+    again = sandbox.olmf("install", "tide", "-n", "one", "--channel", "stable", "--source", "olm/local").stdout
+    assert again.startswith("tide is already subscribed in one\nmade OperatorGroup one for all namespaces\n")
+    other = sandbox.olmf(
+        "install", "tide", "-n", "one", "--channel", "beta", "--starting-csv", "tide.v0.1.0", check=False
+    )
+    refused(
+        other, 1, "already subscribed in one; --channel: the Subscription says stable, --starting-csv: the Subscrip"
+    )
+    assert "; tide has no channel 'beta' in catalog olm/local; its channels: stable" in other.stderr
+    refused(
+        sandbox.olmf("install", "tide", "-n", "one", "--manual", check=False), 1, "--manual: the Subscription says A"
+    )
     assert "deleted ClusterServiceVersion tide.v1.0.0" in sandbox.olmf("uninstall", "tide", "-n", "one").stdout
     assert sandbox.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", "one")) is None
     refused(sandbox.olmf("uninstall", "tide", "-n", "one", check=False), 1, "nothing subscribes to 'tide' in one")
@@ -225,15 +235,24 @@ def test_install_looks_first_whether_there_is_such_a_package(sandbox: Installati
     refused(sandbox.olmf("install", "tidee", "-n", "eight", check=False), 1, "no package 'tidee'; called alike: tide")
     done = sandbox.olmf("install", "tide", "-n", "eight", "--channel", "nochan", check=False)
     refused(done, 1, "tide has no channel 'nochan' in catalog olm/local; its channels: stable")
+    done = sandbox.olmf("install", "tide", "-n", "eight", "--source", "nope", check=False)
+    refused(done, 1, "no CatalogSource eight/nope; there are: olm/l")
     assert sandbox.cluster.get(NAMESPACE.ref("eight")) is None, "nothing is made"
 
 
 def test_install_says_what_it_waits_for_and_what_it_left(sandbox: Installation) -> None:
-    words = ["install", "atlantis", "-n", "three", "--source", "three/later", "--timeout", "4"]
+    place = {"name": "later", "namespace": "olm"}
+    spec = {"sourceType": "grpc", "image": "127.0.0.1:9/later:1"}
+    later = {"apiVersion": CATALOG_SOURCE.api_version, "kind": "CatalogSource", "metadata": place, "spec": spec}
+    sandbox.apply(later)
+    words = ["install", "atlantis", "-n", "three", "--source", "olm/later", "--timeout", "4"]
     done = sandbox.olmf(*words, check=False)
     refused(done, 1, f"`olmf why --state {sandbox.state} Subscription/atlantis -n three` tells more")
     assert "it made Namespace three, OperatorGroup three for all namespaces, Subscription atlantis" in done.stderr
     assert f"`olmf uninstall --state {sandbox.state} atlantis -n three` takes the Subscription away" in done.stderr
+    refused(sandbox.olmf("versions", "atlantis", check=False), 3, "but not read yet: olm/later")
+    sandbox.cluster.delete(CATALOG_SOURCE.ref("later", "olm"))
+    refused(sandbox.olmf("versions", "atlantis", check=False), 1, "no catalog has package atlantis")
     sandbox.cluster.merge(
         SUBSCRIPTION.ref("atlantis", "three"), {"spec": {"source": "local", "sourceNamespace": "olm"}}
     )
