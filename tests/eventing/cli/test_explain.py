@@ -105,7 +105,7 @@ def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, c
     assert [one["code"] for one in told["refused"][0]["fixes"]] == ["DropSubscription"], (
         "in channel stable K is missing"
     )
-    assert failure(*words, "c").code == UNKNOWN
+    assert failure(*words, "c").code == NEGATIVE
 
 
 @pytest.mark.parametrize("verb", ["resolve", "explain"])
