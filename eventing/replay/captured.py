@@ -38,13 +38,9 @@ def inputs_of_capture(
 
 @dataclass(frozen=True, slots=True)
 class _Objects:
-    """Captured objects, with the read methods of a cluster."""
+    """Captured objects, listed as in a cluster."""
 
     objects: Mapping[Ref, Manifest]
-
-    def get(self, ref: Ref) -> Manifest | None:
-        """The object, or None when it was not captured."""
-        return self.objects.get(ref)
 
     def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
         """All objects of a kind in a namespace."""
