@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
 from shared.domain.lifecycle import chain
-from shared.domain.lifecycle.phases import Status, phase_of
+from shared.domain.lifecycle.phases import Status, phase_of, reason_of
 from shared.domain.lifecycle.verdict import Verdict
 from shared.kinds import Ref
 
@@ -63,10 +63,11 @@ def _waits(status: Status, what: str) -> Verdict:
     return Verdict(status, f"waits for {what}", waits_for=what)
 
 
-def left_behind(ref: Ref, neighbours: Iterable[Manifest]) -> tuple[Ref, ...]:
-    """The refs of the versions that waited for a deleted one: its successors."""
+def left_behind(ref: Ref, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:
+    """The refs of the versions that waited for a deleted one: its successors, and those whose CRDs it owned."""
     gone: Manifest = {"metadata": {"name": ref.name, "namespace": ref.namespace}}
-    return tuple(map(Ref.of, chain.successors(gone, neighbours)))
+    heirs = (csv for csv in neighbours if reason_of(csv) == "OwnerConflict")
+    return tuple(dict.fromkeys(map(Ref.of, (*chain.successors(gone, neighbours), *heirs))))
 
 
 def related(csv: ReadOnly, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:

@@ -60,6 +60,11 @@ def test_who_waited_for_a_version_that_is_gone_is_rung_csv_md_18_row_53() -> Non
     assert world.step("replace").emits == (Emit(REQUIREMENT_CHANGED, csv_ref("a.v2")),)
 
 
+def test_who_lost_a_definition_to_a_version_that_is_gone_is_rung_csv_md_8_3_8() -> None:
+    world = World([a_csv("b.v1", status=a_status("Failed", "OwnerConflict")), a_csv("c.v1", status=a_status("Failed"))])
+    assert world.step("replace").emits == (Emit(REQUIREMENT_CHANGED, csv_ref("b.v1")),)
+
+
 def test_deletion_takes_the_cluster_roles_then_the_finalizer_csv_md_3_1_2() -> None:
     csv = a_csv(
         strategy={"clusterPermissions": [a_permission()]},
