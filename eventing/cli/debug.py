@@ -70,14 +70,15 @@ def why(
 
 
 def _standing(place: Target, ref: Ref, book: Book, jobs: Sequence[Listed]) -> Row:
-    """Where the package of a Subscription stands, since when, until when, and what approves it; else nothing."""
+    """Where the package of a Subscription, version or waiting plan stands, since and until when; else nothing."""
     from eventing.cli.namespace import standing_of
     from eventing.packages import installed
-    from shared.kinds import SUBSCRIPTION
+    from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION
 
-    rows = installed(place.cluster(), ref.namespace) if ref == SUBSCRIPTION.ref(ref.name, ref.namespace) else []
-    row = next((row for row in rows if row["subscription"] == ref.name), {})
-    return standing_of(row, book, jobs)
+    columns = ((SUBSCRIPTION, "subscription"), (CLUSTER_SERVICE_VERSION, "version"), (INSTALL_PLAN, "plan"))
+    column = next((column for kind, column in columns if ref == kind.ref(ref.name, ref.namespace)), "")
+    rows = installed(place.cluster(), ref.namespace) if column else []
+    return standing_of(next((row for row in rows if row[column] == ref.name), {}), book, jobs)
 
 
 def _tell_of_namespace(place: Target, namespace: str, output: str, book: Book, jobs: Sequence[Listed]) -> None:

@@ -76,16 +76,16 @@ def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     stuck = next(_stuck(row, book, jobs), None)
     if row.get("plan"):
         return {"nextTry": "when approved", "since": row.get("since") or (stuck.since if stuck else "")}
-    due = _catalog_due(row, jobs)
+    due, until = _catalog_due(row, jobs), str(row.get("until") or _AT_EVENT)
     if stuck is None:
-        return {"nextTry": _when(due), "since": row.get("since", "")}
-    when = "`olmf queue retry`" if stuck.attempts else _when(stuck.next_try or due)
+        return {"nextTry": _when(due, until), "since": row.get("since", "")}
+    when = "`olmf queue retry`" if stuck.attempts else _when(stuck.next_try or due, until)
     says = row["says"] or stuck.waits_for or stuck.verdict
-    return {"since": stuck.since or row.get("since", ""), "nextTry": when, "says": says}
+    return {"since": row.get("since") or stuck.since, "nextTry": when, "says": says}
 
 
-def _when(at: datetime | None) -> str:
-    return at.isoformat(timespec="seconds") if at else _AT_EVENT
+def _when(at: datetime | None, until: str) -> str:
+    return at.isoformat(timespec="seconds") if at else until
 
 
 def _catalog_due(row: Row, jobs: Sequence[Listed]) -> datetime | None:
@@ -113,14 +113,16 @@ def _stuck(row: Row, book: Book, jobs: Sequence[Listed]) -> Iterator[Stuck]:
 
 def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:
     """Print the screen, with the commands that approve what waits for it."""
-    from eventing.packages import brief
+    from eventing.packages import plain
 
     names = {str(row["subscription"]) for row in troubled}
     wanted = [str(row["subscription"]) for row in rows if row["subscription"]]
     fine = [name for name in wanted if name not in names]
-    say(f"Namespace {namespace}: {len(wanted)} Subscriptions, {len(wanted) - len(fine)} of them wait", "")
+    unclaimed = len(rows) - len(wanted)
+    besides = f"; {unclaimed} installed without one" if unclaimed else ""
+    say(f"Namespace {namespace}: {len(wanted)} Subscriptions, {len(wanted) - len(fine)} of them wait{besides}", "")
     if troubled:
-        table([{**row, "says": brief(str(row["says"]))} for row in troubled[:MOST_ROWS]], COLUMNS)
+        table([{**row, "says": plain(str(row["says"]))} for row in troubled[:MOST_ROWS]], COLUMNS)
         if len(troubled) > MOST_ROWS:
             say(f"and {len(troubled) - MOST_ROWS} more: `olmf list -n {namespace}`")
         say("")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
 TimeoutOption = Annotated[int, typer.Option(min=0, help="Seconds to wait; 0 returns at once.")]
 
-INSTALLED = ("namespace", "subscription", "package", "channel", "version", "phase", "approval", "says")
+INSTALLED = ("namespace", "subscription", "package", "channel", "installed", "version", "phase", "approval", "says")
 OFFERED = ("package", "channel", "version", "catalog", "says")
 NOTHING_INSTALLED = "nothing installed yet"
 NOTHING_OFFERED = "nothing offered: no catalog was read yet, or they are empty; `kubectl get catsrc -A` tells"
@@ -146,7 +146,7 @@ def list_packages(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List what is installed, or what the catalogs offer."""
-    from eventing.packages import brief, installed, offered
+    from eventing.packages import installed, offered, plain
 
     if everywhere and namespace:
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
@@ -156,7 +156,7 @@ def list_packages(
         say(NOTHING_OFFERED if available else NOTHING_INSTALLED)
         return
     if output == "table":
-        rows = [{**row, "channel": _channel(row), "says": brief(str(row["says"]))} for row in rows]
+        rows = [{**row, "channel": _channel(row), "says": plain(str(row["says"]))} for row in rows]
     show(rows, output, columns=OFFERED if available else INSTALLED)
 
 

@@ -30,6 +30,8 @@ class Stuck(msgspec.Struct, frozen=True, rename="camel"):
     since: str = ""
     next_try: datetime | None = None
     """None: at the next event."""
+    until: str = ""
+    """That event in words, where it is known."""
     run: str = ""
     attempts: int = 0
     """Failures in a row of a dead letter, which nobody tries again before an event or a person releases it; else 0."""

@@ -43,7 +43,7 @@ def _verdict(stuck: Stuck) -> Iterator[str]:
     if stuck.attempts:
         yield f"      given up after {stuck.attempts} failures in a row: `olmf queue retry --step {stuck.step}`"
     elif stuck.waits_for or stuck.next_try:
-        when = stuck.next_try.isoformat(timespec="seconds") if stuck.next_try else "at the next event"
+        when = stuck.next_try.isoformat(timespec="seconds") if stuck.next_try else stuck.until or "at the next event"
         yield f"      next try: {when}"
 
 

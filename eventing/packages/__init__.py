@@ -3,7 +3,7 @@
 from eventing.packages.channels import switch_channel
 from eventing.packages.follow import NotReadyError, follow, install
 from eventing.packages.listing import installed, offered
-from eventing.packages.progress import brief
+from eventing.packages.progress import brief, plain
 from eventing.packages.removal import remove
 from eventing.packages.requests import (
     PackageError,
@@ -25,6 +25,7 @@ __all__ = [
     "install",
     "installed",
     "offered",
+    "plain",
     "plan_to_approve",
     "remove",
     "set_hold",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
 from eventing.packages.progress import Standing, standing, unclaimed
+from eventing.packages.remedies import Objects, remedy
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Row = dict[str, object]
 
 
-def installed(cluster: KubeClient, namespace: str = "") -> list[Row]:
+def installed(cluster: Objects, namespace: str = "") -> list[Row]:
     """One row per Subscription, with the standing of its package; then one per version without a Subscription."""
     csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
     subscriptions = cluster.list(SUBSCRIPTION, namespace)
@@ -28,9 +29,9 @@ def installed(cluster: KubeClient, namespace: str = "") -> list[Row]:
     for place in sorted(places):
         there = {name_of(csv): csv for csv in csvs if namespace_of(csv) == place}
         mine = [each for each in subscriptions if namespace_of(each) == place]
-        rows += [_row(each, standing_among(each, there)) for each in mine]
+        rows += [_row(each, now := standing_among(each, there), there.get(now.version), cluster) for each in mine]
         orphans = there.keys() - chain(there.values(), claimed(mine))
-        left += [_orphan(there[name]) for name in sorted(orphans)]
+        left += [_orphan(there[name], cluster) for name in sorted(orphans)]
     return rows + left
 
 
@@ -41,25 +42,32 @@ def standing_among(subscription: ReadOnly, csvs: Mapping[str, ReadOnly]) -> Stan
     return standing(subscription, csvs.get(current), csvs.get(kept) if kept != current else None)
 
 
-def _row(subscription: ReadOnly, now: Standing) -> Row:
-    spec = subscription["spec"]
+def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: Objects) -> Row:
+    spec, status = subscription["spec"], subscription.get("status") or {}
     return {
         "namespace": namespace_of(subscription),
         "subscription": name_of(subscription),
         "package": spec.get("name"),
         "channel": spec.get("channel") or "",
+        "installed": str(status.get("installedCSV") or ""),
         "version": now.version,
         "phase": now.phase,
         "approval": spec.get("installPlanApproval") or "Automatic",
         "catalog": f"{spec.get('sourceNamespace')}/{spec.get('source')}",
         "plan": now.plan,
-        "reason": now.reason,
-        "since": now.since,
-        "says": now.says,
+        **_told(now, csv, cluster),
     }
 
 
-def _orphan(csv: ReadOnly) -> Row:
+def _told(now: Standing, csv: ReadOnly | None, cluster: Objects) -> Row:
+    """Why a package does not go on, since when, until when and what helps."""
+    found = remedy(csv, cluster)
+    until = found.until or ("when its channel changes" if now.stranded else "")
+    says = "; ".join(filter(None, (now.says, found.says)))
+    return {"reason": now.reason, "since": now.since, "until": until, "says": says}
+
+
+def _orphan(csv: ReadOnly, cluster: Objects) -> Row:
     now = unclaimed(csv)
     nothing = dict.fromkeys(("channel", "approval", "catalog", "plan"), "")
     return {
@@ -67,11 +75,10 @@ def _orphan(csv: ReadOnly) -> Row:
         "subscription": "",
         "package": package_named_by(csv),
         **nothing,
+        "installed": now.version,
         "version": now.version,
         "phase": now.phase,
-        "reason": now.reason,
-        "since": now.since,
-        "says": now.says,
+        **_told(now, csv, cluster),
     }
 
 

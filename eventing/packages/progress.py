@@ -27,6 +27,9 @@ _SETTLED = ("Succeeded", "Replacing", "Deleting")
 """Phases of an installed version that nobody waits for."""
 _SENTENCE = re.compile(r"\n|\. (?=[A-Z])")
 _LONGEST = 160
+_PREAMBLE = "ConstraintsNotSatisfiable: constraints not satisfiable: "
+_HEADING = "because all of this is so:"
+"""The end of the line between OLM's words and ours (`findings.Finding`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +102,18 @@ def unclaimed(csv: ReadOnly) -> Standing:
     return Standing(name_of(csv), phase, "; ".join(filter(None, ("no Subscription", news))), since=since)
 
 
+def plain(text: str) -> str:
+    """What a package says, without the words of OLM that our sentences below them say again."""
+    before, preamble, refusal = text.partition(_PREAMBLE)
+    if not preamble:
+        return text
+    olms, _, ours = refusal.partition(_HEADING)
+    return before + ("; ".join(line.removeprefix("- ") for line in ours.strip().splitlines()) or olms)
+
+
 def brief(text: str) -> str:
     """The first sentence of what a package says, for a line of a table."""
-    first = _SENTENCE.split(text, maxsplit=1)[0]
+    first = _SENTENCE.split(text.replace(_PREAMBLE, ""), maxsplit=1)[0]
     return first if len(first) <= _LONGEST else f"{first[: _LONGEST - 1]}…"
 
 
@@ -145,6 +157,15 @@ def _waited(status: ReadOnly) -> str:
     met = {"Present", "DeploymentFound", "Satisfied"}
     unmet = [each for each in status.get("requirementStatus") or () if each.get("status") not in met]
     told = "; ".join(
-        f"{each.get('kind')} {each.get('name')}: {each.get('message') or each['status']}" for each in unmet
+        f"{each.get('kind')} {each.get('name')}: {each.get('message') or each['status']}{_rules(each)}"
+        for each in unmet
     )
     return told or str(status.get("message") or "")
+
+
+def _rules(requirement: ReadOnly) -> str:
+    """The rights that a service account lacks: the first of them, and how many more."""
+    found = [each for each in requirement.get("dependents") or () if each.get("status") == "NotSatisfied"]
+    lacking = [str(each.get("message") or "") for each in found]
+    more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+    return f" ({lacking[0]}{more})" if lacking else ""

@@ -34,6 +34,13 @@ def test_what_waits_says_since_when() -> None:
     assert (row["since"], row["nextTry"], row["says"]) == (SINCE, "at the next event", "its Deployments")
 
 
+def test_the_status_knows_since_when_and_until_when_better_than_an_old_verdict() -> None:
+    book = waited(CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm"), "its Deployments")
+    until = "when OperatorGroup mine changes"
+    (row,) = waiting([a_row("etcd", "Failed", "no", since="2026-01-03T00:00:00+00:00", until=until)], book, ())
+    assert (row["since"], row["nextTry"]) == ("2026-01-03T00:00:00+00:00", until)
+
+
 def test_what_was_given_up_says_how_it_goes_on() -> None:
     ref = SUBSCRIPTION.ref("etcd", "olm")
     letter = Listed("a/step", ref, "direct", "dead", attempts=8)
@@ -78,8 +85,8 @@ def test_a_version_without_a_subscription_is_shown(capsys: pytest.CaptureFixture
     row = {**a_row("", "Pending", "no Subscription; webhooks are not supported yet. More"), "version": "old.v1"}
     show("olm", [row], waiting([row], Book(), ()))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Namespace olm: 0 Subscriptions, 0 of them wait"
-    assert lines[3].endswith("no Subscription; webhooks are not supported yet")
+    assert lines[0] == "Namespace olm: 0 Subscriptions, 0 of them wait; 1 installed without one"
+    assert lines[3].endswith("no Subscription; webhooks are not supported yet. More"), "nothing is cut in a pipe"
     assert lines[-1] == "`olmf why ClusterServiceVersion/old.v1 -n olm` tells more"
 
 

@@ -127,6 +127,12 @@ def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
     )
 
 
+def test_a_plan_is_tried_next_when_it_is_approved() -> None:
+    wait = {**WAIT, "what": "InstallPlan install-1 waits for approval: set spec.approved to true"}
+    answer = why(Book.of([ran("run-1", "a/execute", SUB, [], verdict=wait["what"], wait=wait)]), SUB)
+    assert text_of(answer).endswith("next try: when approved")
+
+
 def test_only_the_last_verdict_of_each_step_counts() -> None:
     runs = [ran(f"run-{n}", "a/track", SUB, [], verdict=f"verdict {n}", at=n) for n in range(3)]
     assert [stuck.verdict for stuck in why(Book.of(runs), SUB).last] == ["verdict 2"]

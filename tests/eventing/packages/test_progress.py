@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eventing.packages.progress import Standing, brief, standing
+from eventing.packages.progress import Standing, brief, plain, standing
 from shared.api.manifest import Manifest
 
 
@@ -149,3 +149,30 @@ def test_since_when_is_no_news() -> None:
 )
 def test_a_table_has_the_first_sentence(text: str, want: str) -> None:
     assert brief(text) == want
+
+
+REFUSAL = "ConstraintsNotSatisfiable: constraints not satisfiable: no operators found in package c"
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("held: audit", "held: audit", id="no refusal"),
+        pytest.param(f"held: audit; {REFUSAL}", "held: audit; no operators found in package c", id="OLM alone"),
+        pytest.param(
+            f"{REFUSAL}\nSubscription c cannot be satisfied, because all of this is so:\n- no c\n- no d\nfix: ask a",
+            "no c; no d; fix: ask a", id="our sentences in place of OLM's",
+        ),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_told_once(text: str, want: str) -> None:
+    assert plain(text) == want
+
+
+def test_the_rule_that_is_not_granted_is_named() -> None:
+    rules = [{"status": "NotSatisfied", "message": f"cluster rule:{n}"} for n in (1, 2)]
+    lacking = {"kind": "ServiceAccount", "name": "a", "status": "PresentNotSatisfied", "message": "Policy rule no"}
+    granted = {"status": "Satisfied", "message": "cluster rule:0"}
+    csv = a_csv("Pending", requirementStatus=[{**lacking, "dependents": [granted, *rules]}])
+    now = standing(a_subscription(currentCSV="a.v1"), csv)
+    assert now.says == "ServiceAccount a: Policy rule no (cluster rule:1 and 1 more)"

@@ -1,0 +1,84 @@
+"""What to change so that a ClusterServiceVersion can work that its OperatorGroup, or that of another one, stops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from eventing.packages.chain import originals
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.groups.group import Api, Group, render_apis
+from shared.domain.groups.install_modes import modes_of
+from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
+from shared.domain.groups.targets import described
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Kind
+
+
+class Objects(Protocol):
+    """The objects of a cluster."""
+
+    def list(self, kind: Kind, namespace: str = "") -> Sequence[Manifest]:
+        """All objects of a kind, in a namespace or everywhere."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to change, and what ends the wait; both empty when nothing is known."""
+
+    says: str = ""
+    until: str = ""
+
+
+def remedy(csv: ReadOnly | None, cluster: Objects) -> Remedy:
+    """What helps a version that cannot be installed."""
+    match ((csv or {}).get("status") or {}).get("reason"):
+        case "UnsupportedOperatorGroup":
+            return _of_modes(csv or {}, cluster.list(OPERATOR_GROUP, namespace_of(csv or {})))
+        case reason if reason == CONFLICT_REASON:
+            return _of_rivals(csv or {}, cluster)
+        case "NoOperatorGroup" | "TooManyOperatorGroups":
+            return Remedy(until="when the OperatorGroups of the namespace change")
+    return Remedy()
+
+
+def _of_modes(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Remedy:
+    if len(groups) != 1:
+        return Remedy()
+    group = Group.of(groups[0])
+    supported = [str(mode.get("type")) for mode in modes_of(csv) if mode.get("supported")]
+    does = f"OperatorGroup {group.name} {described(group.targets)}; {name_of(csv)} supports {', '.join(supported)}"
+    return Remedy(f"{does}: {_change(group, supported)}", f"when OperatorGroup {group.name} changes")
+
+
+def _change(group: Group, supported: Sequence[str]) -> str:
+    targets: list[str] | None = [group.namespace]
+    if "OwnNamespace" not in supported:
+        targets = None
+        if "AllNamespaces" not in supported:
+            return "let spec.targetNamespaces name the namespaces that it is to watch"
+    patch = json.dumps({"spec": {"targetNamespaces": targets, "selector": None}}, separators=(",", ":"))
+    return f"`kubectl -n {group.namespace} patch operatorgroup {group.name} --type merge -p '{patch}'`"
+
+
+def _of_rivals(csv: ReadOnly, cluster: Objects) -> Remedy:
+    groups = [Group.of(one) for one in cluster.list(OPERATOR_GROUP)]
+    mine = next((one for one in groups if one.namespace == namespace_of(csv)), None)
+    rivals = [one for one in groups if mine and one != mine and one.meets(mine) and one.apis & apis_of(csv)]
+    if not rivals:
+        return Remedy()
+    found = "; ".join(_provided(one, apis_of(csv) & one.apis, cluster) for one in rivals)
+    names = " or ".join(f"{one.namespace}/{one.name}" for one in rivals)
+    return Remedy(
+        f"{found}: uninstall one of them, or let their groups select different namespaces",
+        f"when OperatorGroup {names} changes",
+    )
+
+
+def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
+    csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, rival.namespace))
+    homes = ", ".join(name_of(one) for one in csvs if apis & apis_of(one))
+    by = f" ({homes})" if homes else ""
+    return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {render_apis(apis)}, too"

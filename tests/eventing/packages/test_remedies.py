@@ -1,0 +1,87 @@
+"""What helps a version that an OperatorGroup stops."""
+
+from __future__ import annotations
+
+import pytest
+
+from eventing.packages.listing import installed
+from eventing.packages.remedies import Remedy, remedy
+from shared.api.manifest import Manifest
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind
+from tests.kit.cluster import FakeCluster
+
+ALONE = (
+    """`kubectl -n ns patch operatorgroup mine --type merge -p '{"spec":{"targetNamespaces":%s,"selector":null}}'`"""
+)
+OWN = ALONE % '["ns"]'
+UNTIL = "when OperatorGroup mine changes"
+
+
+def an_object(kind: Kind, name: str, namespace: str = "ns", **fields: object) -> Manifest:
+    meta = {"name": name, "namespace": namespace}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
+
+
+def a_group(name: str = "mine", namespace: str = "ns", *targets: str, provided: str = "") -> Manifest:
+    group = an_object(OPERATOR_GROUP, name, namespace, spec={}, status={"namespaces": list(targets or ("",))})
+    group["metadata"]["annotations"] = {"olm.providedAPIs": provided}
+    return group
+
+
+def a_csv(*modes: str, reason: str = "UnsupportedOperatorGroup", name: str = "a.v1", namespace: str = "ns") -> Manifest:
+    owned = {"owned": [{"name": "things.example.com", "version": "v1", "kind": "Thing"}]}
+    listed = [{"type": mode, "supported": True} for mode in modes]
+    spec = {"installModes": [*listed, {"type": "Other", "supported": False}], "customresourcedefinitions": owned}
+    status = {"phase": "Failed", "reason": reason, "message": "no"}
+    return an_object(CLUSTER_SERVICE_VERSION, name, namespace, spec=spec, status=status)
+
+
+@pytest.mark.parametrize(
+    ("csv", "group", "want"),
+    [
+        pytest.param(
+            a_csv("OwnNamespace", "MultiNamespace"), a_group(),
+            f"OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace, MultiNamespace: {OWN}",
+            id="its own namespace",
+        ),
+        pytest.param(
+            a_csv("AllNamespaces"), a_group("mine", "ns", "ns"),
+            f"OperatorGroup mine selects ns; a.v1 supports AllNamespaces: {ALONE % 'null'}", id="all namespaces",
+        ),
+        pytest.param(
+            a_csv("SingleNamespace"), a_group(),
+            "OperatorGroup mine selects all namespaces; a.v1 supports SingleNamespace: "
+            "let spec.targetNamespaces name the namespaces that it is to watch",
+            id="another namespace",
+        ),
+    ],
+)  # fmt: skip
+def test_the_group_its_modes_and_the_change_are_named(csv: Manifest, group: Manifest, want: str) -> None:
+    assert remedy(csv, FakeCluster([csv, group])) == Remedy(want, UNTIL)
+
+
+def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api() -> None:
+    csv = a_csv(reason="InterOperatorGroupOwnerConflict")
+    other = a_csv(reason="InstallSucceeded", name="b.v1", namespace="two")
+    groups = [a_group(), a_group("other", "two", provided="Thing.v1.example.com"), a_group("far", "three", "three")]
+    found = remedy(csv, FakeCluster([csv, other, *groups]))
+    said = (
+        "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too: uninstall one of them, or let their groups"
+    )
+    assert found == Remedy(f"{said} select different namespaces", "when OperatorGroup two/other changes")
+    assert remedy(csv, FakeCluster([csv])) == Remedy()
+
+
+def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
+    assert remedy(a_csv(), FakeCluster([])) == Remedy()
+    csv = a_csv(reason="NoOperatorGroup")
+    assert remedy(csv, FakeCluster([])) == Remedy(until="when the OperatorGroups of the namespace change")
+
+
+def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None:
+    csv = a_csv("AllNamespaces", name="a.v2")
+    status = {"currentCSV": "a.v2", "installedCSV": "a.v1"}
+    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status=status)
+    [row] = installed(FakeCluster([csv, subscription, a_group("mine", "ns", "ns")]), "ns")
+    assert (row["installed"], row["version"], row["until"]) == ("a.v1", "a.v2", UNTIL)
+    assert str(row["says"]).startswith("no; OperatorGroup mine selects ns; a.v2 supports AllNamespaces: ")
