@@ -63,7 +63,7 @@ MADE_FOR: Final = "olmf.io/made-for"
 UP: Final = "olmf.io/up"
 """On the namespace `olm`: the machine and the state directory of the `olmf up` that works on the cluster."""
 LEFT_OUT: Final = "olmf.io/left-out"
-"""Label of a catalog image that was built from bundles: a JSON list, one sentence for each bundle that was left out."""
+"""Label of a catalog image that we built: a JSON list, one sentence for each thing in it that cannot be used."""
 KUBELET_FAIL: Final = "olmf.io/fail"
 """On a Deployment or Job: the simulated kubelet lets it fail with this message."""
 

@@ -137,19 +137,20 @@ def _say_where(plan: Plan) -> None:
 
 
 def _say_what_is_wrong(plan: Plan) -> None:
-    """Warn of each defect of the bundles that are served."""
+    """Warn of each defect of the bundles and catalogs that are served."""
     from eventing.local.left_out import left_out
-    from eventing.local.plan import LOCAL_CATALOG
 
     addresses = plan.state.read()
-    if not plan.bundles or addresses is None:
+    if addresses is None:
         return
-    try:
-        found = left_out(addresses.registry, LOCAL_CATALOG)
-    except OSError as error:
-        found = (f"nothing is known of the bundles yet ({error}); `olmf status` tells more",)
-    for sentence in found:
-        sys.stderr.write(f"warning: {sentence}\n")
+    for catalog in plan.served():
+        try:
+            found = left_out(addresses.registry, catalog.name)
+        except OSError as error:
+            command = plan.state.command("status")
+            found = (f"nothing is known of catalog {catalog.name} yet ({error}); `{command}` tells more",)
+        for sentence in found:
+            sys.stderr.write(f"warning: {sentence}\n")
     sys.stderr.flush()
 
 

@@ -13,6 +13,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 import orjson
 
+from shared.adapters.judging import judge_alone
 from shared.adapters.oci.build import Built, build
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.bundle.annotations import parse as parse_annotations
@@ -139,9 +140,14 @@ class BundleFolder(Folder):
         return str(self._root)
 
 
-_CATALOG_LABELS: Final = {CONFIGS: "/configs"}
 _FINDINGS: Final = 10
-"""As many sentences about bundles are carried by a catalog; the log has all of them."""
+"""As many sentences about what is wrong in it are carried by a catalog."""
+
+
+def _catalog_labels(wrong: Sequence[str]) -> dict[str, str]:
+    """Where the files of a catalog are, and what cannot be used of it."""
+    told = [*wrong[:_FINDINGS], *([f"and {more} more"] if (more := len(wrong) - _FINDINGS) > 0 else [])]
+    return {CONFIGS: "/configs", **({LEFT_OUT: orjson.dumps(told).decode()} if told else {})}
 
 
 class CatalogFolder(Folder):
@@ -162,8 +168,8 @@ class CatalogFolder(Folder):
         }
 
     def labels(self, _: Mapping[str, bytes]) -> Mapping[str, str]:
-        """Where the catalog is."""
-        return _CATALOG_LABELS
+        """Where the catalog is, and what is wrong with its files."""
+        return _catalog_labels(judge_alone(self._root).sentences())
 
 
 class BundlesCatalog(Folder):
@@ -198,10 +204,7 @@ class BundlesCatalog(Folder):
 
     def labels(self, _: Mapping[str, bytes]) -> Mapping[str, str]:
         """Where the catalog is, and what is wrong with the bundles that its files were made of."""
-        findings = self._said[:_FINDINGS]
-        if more := len(self._said) - len(findings):
-            findings = (*findings, f"and {more} more")
-        return {**_CATALOG_LABELS, **({LEFT_OUT: orjson.dumps(findings).decode()} if findings else {})}
+        return _catalog_labels(self._said)
 
     def _say(self, findings: tuple[str, ...]) -> None:
         for finding in findings:

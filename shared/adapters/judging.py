@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 from typing import Final
 
-from shared.adapters.files import File, opened
+from shared.adapters.files import File, files, opened
 from shared.adapters.progress import heard_by
 from shared.domain.catalog.advice import Advice
 from shared.domain.catalog.comparison import Catalog
@@ -64,6 +65,15 @@ def _check(path: str, reading: Reading, contents: Callable[[str], bytes]) -> Non
 def judge_files(found: list[File]) -> Verdict:
     """Judge a catalog by its files."""
     return _read_all(found).verdict().located(_contents(found))
+
+
+def judge_alone(root: Path) -> Verdict:
+    """Judge the catalog in a folder without a second process, which a process with threads must not start."""
+    try:
+        found = files(root)
+        return _read(found, Reading()).verdict().located(_contents(found))
+    except OSError as error:
+        return Verdict((Finding(_sentence(error), Place(str(root))),))
 
 
 def _contents(found: list[File]) -> Callable[[str], bytes]:

@@ -15,8 +15,8 @@ TRANSIENT_FAILURE = "TRANSIENT_FAILURE"
 SPEC_INVALID = "SpecInvalidError"
 REGISTRY_ERROR = "RegistryServerError"
 INTERVAL_INVALID = "InvalidIntervalError"
-BUNDLES_LEFT_OUT = "BundlesLeftOut"
-_REMARKS = (INTERVAL_INVALID, BUNDLES_LEFT_OUT)
+CONTENT_LEFT_OUT = "ContentLeftOut"
+_REMARKS = (INTERVAL_INVALID, CONTENT_LEFT_OUT)
 """Reasons of a catalog that is used nevertheless."""
 
 _DEFAULT_INTERVAL = timedelta(minutes=15)
@@ -87,7 +87,7 @@ def refused(status: ReadOnly, refusal: Refused) -> Manifest:
 def snapshotted(
     status: ReadOnly, reference: str, wish: Wanted, now: datetime, *, left_out: Sequence[str] = ()
 ) -> Manifest:
-    """The status after the image was read, with the bundles its maker left out; times change only with content."""
+    """The status after the image was read, with what its maker left out; times change only with content."""
     new = _without_error(status)
     old = status.get("connectionState") or {}
     if (old.get("address"), old.get("lastObservedState")) != (reference, READY):
@@ -95,7 +95,7 @@ def snapshotted(
         if wish.interval is not None:
             new["latestImageRegistryPoll"] = timestamp(now)
     remarks = [(INTERVAL_INVALID, wish.interval_error)] if wish.interval_error else []
-    remarks += [(BUNDLES_LEFT_OUT, f"wrong with its bundles: {' | '.join(left_out)}")] if left_out else []
+    remarks += [(CONTENT_LEFT_OUT, f"wrong in the catalog: {' | '.join(left_out)}")] if left_out else []
     if remarks:
         new |= {"reason": remarks[0][0], "message": "; ".join(message for _, message in remarks)}
     return new

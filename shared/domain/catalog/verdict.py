@@ -57,6 +57,10 @@ class Verdict:
         lines = count_lines((finding.place for finding in self.findings), read)
         return Verdict(tuple(replace(one, place=lines.get(one.place, one.place)) for one in self.findings))
 
+    def sentences(self) -> tuple[str, ...]:
+        """All findings, each with what it is part of in the catalog, and its place."""
+        return tuple(": ".join((*one.path[1:], _leaf(one, with_places=True))) for one in self.findings)
+
     def text(self, *, with_places: bool = True) -> str:
         """All findings: a line for each, or the tree that they form."""
         if all(finding.path for finding in self.findings):

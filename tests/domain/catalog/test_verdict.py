@@ -47,3 +47,8 @@ def test_lines_are_counted_once_for_each_file() -> None:
 def test_the_text(findings: tuple[Finding, ...], text: str) -> None:
     assert Verdict(findings).text() == text
     assert Verdict(findings).ok is not bool(findings)
+
+
+def test_each_finding_is_a_sentence_of_its_own() -> None:
+    findings = (Finding("x", Place("a", 1, 0, 3)), Finding("y", path=("index", "package", "channel")))
+    assert Verdict(findings).sentences() == ("x (a, document 1, line 3)", "package: channel: y")

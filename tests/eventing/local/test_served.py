@@ -69,6 +69,24 @@ def test_a_broken_bundle_is_named_by_up_by_status_and_by_its_catalog(tmp_path: P
         olmf("down", "--state", str(state))
 
 
+def test_a_broken_catalog_is_named_by_up_by_status_and_by_itself(tmp_path: Path) -> None:
+    catalog, state = tmp_path / "mine", tmp_path / "state"
+    catalog.mkdir()
+    (catalog / "c.yaml").write_text("{schema: olm.package, name: tide}")
+    wanted = 'invalid package "tide": package must contain at least one channel'
+    started = olmf("up", "--detach", "--state", str(state), "--catalog", str(catalog))
+    try:
+        assert f"warning: {wanted}" in started.stderr
+        place = Installation.of(state)
+        found = place.until(CATALOG_SOURCE.ref("mine", "olm"), lambda each: each.get("status"), "a status")
+        assert wanted in found["status"]["message"]
+        said = place.olmf("status").stdout
+        assert "olm/mine: wrong in the catalog: " in said
+        assert wanted in said
+    finally:
+        olmf("down", "--state", str(state))
+
+
 def test_a_cluster_that_goes_on_keeps_no_catalog_that_nobody_serves(tmp_path: Path) -> None:
     with installed(tmp_path / "cluster") as cluster:
         kubeconfig, state = cluster.state / "kubeconfig", tmp_path / "state"

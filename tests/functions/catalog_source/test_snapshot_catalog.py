@@ -75,9 +75,9 @@ def test_what_the_catalog_leaves_out_is_told_while_it_is_served() -> None:
     world.catalogs.left_out = ("/bundles/tide/1.0.0: no version; add one", "/bundles/tide/2.0.0: none either")
     world.settle()
     status = world.objects[REF]["status"]
-    assert (status["reason"], status["connectionState"]["lastObservedState"]) == ("BundlesLeftOut", "READY")
+    assert (status["reason"], status["connectionState"]["lastObservedState"]) == ("ContentLeftOut", "READY")
     assert status["message"] == (
-        "wrong with its bundles: /bundles/tide/1.0.0: no version; add one | /bundles/tide/2.0.0: none either"
+        "wrong in the catalog: /bundles/tide/1.0.0: no version; add one | /bundles/tide/2.0.0: none either"
     )
     assert is_healthy(world.objects[REF])
     world.catalogs.left_out = ()
