@@ -13,8 +13,8 @@ from shared.api.manifest import Manifest
 from shared.domain.bundle.csvtypes import CSV_TYPES
 from shared.domain.bundle.podtypes import POD_TYPES
 from shared.domain.bundle.quantity import NotAQuantity, canonical
-from shared.domain.go.encode import json_text, ordered
-from shared.domain.semver.version import InvalidVersion, parse_tolerant
+from shared.domain.go.encode import ordered
+from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
 
 _SCALARS: Final = {"": "text", "b": "boolean", "i": "integer", "l": "integer"}
 _BITS: Final = {"i": 31, "l": 63}
@@ -22,6 +22,10 @@ _ZERO: Final = {"": "", "b": False, "i": 0, "l": 0, "q": "0", "x": 0}
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 _ALWAYS: Final = ("q", "x")
 """Types that are never empty to Go: a field of theirs is written in any case, unless it may be absent."""
+
+
+_NEVER_NULL: Final = ("v", "r")
+"""Types that read null as an empty text, which is none of their values."""
 
 
 class MistypedError(ValueError):
@@ -75,14 +79,17 @@ def arranged(value: object, name: str, path: str = "") -> Manifest:
 
 
 def _given(value: Mapping[str, Any], name: str, path: str) -> Manifest:
-    """What an object states, by field; names are the same in upper and lower case, the exact one counts most."""
+    """What an object states, by field; names are the same in upper and lower case, the exact one counts most.
+
+    Null takes back what another spelling of the name states, except of texts, numbers and objects.
+    """
     fields = {field.name: field for field in _structs()[name]}
     stated: Manifest = {}
     for key in sorted(value, key=lambda key: (key in fields, key)):
         field = fields.get(key) or _folded(name).get(key.casefold())
         if field is not None:
             read = _read(value[key], field.type, f"{path}.{key}".lstrip("."))
-            if read is not None or field.type.startswith(("*", "j")):
+            if read is not None or field.type.startswith(("*", "j", "[", "{")):
                 stated[field.name] = read
     return stated
 
@@ -99,7 +106,7 @@ def _is_empty(value: object, field: _Field) -> bool:
 
 def _read(value: object, kind: str, path: str) -> Any:  # why: any JSON value
     """A value as its type; None stands for the empty value of any type."""
-    if value is None:
+    if value is None and kind not in _NEVER_NULL:
         return None
     kind = kind.removeprefix("*")
     if kind.startswith("["):
@@ -166,15 +173,19 @@ def _version(value: object, path: str) -> str:
     if not isinstance(value, str):
         raise MistypedError(f"{path}: wanted text, got {what_is(value)}")
     try:
-        return str(parse_tolerant(value)) if value else "0.0.0"
+        return str(parse_tolerant(value))
     except InvalidVersion as error:
         raise MistypedError(f"{path}: {value!r} is no version: {error}") from error
 
 
 def _release(value: object, path: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise MistypedError(f"{path}: release field must be a string or number")
-    return value if isinstance(value, str) else json_text(value)
+    if not isinstance(value, str):
+        raise MistypedError(f"{path}: wanted text, got {what_is(value)}")
+    try:
+        prerelease_of(value)
+    except InvalidVersion as error:
+        raise MistypedError(f"{path}: {value!r} is no release: {error}") from error
+    return value
 
 
 def _any(value: object, _: str) -> object:

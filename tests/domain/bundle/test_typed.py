@@ -129,10 +129,11 @@ def a_spec(**fields: object) -> Any:
     ("fields", "wanted"),
     [
         pytest.param({"version": "v1.2"}, {"version": "1.2.0"}, id="a careless version"),
-        pytest.param({"version": ""}, {"version": "0.0.0"}, id="an empty version"),
         pytest.param({"MinKubeVersion": "1.20.0"}, {"minKubeVersion": "1.20.0"}, id="another case"),
-        pytest.param({"release": 7}, {"release": "7"}, id="a release that is a number"),
-        pytest.param({"release": 0.20250104}, {"release": "0.20250104"}, id="a release that is a fraction"),
+        pytest.param(
+            {"skips": None, "SKIPS": ["a"], "maturity": None, "MATURITY": "a"}, {"maturity": "a"}, id="null last"
+        ),
+        pytest.param({"release": "1.alpha"}, {"release": "1.alpha"}, id="a release"),
         pytest.param({"labels": {"b": "1", "a": None}}, {"labels": {"a": "", "b": "1"}}, id="labels"),
     ],
 )
@@ -145,7 +146,10 @@ def test_a_specification_is_written_as_go_does(fields: dict[str, object], wanted
     [
         pytest.param({"version": 1.0}, "spec.version: wanted text, got a number", id="a number for a version"),
         pytest.param({"version": "one"}, "spec.version: 'one' is no version", id="a word for a version"),
-        pytest.param({"release": []}, "spec.release: release field must be a string or number", id="a list"),
+        pytest.param({"version": ""}, "spec.version: '' is no version", id="an empty version"),
+        pytest.param({"version": None}, "spec.version: wanted text, got nothing", id="null for a version"),
+        pytest.param({"release": 7}, "spec.release: wanted text, got a number", id="a number for a release"),
+        pytest.param({"release": ""}, "spec.release: '' is no release: Prerelease is empty", id="an empty release"),
         pytest.param({"keywords": "a"}, "spec.keywords: wanted a list, got text", id="text for a list"),
         pytest.param({"labels": {"a": {}}}, "spec.labels.a: wanted text, got an object", id="an object for a label"),
     ],

@@ -114,8 +114,8 @@ def _together(subject: Subject) -> Iterator[Finding]:
     }  # fmt: skip
     owned = [(one["kind"], one["name"], one["version"]) for one in subject.described("owned")]
     bundle = quoted(subject.csv_name)
-    for kind, name, version in owned:
-        if (kind, name, version) not in held:
+    for number, (kind, name, version) in enumerate(owned):
+        if (kind, name, version) not in held or (kind, name, version) in owned[:number]:
             detail = f"owned CRD {name}/{version} not found in bundle {bundle}"
             yield Finding(ERROR, detail, value=f"{{ {kind} {name} {version}}}")
     for kind, name, version in sorted(held - set(owned)):

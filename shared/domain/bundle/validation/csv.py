@@ -104,7 +104,7 @@ def _is_empty(value: object) -> bool:
     """Whether Go would call a value empty: so are objects of empty values."""
     if isinstance(value, Mapping):
         return all(_is_empty(one) for one in value.values())
-    return value in (None, "", False, 0, [], "0.0.0")
+    return value in (None, "", False, 0, "0.0.0")
 
 
 def cased(annotations: Mapping[str, str], name: str) -> Iterator[Finding]:

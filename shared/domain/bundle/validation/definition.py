@@ -15,6 +15,10 @@ from shared.domain.syntax import LABEL_1035, SUBDOMAIN
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 _STRATEGIES: Final = ("None", "Webhook")
+_MIXED: Final = "may have mixed case, but should otherwise match: "
+_PRESERVED: Final = (
+    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+)
 
 
 def definition(manifest: ReadOnly) -> Iterator[Finding]:
@@ -24,10 +28,13 @@ def definition(manifest: ReadOnly) -> Iterator[Finding]:
         yield plain(f"json: spec: wanted an object, got {what_is(spec)}")
         return
     yield from _group(manifest, spec)
-    yield from _scope(spec)
-    yield from _versions(manifest, spec)
+    is_old = not str(manifest.get("apiVersion")).endswith("/v1")
+    yield from _scope(spec, default=_SCOPES[1] if is_old else "")
+    yield from _versions(spec)
+    if spec.get("preserveUnknownFields", is_old):
+        yield _found("spec.preserveUnknownFields", "Invalid value", True, _PRESERVED)
     yield from _names(as_object(spec.get("names")))
-    yield from _conversion(as_object(spec.get("conversion")))
+    yield from _conversion(as_object(spec.get("conversion")), is_old=is_old)
 
 
 def _found(field: str, problem: str, value: Any, detail: str = "") -> Finding:
@@ -45,17 +52,20 @@ def _group(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
     plural = as_object(spec.get("names")).get("plural") or ""
     if not group or not isinstance(group, str):
         yield _found("spec.group", "Required value", "")
-    else:
-        yield from _all("spec.group", group, SUBDOMAIN.problems(group))
-        if "." not in group:
-            yield _found("spec.group", "Invalid value", group, "should be a domain with at least one dot")
+    elif wrong := SUBDOMAIN.problems(group):
+        yield _found("spec.group", "Invalid value", group, ",".join(wrong))
+    elif "." not in group:
+        yield _found("spec.group", "Invalid value", group, "should be a domain with at least one dot")
+    if not name:
+        yield _found("metadata.name", "Required value", "", "name or generateName is required")
+        return
     yield from _all("metadata.name", name, SUBDOMAIN.problems(name))
     if name != f"{plural}.{group}":
         yield _found("metadata.name", "Invalid value", name, 'must be spec.names.plural+"."+spec.group')
 
 
-def _scope(spec: ReadOnly) -> Iterator[Finding]:
-    scope = spec.get("scope") or ""
+def _scope(spec: ReadOnly, default: str) -> Iterator[Finding]:
+    scope = spec.get("scope") or default
     if not scope:
         yield _found("spec.scope", "Required value", "")
     elif scope not in _SCOPES:
@@ -67,7 +77,7 @@ def _unsupported(field: str, value: Any, supported: Iterable[str]) -> Finding:
     return _found(field, "Unsupported value", value, f"supported values: {listed}")
 
 
-def _versions(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
+def _versions(spec: ReadOnly) -> Iterator[Finding]:
     versions = [as_object(one) for one in as_list(spec.get("versions"))]
     names = [one.get("name") or "" for one in versions]
     stored = [one for one in versions if one.get("storage") is True]
@@ -84,37 +94,62 @@ def _versions(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
         yield _found("spec.versions", "Invalid value", names, what)
     if single and single != next(iter(names), ""):
         yield _found("spec.version", "Invalid value", single, "must match the first version in spec.versions")
-    if spec.get("preserveUnknownFields") and str(manifest.get("apiVersion")).endswith("/v1"):
-        yield _found("spec.preserveUnknownFields", "Invalid value", True, "must be false")
 
 
 def _names(names: ReadOnly) -> Iterator[Finding]:
     kind = names.get("kind") or ""
     singular = names.get("singular") or (kind.lower() if isinstance(kind, str) else kind)
-    stated = {"plural": names.get("plural") or "", "singular": singular, "kind": kind}
+    listed = names.get("listKind") or (f"{kind}List" if kind else "")
+    stated = {"plural": names.get("plural") or "", "singular": singular, "kind": kind, "listKind": listed}
     for field, value in stated.items():
-        place = f"spec.names.{field}"
-        if not value:
-            yield _found(place, "Required value", "")
-        elif not isinstance(value, str):
-            yield _found(place, "Invalid value", value, "must be text")
+        if value:
+            yield from _name(f"spec.names.{field}", value, is_mixed=field.lower().endswith("kind"))
         else:
-            yield from _all(place, value, LABEL_1035.problems(value.lower() if field == "kind" else value))
-    for index, name in enumerate(as_list(names.get("shortNames"))):
-        wrong = LABEL_1035.problems(name) if isinstance(name, str) else ["must be text"]
-        yield from _all(f"spec.names.shortNames[{index}]", name, wrong)
-    if kind and names.get("listKind") == kind:
+            yield _found(f"spec.names.{field}", "Required value", "")
+    for field in ("shortNames", "categories"):
+        for index, value in enumerate(as_list(names.get(field))):
+            yield from _name(f"spec.names.{field}[{index}]", value)
+    if kind and listed == kind:
         yield _found("spec.names.listKind", "Invalid value", kind, "kind and listKind may not be the same")
 
 
-def _conversion(conversion: ReadOnly) -> Iterator[Finding]:
+def _name(place: str, value: Any, *, is_mixed: bool = False) -> Iterator[Finding]:
+    if not isinstance(value, str):
+        yield _found(place, "Invalid value", value, "must be text")
+    elif wrong := LABEL_1035.problems(value.lower() if is_mixed else value):
+        yield _found(place, "Invalid value", value, f"{_MIXED if is_mixed else ''}{','.join(wrong)}")
+
+
+def _conversion(conversion: ReadOnly, *, is_old: bool) -> Iterator[Finding]:
     strategy = conversion.get("strategy") or _STRATEGIES[0]
     if strategy not in _STRATEGIES:
         yield _unsupported("spec.conversion.strategy", strategy, _STRATEGIES)
-    webhook = as_object(conversion.get("webhook"))
-    if strategy == "Webhook" and not (webhook.get("clientConfig") or conversion.get("webhookClientConfig")):
-        what = "required when strategy is set to Webhook"
-        yield _found("spec.conversion.webhookClientConfig", "Required value", "", what)
+    client, reviewed = (
+        _client(conversion, field, is_old=is_old) for field in ("clientConfig", "conversionReviewVersions")
+    )
+    if strategy == _STRATEGIES[1]:
+        if client is None:
+            yield _required("webhookClientConfig", "required when strategy is set to Webhook")
+        elif ("url" in as_object(client)) == ("service" in as_object(client)):
+            yield _required("webhookClientConfig", "exactly one of url or service is required")
+        if not reviewed and not is_old:
+            yield _required("conversionReviewVersions")
+        return
+    for field, value in (("webhookClientConfig", client), ("conversionReviewVersions", reviewed or None)):
+        if value is not None:
+            what = f"spec.conversion.{field}: Forbidden: should not be set when strategy is not set to Webhook"
+            yield Finding(ERROR, what, field=f"spec.conversion.{field}", value="")
+
+
+def _client(conversion: ReadOnly, field: str, *, is_old: bool) -> Any:
+    """A part of the webhook, which the older form states beside the strategy."""
+    if is_old:
+        return conversion.get("webhookClientConfig" if field == "clientConfig" else field)
+    return as_object(conversion.get("webhook")).get(field)
+
+
+def _required(field: str, detail: str = "") -> Finding:
+    return _found(f"spec.conversion.{field}", "Required value", "", detail)
 
 
 def _all(field: str, value: Any, wrong: Iterable[str]) -> Iterator[Finding]:

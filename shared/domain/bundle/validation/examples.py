@@ -28,7 +28,7 @@ def examples(subject: Subject) -> Iterator[Finding]:
         yield about(name, "both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`", WARNING)
     text = annotations[stated[0]]
     try:
-        listed = gojson.loads(text.encode()) if text else []
+        listed = (gojson.loads(text.encode()) if text else None) or []
     except gojson.JsonError as error:
         read = text.encode()[: error.offset].decode("utf-8", "replace")
         shown = f"invalid character at {error.offset}\n {read}<--(see the invalid character)"

@@ -6,6 +6,7 @@ import base64
 import gzip
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from shared.domain.bundle.annotations import PACKAGE
@@ -42,26 +43,28 @@ def _definitions(subject: Subject) -> Iterator[Finding]:
     held: list[tuple[str, Api]] = []
     for path, manifest in subject.of_kind(CRD):
         try:
-            held += [(path, api) for api in defined(manifest)]
+            held += [(path, replace(api, plural="")) for api in defined(manifest)]
         except ApiError as error:
             yield Finding(ERROR, str(error), path, value=name_in(manifest))
-    owned = [_owned(one) for one in subject.described("owned")]
     counted = Counter(api for _, api in held)
     for api in sorted(api for api, count in counted.items() if count > 1):
         yield Finding(ERROR, f"duplicate CRD {quoted(api.gvk_text())} in bundle {name}", value=api.gvk_text())
-    for api in owned:
-        if api not in counted:
-            yield Finding(ERROR, f"owned CRD {quoted(api.gvk_text())} not found in bundle {name}", value=api.gvk_text())
-    kinds = {(api.group, api.kind) for api in owned}
-    for path, api in held:
-        if api not in owned and (api.group, api.kind) not in kinds:
+    owned: list[Api] = []
+    for api in map(_owned, subject.described("owned")):
+        if api not in counted or api in owned:
+            what = f"owned CRD {quoted(api.gvk_text())} not found in bundle {name}"
+            yield Finding(ERROR, what, value=api.gvk_text())
+        owned.append(api)
+    kinds = {(api.group, api.kind) for api in owned if api in counted}
+    for api, path in {api: path for path, api in held}.items():
+        if (api.group, api.kind) not in kinds:
             what = f"CRD {quoted(api.gvk_text())} is present in bundle {name} but not defined in CSV"
             yield Finding(ERROR, what, path, value=api.gvk_text())
 
 
 def _owned(one: dict[str, str]) -> Api:
-    plural, _, group = one["name"].partition(".")
-    return Api(group, one["version"], one["kind"], plural)
+    _, dot, group = one["name"].partition(".")
+    return Api(group if dot else one["name"], one["version"], one["kind"])
 
 
 def _accounts(subject: Subject) -> Iterator[Finding]:

@@ -94,8 +94,16 @@ def test_fbc_md_r272_a_release_and_a_substitute_exclude_each_other() -> None:
     assert errors(csv=a_csv(release="1")) == []
 
 
-def test_fbc_md_r215_a_release_is_text_or_a_number() -> None:
-    assert errors(csv=a_csv(release=True)) == ["json: spec.release: release field must be a string or number"]
+def test_fbc_md_11_3_the_release_in_a_manifest_is_text() -> None:
+    assert errors(csv=a_csv(release=7)) == ["json: spec.release: wanted text, got a number"]
+
+
+def test_fbc_md_11_3_a_definition_cannot_be_owned_twice() -> None:
+    told = errors("bundle", csv=a_csv(customresourcedefinitions={"owned": [owned(), owned()]}))
+    assert told == [
+        'Error: Value { Pot pots.tea.io v1}: owned CRD pots.tea.io/v1 not found in bundle "tea.v1.0.0"',
+        'Error: Value tea.io/v1, Kind=Pot: owned CRD "tea.io/v1, Kind=Pot" not found in bundle "tea.v1.0.0"',
+    ]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +156,44 @@ def test_fbc_md_r215_a_release_is_text_or_a_number() -> None:
         pytest.param(
             a_crd(names={"kind": "Pot", "plural": "pots", "listKind": "Pot"}), "kind and listKind may not be", id="list"
         ),
+        pytest.param(
+            a_crd(names={"kind": "Pot", "plural": "pots", "listKind": "All Pots"}),
+            'spec.names.listKind: Invalid value: "All Pots": may have mixed case, but should otherwise match: a DNS',
+            id="a list of two words",
+        ),
+        pytest.param(
+            a_crd(names={"kind": "Pot", "plural": "pots", "categories": ["Tea"]}),
+            'spec.names.categories[0]: Invalid value: "Tea": a DNS-1035',
+            id="a category",
+        ),
+        pytest.param(
+            a_crd(conversion={"strategy": "Webhook", "webhook": {"clientConfig": {}}}),
+            "spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required",
+            id="a webhook that is nowhere",
+        ),
+        pytest.param(
+            a_crd(conversion={"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://a"}}}),
+            "spec.conversion.conversionReviewVersions: Required value",
+            id="a webhook of no version",
+        ),
+        pytest.param(
+            a_crd(conversion={"strategy": "None", "webhook": {"clientConfig": {}}}),
+            "spec.conversion.webhookClientConfig: Forbidden: should not be set when strategy is not set to Webhook",
+            id="a webhook without need",
+        ),
+        pytest.param(
+            a_crd() | {"apiVersion": "apiextensions.k8s.io/v1beta1"},
+            "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve",
+            id="unknown fields in the older form",
+        ),
+        pytest.param(
+            a_crd(conversion={"webhookClientConfig": {}}) | {"apiVersion": "apiextensions.k8s.io/v1beta1"},
+            "spec.conversion.webhookClientConfig: Forbidden",
+            id="a webhook without need, in the older form",
+        ),
+        pytest.param(
+            a_crd() | {"metadata": {}}, "metadata.name: Required value: name or generateName is required", id="no name"
+        ),
         pytest.param(a_crd(conversion={"strategy": "X"}), "spec.conversion.strategy: Unsupported value", id="strategy"),
         pytest.param(
             a_crd(conversion={"strategy": "Webhook"}),
@@ -162,14 +208,17 @@ def test_a_definition_that_kubernetes_would_not_take(changes: dict[str, Any], wo
 
 
 def test_the_older_form_of_a_definition_is_a_warning() -> None:
-    old = a_crd(versions=[], version="v1") | {"apiVersion": "apiextensions.k8s.io/v1beta1"}
+    old = a_crd(versions=[], version="v1", scope="", preserveUnknownFields=False) | {
+        "apiVersion": "apiextensions.k8s.io/v1beta1"
+    }
     [told] = found(crd=old)
     assert not told.is_error
     assert "is deprecated" in str(told)
 
 
 def test_a_definition_with_a_converter_is_sound() -> None:
-    conversion = {"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://a"}}}
+    webhook = {"clientConfig": {"url": "https://a"}, "conversionReviewVersions": ["v1"]}
+    conversion = {"strategy": "Webhook", "webhook": webhook}
     assert found(crd=a_crd(conversion=conversion, preserveUnknownFields=False)) == []
 
 

@@ -61,6 +61,9 @@ def test_fbc_md_r283_a_name_has_63_bytes_at_most() -> None:
         pytest.param(None, "annotations not found", id="no annotations"),
         pytest.param({"a": "b"}, "example annotations not found", id="no examples"),
         pytest.param({"alm-examples": ""}, "provided API should have an example annotation", id="fbc.md R285: empty"),
+        pytest.param(
+            {"alm-examples": "null"}, "provided API should have an example annotation", id="null is no example"
+        ),
     ],
 )
 def test_examples_that_are_missing_are_a_warning(annotations: dict[str, str] | None, words: str) -> None:
@@ -129,6 +132,10 @@ def test_an_api_service_wants_an_example_too() -> None:
 )
 def test_fbc_md_11_5_a_required_field_that_is_missing(spec: dict[str, Any], field: str, kind: str) -> None:
     assert errors(csv=a_csv(**spec)) == [f"Error: Field {field}, Value {kind}: required field missing"]
+
+
+def test_fbc_md_11_5_an_empty_list_is_not_missing() -> None:
+    assert errors(csv=a_csv(install={"strategy": "deployment", "spec": {"deployments": []}})) == []
 
 
 def test_fbc_md_11_5_an_empty_version_lacks_everything() -> None:
