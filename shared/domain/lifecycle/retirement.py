@@ -47,11 +47,14 @@ def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> V
         return Verdict(status, _REPLACED)
     older = chain.predecessor(csv, neighbours)
     following = chain.successor(csv, neighbours)
+    last = chain.final(csv, neighbours)
     if older is not None:
-        return _waits(status, f"{name_of(older)} to be deleted first")
+        # The older one may wait for the last, whose success reaches only this one.
+        is_due = (phase_of(older), phase_of(last)) == ("Replacing", "Succeeded")
+        waiting = _waits(status, f"{name_of(older)} to be deleted first")
+        return replace(waiting, rings=(Ref.of(older),) if is_due else ())
     if following is None:
         return Verdict(status, _LOST, waits_for=_LOST)
-    last = chain.final(csv, neighbours)
     if "Succeeded" in (phase_of(following), phase_of(last)):
         return Verdict(status.to("Deleting", "Replaced", _REPLACED), _REPLACED)
     # A successor that is not installed yet may wait for the OperatorCondition of this version.

@@ -55,6 +55,26 @@ def test_it_waits_for_its_successor_without_a_busy_loop_csv_md_4_7_5() -> None:
     assert outcome.wait.what == "a.v2 to succeed"
 
 
+def test_the_middle_of_a_chain_tells_the_oldest_that_the_newest_has_succeeded_csv_md_4_7() -> None:
+    replacing = a_status("Replacing", "BeingReplaced")
+    middle, newest = (
+        a_csv(replaces="a.v0", status=replacing),
+        a_csv("a.v2", replaces="a.v1", status=a_status("Succeeded")),
+    )
+    outcome = World([a_csv("a.v0", status=replacing), middle, newest, a_group()]).step("replace")
+    assert (outcome.writes, outcome.emits) == ((), (Emit(REQUIREMENT_CHANGED, csv_ref("a.v0")),))
+    assert outcome.wait
+    assert outcome.wait.what == "a.v0 to be deleted first"
+
+
+def test_a_circle_of_versions_does_not_ring_round_csv_md_19_9() -> None:
+    replacing = a_status("Replacing", "BeingReplaced")
+    world = World(
+        [a_csv(replaces="a.v0", status=replacing), a_csv("a.v0", replaces="a.v1", status=replacing), a_group()]
+    )
+    assert world.step("replace").emits == ()
+
+
 def test_who_waited_for_a_version_that_is_gone_is_rung_csv_md_18_row_53() -> None:
     world = World([a_csv("a.v2", replaces="a.v1", status=a_status("Replacing"))])
     assert world.step("replace").emits == (Emit(REQUIREMENT_CHANGED, csv_ref("a.v2")),)
