@@ -15,10 +15,14 @@ from eventing.cli.resolve import Isolation, check
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
+    from eventing.cli.given import Where
+    from eventing.cli.namespace import Row
     from shared.domain.resolver.explain.choices import Choice
     from shared.domain.resolver.explain.findings import Finding
     from shared.domain.resolver.model import Inputs
 
+_UNDER_WAY = ("Resolving", "BundleUnpacking", "InstallPlanPending")
+"""Where a package stands before there is a version that could fail."""
 _NEWEST = 5
 """Newer versions that are told as text; JSON has all."""
 
@@ -43,7 +47,8 @@ def explain(
 ) -> None:
     """Say why each Subscription gets its version, or why it gets none and what would help.
 
-    Every fix was tried: with it applied there is an answer. Exit code 0: explained; 1: something is unsatisfiable.
+    Every fix was tried: with it applied there is an answer. Exit code 0: every Subscription has, or will get, its
+    version; 1: something is unsatisfiable, failed, or leads nowhere.
     """
     if output not in ("text", "json", "yaml"):
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
@@ -51,17 +56,19 @@ def explain(
     inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     check(inputs, (state, kubeconfig), is_given=bool(catalog or folder))
     findings, found = explained(inputs, subscription)
-    if subscription and not findings and not found:
+    rows = [] if catalog or folder else standings(inputs.namespace, subscription, (state, kubeconfig))
+    if subscription and not (findings or found or rows):
         raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}", NEGATIVE)
     if output == "text":
-        say(*told(findings, found))
+        say(*told(findings, found, rows))
     else:
         from dataclasses import asdict
 
         from shared.domain.resolver.explain.findings import as_json
 
-        document({"refused": aimed_in(as_json(findings)), "decided": [asdict(one) for one in found]}, output)
-    if findings:
+        decided = [asdict(one) for one in found]
+        document({"refused": aimed_in(as_json(findings)), "decided": decided, "stands": aimed_in(rows)}, output)
+    if findings or any(one.dead_end for one in found) or any(map(is_failing, rows)):
         raise typer.Exit(NEGATIVE)
 
 
@@ -83,15 +90,41 @@ def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], li
     )
 
 
-def told(findings: list[Finding], found: list[Choice]) -> Iterator[str]:
-    """The explanation as text, in short and then in full."""
+def standings(namespace: str, subscription: str, where: Where) -> list[Row]:
+    """Where the Subscriptions of a namespace of the cluster stand, or one of them."""
+    from eventing.cli.target import choose
+    from eventing.packages import installed
+
+    rows = installed(choose(*where, quiet=True).cluster(), namespace)
+    return [row for row in rows if row["subscription"] and subscription in ("", row["subscription"])]
+
+
+def is_failing(row: Row) -> bool:
+    """Whether a package neither works nor is on its way."""
+    return row["phase"] not in ("Succeeded", *_UNDER_WAY)
+
+
+def told(findings: list[Finding], found: list[Choice], rows: list[Row]) -> Iterator[str]:
+    """The explanation as text; what was refused is not told again, nor that a version is there that does not work."""
     for finding in findings:
-        yield from finding.summary
-        yield from ("", "in full:", *(f"  {line}" for line in finding.details), "")
+        yield from (*finding.details, "")
+    refused = {name for one in findings for name in one.subscribers}
+    ill = {str(row["subscription"]): row for row in rows if row["phase"] != "Succeeded"}
     for one in found:
-        yield f"{one.subscriber}: {one.reason}"
+        row = ill.pop(one.subscriber, None)
+        if row is None or one.gets:
+            yield f"{one.subscriber}: {one.reason}"
+        if row is not None:
+            yield f"{one.subscriber}: {_stands(row)}"
         yield from (f"  not {each.name}: {each.code}: {each.sentence}" for each in one.newer[:_NEWEST])
         if len(one.newer) > _NEWEST:
             yield f"  and {len(one.newer) - _NEWEST} more newer versions; -o json has all"
-    if not findings and not found:
+    rest = [row for name, row in ill.items() if name not in refused]
+    yield from (f"{row['subscription']}: {_stands(row)}" for row in rest)
+    if not (findings or found or rest):
         yield "there is no Subscription that waits for an answer"
+
+
+def _stands(row: Row) -> str:
+    what = " is ".join(filter(None, (str(row["version"]), str(row["phase"]))))
+    return ": ".join(filter(None, (what, str(row["says"]))))

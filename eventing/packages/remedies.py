@@ -9,7 +9,7 @@ from typing import Protocol
 
 from eventing.packages.chain import originals
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.domain.groups.group import Api, Group, render_apis
+from shared.domain.groups.group import Api, Group
 from shared.domain.groups.install_modes import modes_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.groups.targets import described
@@ -81,4 +81,6 @@ def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
     csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, rival.namespace))
     homes = ", ".join(name_of(one) for one in csvs if apis & apis_of(one))
     by = f" ({homes})" if homes else ""
-    return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {render_apis(apis)}, too"
+    first, *others = sorted(map(str, apis))
+    more = f" and {len(others)} more" if others else ""
+    return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {first}{more}, too"

@@ -89,6 +89,8 @@ class Subscriber:
     is_manual: bool = False
     waits: str = ""
     """Why nothing is decided for it now, e.g. an InstallPlan is not finished; empty when a decision is wanted."""
+    planned_csv: str = ""
+    """The version that an unfinished InstallPlan installs in place of the installed one. Only explanations use it."""
     failed_csv: str = ""
     """The version whose InstallPlan failed and that fail-forward may pass: it is not tried again."""
     opt_in: OptIn = NONE
@@ -123,6 +125,8 @@ class Inputs:
     """OLM's scope: the namespace is one component, so one conflict stops every Subscription."""
     is_strict: bool = False
     """Any catalog in sight that cannot be read now prevents every decision, as in OLM."""
+    groups: tuple[str, ...] = ()
+    """The names of the OperatorGroups of the namespace. Only explanations use them."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """Copied ClusterServiceVersions in the namespace, with the namespaces of their originals."""
     unseen: Mapping[CatalogKey, str] = field(default_factory=dict)
@@ -152,6 +156,8 @@ class Refusal:
     """A minimal contradiction: without any one of them there would be an answer."""
     code: Code = Code.PREVENTED
     """What prevented the search; a contradiction has a code for each of its facts."""
+    advice: str = ""
+    """What to do, where the message says it."""
 
     @property
     def why(self) -> Reason:
@@ -173,7 +179,7 @@ def unsatisfiable(facts: Iterable[Constraint], advice: str = "") -> Refusal:
     """The refusal for a contradiction, with OLM's message for it."""
     facts = tuple(facts)
     message = ": ".join(filter(None, ["constraints not satisfiable", ", ".join(sorted(one.text for one in facts))]))
-    return Refusal("ConstraintsNotSatisfiable", f"{message}{advice}", facts)
+    return Refusal("ConstraintsNotSatisfiable", ". ".join(filter(None, (message, advice))), facts, advice=advice)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ def completed(
         installed = existing(csvs, subscriptions, groups or (), is_whole=inputs.is_whole)
     except ValueError as error:
         installed, problem = (), problem or unreadable(CatalogKey(inputs.namespace, EXISTING), str(error))
-    return replace(inputs, installed=installed, problem=problem, is_strict=stated == STRICT)
+    names_of = tuple(sorted(map(name_of, groups or ())))
+    return replace(inputs, installed=installed, problem=problem, is_strict=stated == STRICT, groups=names_of)
 
 
 def excludes_global(groups: Sequence[ReadOnly]) -> bool:

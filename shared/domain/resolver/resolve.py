@@ -184,7 +184,7 @@ def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Re
         if name in inputs.copies:
             home = inputs.copies[name]
             taken = Prohibited(Id(take.operator.id), occupied(name, home), Code.NAME_TAKEN)
-            return unsatisfiable([taken, *map(existence, subscribers)], f". {way_out(home)}")
+            return unsatisfiable([taken, *map(existence, subscribers)], way_out(home))
     return verdict.refusal
 
 

@@ -110,4 +110,5 @@ def catalog_of(source: ReadOnly) -> Catalog:
 
 def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
     waits, failed = state.waits(subscription, csvs), state.given_up(subscription)
-    return replace(subscriber_of(subscription), waits=waits, failed_csv=failed)
+    planned = state.Standing.read(subscription).current_csv if state.has_plan_under_way(subscription) else ""
+    return replace(subscriber_of(subscription), waits=waits, planned_csv=planned, failed_csv=failed)

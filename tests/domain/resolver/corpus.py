@@ -180,7 +180,9 @@ SITUATIONS = {
     "a flawed bundle, in component mode": S("142", catalog(a(v1=[constraint(unknown={})])), subs=[A], whole=False),
     "the catalog cannot be read": S("32", catalog(healthy=False), subs=[A]),
     "another catalog cannot be read": S("206", ONE, catalog(name="sick", healthy=False), subs=[A]),
-    "there are two OperatorGroups": S("2.1", ONE, subs=[A], operatorGroups=[{}, {}]),
+    "there are two OperatorGroups": S(
+        "2.1", ONE, subs=[A], operatorGroups=[{"metadata": {"name": name}} for name in ("one", "two")]
+    ),
     "two packages have a bundle of one name": S(
         "174", catalog(a(), [*package("z", [entry("a.v1")]), bundle("z", "a.v1")]), subs=[A]
     ),

@@ -105,6 +105,13 @@ def test_each_newer_version_has_the_rule_that_removed_it(inputs: Inputs, want: d
     assert passed(inputs) == want
 
 
+def test_what_an_unfinished_plan_installs_is_not_passed_over() -> None:
+    inputs = seen(catalog(package("a", line("a", 3))), subs=[INSTALLED], csvs=[V1], whole=False)
+    [one] = inputs.subscribers
+    waiting = dataclasses.replace(one, waits="InstallPlan p is under way", planned_csv="a.v2")
+    assert passed(dataclasses.replace(inputs, subscribers=(waiting,))) == {"a.v3": "NoEdge"}
+
+
 def test_versions_with_the_id_of_another_are_not_asked_about() -> None:
     """resolver.md 13 B10: in namespace mode, a bundle name that two packages have is one variable."""
     shared = [entry("x.v9", "a.v1"), entry("a.v1")], [entry("x.v9", "b.v1"), entry("b.v1")]

@@ -15,6 +15,7 @@ from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import Sat
 from tests.domain.resolver.corpus import SITUATIONS, Situation
+from tests.domain.resolver.scenery import catalog, line, package, seen, sub
 
 EXPECTED = Path(__file__).with_name("corpus.txt")
 CASES = [pytest.param(name, one, id=f"resolver.md 12 row {one.row}: {name}") for name, one in SITUATIONS.items()]
@@ -84,8 +85,34 @@ def test_olms_line_stands_first_and_a_sentence_of_ours_is_enough() -> None:
     assert told.splitlines()[-1] == "fix: do y: y"
     assert explained(refusal, None) == "constraints not satisfiable: x"
     assert explained(prevented(Reason(Code.PREVENTED, "x")), finding) == "x"
-    taken = unsatisfiable([Prohibited(Id("a"), "x", Code.NAME_TAKEN)], ". Do y.")
+    told = explained(prevented(Reason(Code.OPERATOR_GROUPS, "x")), finding)
+    assert told == "x\nfix: do y: y", "nothing in OLM's words says which group"
+    taken = unsatisfiable([Prohibited(Id("a"), "x", Code.NAME_TAKEN)], "Do y.")
     assert explained(taken, finding) == "constraints not satisfiable: x. Do y."
+
+
+@pytest.mark.parametrize(
+    ("finding", "want"),
+    [
+        pytest.param(
+            Finding(("a",), "", (Fact(Code.DEPRECATED, "x", "x"),)), "fix: none was found that works", id="none"
+        ),
+        pytest.param(
+            Finding(("a",), "", (Fact(Code.NAME_TAKEN, "x", "x"),), advice="use b"),
+            "fix: use b",
+            id="the refusal's own",
+        ),
+        pytest.param(Finding(("a",), "", (Fact(Code.PREVENTED, "x", "do y"),)), "- do y", id="an error that says it"),
+    ],
+)
+def test_what_is_said_without_a_fix_that_was_tried(finding: Finding, want: str) -> None:
+    assert finding.summary[-1] == finding.details[-1] == want
+
+
+def test_a_namespace_without_a_group_is_told_how_to_make_one() -> None:
+    [finding] = explain(seen(catalog(package("a", line("a", 1))), subs=[sub("a")], whole=False, operatorGroups=[]))
+    assert finding.fixes[0].do.endswith("}' | kubectl create -f -")
+    assert '"kind":"OperatorGroup","metadata":{"name":"ns","namespace":"ns"}' in finding.fixes[0].do
 
 
 def test_a_long_line_is_cut() -> None:

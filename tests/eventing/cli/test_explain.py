@@ -9,8 +9,13 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from eventing.cli.explain import is_failing, told
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
+from eventing.cli.namespace import Row
+from shared.domain.resolver.explain.choices import Choice
+from shared.domain.resolver.explain.findings import Fact, Finding
+from shared.domain.resolver.reasons import Code
 from tests.domain.resolver.scenery import DEPRECATED, Blob, csv, entry, gives, line, needs, package, sub
 from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
 
@@ -106,6 +111,41 @@ def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, c
         "in channel stable K is missing"
     )
     assert failure(*words, "c").code == NEGATIVE
+
+
+def a_choice(name: str, gets: str = "") -> Choice:
+    return Choice(name, name, f"{name}.v1", gets, f"{gets} from channel x" if gets else f"{name}.v1 is installed")
+
+
+def a_row(name: str, phase: str, says: str = "", version: str = "") -> Row:
+    return {"subscription": name, "version": version, "phase": phase, "says": says}
+
+
+def test_what_does_not_work_is_not_said_to_be_installed() -> None:
+    found = [a_choice("fine"), a_choice("failed"), a_choice("broken", "broken.v2")]
+    rows = [
+        a_row("fine", "Succeeded", "held: audit"),
+        a_row("failed", "Failed", "no such mode", "failed.v1"),
+        a_row("broken", "BundleUnpackFailed", "no such image"),
+        a_row("gone", "InstalledCSVMissing", "deleted", "gone.v1"),
+        a_row("refused", "ResolutionFailed", "told before"),
+    ]
+    finding = Finding(("refused",), "", (Fact(Code.DEPRECATED, "x", "x"),))
+    assert list(told([finding], found, rows)) == [
+        *finding.details,
+        "",
+        "fine: fine.v1 is installed",
+        "failed: failed.v1 is Failed: no such mode",
+        "broken: broken.v2 from channel x",
+        "broken: BundleUnpackFailed: no such image",
+        "gone: gone.v1 is InstalledCSVMissing: deleted",
+    ]
+    assert [is_failing(row) for row in rows] == [False, True, True, True, True]
+    assert list(told([], [], [])) == ["there is no Subscription that waits for an answer"]
+
+
+def test_what_waits_for_approval_is_no_failure() -> None:
+    assert not is_failing(a_row("a", "InstallPlanPending", "RequiresApproval", "a.v1"))
 
 
 @pytest.mark.parametrize("verb", ["resolve", "explain"])

@@ -298,9 +298,10 @@ def test_a_failure_stays_in_its_component() -> None:
 def test_without_exactly_one_operator_group_every_subscription_says_so(groups: int) -> None:
     """catalog.md 8.7.88: OLM only logs it."""
     world = a_world(a_subscription(), groups=groups)
-    assert conditions(world)["ResolutionFailed"] == (
-        "ErrorPreventedResolution", f"expected 1 OperatorGroup in the namespace, found {groups}",
-    )  # fmt: skip
+    reason, message = conditions(world)["ResolutionFailed"]
+    assert reason == "ErrorPreventedResolution"
+    assert message.splitlines()[0] == f"expected 1 OperatorGroup in the namespace, found {groups}"
+    assert message.splitlines()[1].endswith("delete operatorgroup group-1" if groups else "| kubectl create -f -")
     for group in the(world, kinds.OPERATOR_GROUP):
         world.remove(kinds.OPERATOR_GROUP.ref(name_of(group), "ns"))
     world.put(an_operator_group())

@@ -80,7 +80,8 @@ class _Newer:
     def of(self, wanted: Subscriber) -> tuple[Passed, ...]:
         """Newest first."""
         offered = self._market.package(wanted.catalog, wanted.package)
-        taken = self._gets[wanted.name].name if wanted.name in self._gets else wanted.installed_csv
+        kept = wanted.planned_csv or wanted.installed_csv
+        taken = self._gets[wanted.name].name if wanted.name in self._gets else kept
         version = next((one.version for one in offered if one.name == taken), None)
         if version is None:
             return ()

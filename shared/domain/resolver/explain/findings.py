@@ -47,32 +47,45 @@ class Finding:
     facts: tuple[Fact, ...]
     fixes: tuple[Fix, ...] = ()
 
+    advice: str = ""
+    """What the refusal itself says to do."""
+
     @property
     def summary(self) -> tuple[str, ...]:
         """At most five lines."""
-        return tuple(_shortened(line) for line in self._lines())
+        more = len(self.facts) - _FACTS_FIRST
+        heading, *facts = self._facts()
+        shown = facts[:_FACTS_FIRST]
+        shown[-1] += f" (and {more} more)" if more > 0 else ""
+        return tuple(_shortened(line) for line in (heading, *shown, *self._ways()[:1]))
 
     @property
     def details(self) -> tuple[str, ...]:
         """Every fact and every fix, a line each."""
-        facts = (f"{one.code}: {one.sentence}" for one in self.facts)
-        return (*facts, *(f"fix {one.code}: {one.what}: {one.do}" for one in self.fixes))
+        return (*self._facts(), *self._ways())
 
-    def _lines(self) -> Iterator[str]:
+    def _facts(self) -> Iterator[str]:
         noun = "Subscription" if len(self.subscribers) == 1 else "Subscriptions"
         yield f"{noun} {', '.join(self.subscribers)} cannot be satisfied, because all of this is so:"
-        telling = sorted(self.facts, key=lambda one: (one.code in _TOO_PLAIN, one.rank))
-        more = len(telling) - _FACTS_FIRST
-        for index, fact in enumerate(telling[:_FACTS_FIRST]):
-            is_last = index == _FACTS_FIRST - 1 and more > 0
-            yield f"- {fact.sentence}" + (f" (and {more} more)" if is_last else "")
-        yield f"fix: {self.fixes[0].what}: {self.fixes[0].do}" if self.fixes else "fix: none was found that works"
+        for fact in sorted(self.facts, key=lambda one: (one.code in _TOO_PLAIN, one.rank)):
+            yield f"- {fact.sentence}"
+
+    def _ways(self) -> tuple[str, ...]:
+        """The fixes; without any what the refusal advises, and an error told in words says itself what to do."""
+        if self.fixes:
+            return tuple(f"fix: {one.what}: {one.do}" for one in self.fixes)
+        if self.advice:
+            return (f"fix: {self.advice}",)
+        is_told = any(one.code is Code.PREVENTED for one in self.facts)
+        return () if is_told else ("fix: none was found that works",)
 
 
 def explained(refusal: Refusal, finding: Finding | None) -> str:
     """OLM's message, and below it the summary: at most five lines, which depend on the inputs alone."""
     says_all = not refusal.facts or any(one.code is Code.NAME_TAKEN for one in refusal.facts)
-    lines = finding.summary if finding and not says_all else ()
+    lines = finding.summary if finding else ()
+    if says_all:
+        lines = lines[-1:] if refusal.code is Code.OPERATOR_GROUPS and finding and finding.fixes else ()
     return "\n".join((refusal.message, *lines))
 
 

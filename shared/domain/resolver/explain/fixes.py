@@ -78,7 +78,7 @@ def _finding(names: tuple[str, ...], refusal: Refusal, inputs: Inputs, refused: 
     reader = Reader(inputs, found.problem)
     proposals = _proposals(reader, refusal.facts, found.market, names)
     fixes = islice(_working(proposals, names, refused), MAX_FIXES)
-    return Finding(names, refusal.reason, reader.facts(refusal), tuple(fixes))
+    return Finding(names, refusal.reason, reader.facts(refusal), tuple(fixes), refusal.advice)
 
 
 def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, names: Sequence[str]) -> Iterator[Proposal]:

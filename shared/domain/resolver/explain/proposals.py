@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from shared import names
+from shared import kinds, names
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.model import CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.reasons import Code
@@ -65,8 +65,7 @@ def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Ite
 def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
     """Repair the namespace: one OperatorGroup, catalogs that can be read, conflicts that stop only their component."""
     if inputs.problem and inputs.problem.code is Code.OPERATOR_GROUPS:
-        do = f"kubectl -n {inputs.namespace} get operatorgroups, then create one or delete all but one"
-        yield Fix("OneOperatorGroup", "have exactly one OperatorGroup", do), replace(inputs, problem=None)
+        yield _one_group(inputs), replace(inputs, problem=None)
     if inputs.is_strict:
         do = f"kubectl -n {inputs.namespace} annotate operatorgroup --all --overwrite {names.CATALOG_POLICY}=available"
         fix = Fix("RelaxCatalogs", "let a catalog that cannot be read stop only who needs it", do)
@@ -83,6 +82,23 @@ def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
         do = "set OLMF_PLAN_SCOPE=component, or give --isolation component"
         fix = Fix("IsolateConflicts", "let a conflict stop only what it concerns", do)
         yield fix, replace(inputs, is_whole=False)
+
+
+def _one_group(inputs: Inputs) -> Fix:
+    """Create the OperatorGroup of a namespace that has none, or delete all but the first."""
+    if inputs.groups:
+        kept, *others = inputs.groups
+        what = f"have one of the OperatorGroups {', '.join(inputs.groups)}; to keep {kept}"
+        return Fix("OneOperatorGroup", what, f"kubectl -n {inputs.namespace} delete operatorgroup {' '.join(others)}")
+    group = {
+        "apiVersion": kinds.OPERATOR_GROUP.api_version,
+        "kind": kinds.OPERATOR_GROUP.kind,
+        "metadata": {"name": inputs.namespace, "namespace": inputs.namespace},
+        "spec": {},
+    }
+    what = "create an OperatorGroup, here one for all namespaces"
+    text = json.dumps(group, separators=(",", ":"))
+    return Fix("OneOperatorGroup", what, f"echo '{text}' | kubectl create -f -")
 
 
 def _channels(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
