@@ -48,6 +48,7 @@ V1_PROPERTIES: Final = "olm.properties"
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 # Ours
+PREFIX: Final = "olmf.io/"
 HOLD: Final = "olmf.io/hold"
 """On a Subscription: a non-empty value, which states the reason, prevents every install and update."""
 HOLD_INSTALLED: Final = "olmf.io/hold-installed"

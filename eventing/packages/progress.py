@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
 from shared.domain.lifecycle.unsupported import NOT_YET
-from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.resolver.opt_in import opt_in_of, unknown
 from shared.domain.subscription import health
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_FAILED, PLAN_PENDING, STRANDED
 
@@ -81,7 +81,9 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
         current,
         phase or "Resolving",
         subscription=name_of(subscription),
-        says="; ".join(filter(None, (hold and f"held: {hold}", pinned, news, _left_behind(kept)))),
+        says="; ".join(
+            filter(None, (hold and f"held: {hold}", pinned, news, _left_behind(kept), unknown(subscription)))
+        ),
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
         pinned=pinned,
         stranded=str(said.get(STRANDED, {}).get("message") or ""),

@@ -6,7 +6,7 @@ import ast
 
 ALLOWED = {
     "__future__", "base64", "binascii", "bisect", "cel_expr_python", "collections", "copy",
-    "dataclasses", "datetime", "decimal", "enum", "fractions",
+    "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions",
     "functools", "gzip", "hashlib", "heapq", "io", "ipaddress", "itertools", "json", "math", "msgspec", "operator",
     "orjson", "pydantic", "pysat", "re", "semver", "shared", "string", "struct", "textwrap",
     "types", "typing", "unicodedata", "yaml", "zlib",

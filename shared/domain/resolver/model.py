@@ -95,6 +95,8 @@ class Subscriber:
     """The version whose InstallPlan failed and that fail-forward may pass: it is not tried again."""
     opt_in: OptIn = NONE
     """What its `olmf.io/` annotations ask for."""
+    unknown: str = ""
+    """A sentence about its `olmf.io/` annotations that ask for nothing."""
 
 
 @dataclass(frozen=True, slots=True)

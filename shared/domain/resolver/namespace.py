@@ -11,7 +11,7 @@ from shared.domain.groups.targets import refusal
 from shared.domain.resolver.existing import existing
 from shared.domain.resolver.model import CatalogKey, Inputs, Subscriber, unreadable
 from shared.domain.resolver.operators import EXISTING
-from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem
+from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem, unknown
 from shared.domain.resolver.reasons import Code, Reason
 
 
@@ -54,6 +54,7 @@ def subscriber_of(subscription: ReadOnly) -> Subscriber:
         installed_csv=str(status.get("installedCSV") or ""),
         is_manual=spec.get("installPlanApproval") == "Manual",
         opt_in=opt_in_of(subscription),
+        unknown=unknown(subscription),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Final
 
 from shared import names
@@ -82,6 +83,18 @@ def opt_in_of(subscription: ReadOnly) -> OptIn:
     stated = annotations_of(subscription)
     found = {field: (stated.get(annotation) or "").strip() for field, annotation in _FIELDS.items()}
     return OptIn(**{**found, "dependencies": found["dependencies"] or INSTALL}) if any(found.values()) else NONE
+
+
+def unknown(subscription: ReadOnly) -> str:
+    """A sentence about the annotations with our prefix that are none of ours, as misspelled ones; empty without any."""
+    known = tuple(_FIELDS.values())
+    strays = sorted(one for one in annotations_of(subscription) if one.startswith(names.PREFIX) and one not in known)
+    return "; ".join(f"annotation {one} is not known on a Subscription and has no effect{_near(one)}" for one in strays)
+
+
+def _near(annotation: str) -> str:
+    near = get_close_matches(annotation.removeprefix(names.PREFIX), [one.partition("/")[2] for one in _FIELDS.values()])
+    return f" (known is {names.PREFIX}{near[0]})" if near else ""
 
 
 def policy_of(groups: Sequence[ReadOnly], otherwise: str) -> str:

@@ -166,7 +166,7 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
     ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, inputs))}
     reasons = {
-        one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _age(one, inputs)
+        one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _besides(one, inputs)
         for one in members
     }
     return Component(names, going, is_manual=is_manual, reasons=reasons, dead_ends=ends)
@@ -227,7 +227,9 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
     return f"{installed} is installed, and {what} replaces it"
 
 
-def _age(subscriber: Subscriber, inputs: Inputs) -> str:
+def _besides(subscriber: Subscriber, inputs: Inputs) -> str:
+    """What else is to be said: that a catalog is old, and an annotation unknown."""
     catalog = inputs.catalogs.get(subscriber.catalog)
     is_stale = catalog is not None and catalog.is_stale
-    return f"; catalog {subscriber.catalog} cannot be read now, its last content counts" if is_stale else ""
+    age = f"; catalog {subscriber.catalog} cannot be read now, its last content counts" if is_stale else ""
+    return age + (f"; {subscriber.unknown}" if subscriber.unknown else "")

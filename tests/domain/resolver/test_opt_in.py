@@ -13,7 +13,7 @@ import pytest
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Catalog, CatalogKey
-from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of
+from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of, unknown
 from shared.domain.resolver.resolve import resolve
 from shared.domain.semver import parse_version
 from tests.domain.resolver.scenery import (
@@ -285,3 +285,25 @@ def test_a_strict_namespace_waits_for_every_catalog_and_trusts_no_old_one(whole:
     assert resolve(replace(stale, is_strict=False)).reasons == {
         "a": "a.v4 from channel stable of catalog ns/cat; catalog ns/cat cannot be read now, its last content counts"
     }
+
+
+@pytest.mark.parametrize(
+    ("annotation", "want"),
+    [
+        pytest.param("olmf.io/versoin", " (known is olmf.io/version)", id="a misspelled one"),
+        pytest.param("olmf.io/something", "", id="one that is like none of ours"),
+        pytest.param("olmf.io/catalog-policy", "", id="one for OperatorGroups"),
+    ],
+)
+def test_an_annotation_of_ours_that_is_not_known_is_told_and_refuses_nothing(annotation: str, want: str) -> None:
+    told = f"annotation {annotation} is not known on a Subscription and has no effect{want}"
+    wanted = sub("a", **{annotation.removeprefix("olmf.io/"): "1.0.0"})
+    assert unknown(wanted) == told
+    answer = resolve(seen(catalog(A4), subs=[wanted], whole=False))
+    assert answer.reasons["a"] == f"a.v4 from channel stable of catalog ns/cat; {told}"
+
+
+def test_known_annotations_and_those_of_others_are_not_told() -> None:
+    wanted = sub("a", version="1.0.0", hold_installed="audit")
+    wanted["metadata"]["annotations"]["example.com/olmf.io"] = "x"
+    assert unknown(wanted) == ""

@@ -176,3 +176,10 @@ def test_the_rule_that_is_not_granted_is_named() -> None:
     csv = a_csv("Pending", requirementStatus=[{**lacking, "dependents": [granted, *rules]}])
     now = standing(a_subscription(currentCSV="a.v1"), csv)
     assert now.says == "ServiceAccount a: Policy rule no (cluster rule:1 and 1 more)"
+
+
+def test_an_annotation_that_nobody_knows_is_told() -> None:
+    subscription = a_subscription(currentCSV="a.v1", installedCSV="a.v1")
+    subscription["metadata"]["annotations"] = {"olmf.io/versoin": "1.0.0"}
+    told = "annotation olmf.io/versoin is not known on a Subscription and has no effect (known is olmf.io/version)"
+    assert standing(subscription, a_csv("Succeeded")) == Standing("a.v1", "Succeeded", told, is_done=True)
