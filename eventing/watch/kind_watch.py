@@ -146,7 +146,7 @@ class KindWatch(Generic[News]):
         log.log(level, what, kind=self.name, error=error)
 
     async def _pause(self, longest: float) -> None:
-        self._pulse.beat(self.name)  # why: while the API server is away, a restart would only make the watch later
+        self._pulse.excuse(self.name)  # why: while the API server is away, a restart would only make the watch later
         if asyncio.get_running_loop().time() < self._hopeful_until:
             longest = HOPEFUL_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
