@@ -175,6 +175,7 @@ def digest(content: bytes) -> str:
         pytest.param("oci:{folder}/none", "NotFound", id="a folder that is no layout"),
         pytest.param("oci:", "Malformed", id="no folder"),
         pytest.param("oci:{folder}@sha256:x", "Malformed", id="no digest"),
+        pytest.param("oci:{folder}" + f"@sha256:{'a' * 64}" * 2, "Malformed", id="two digests"),
         pytest.param("docker-archive:", "Malformed", id="no file"),
         pytest.param("docker-archive:{folder}/none", "Malformed", id="no archive"),
         pytest.param("UPPER/case", "Malformed", id="no reference"),

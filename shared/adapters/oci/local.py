@@ -41,7 +41,7 @@ class LocalName:
     @classmethod
     def parse(cls, text: str) -> Self:
         """The name that a text states. OciError otherwise."""
-        rest, *digest = _DIGEST.split(text.removeprefix(cls.prefix))
+        rest, *digest = _DIGEST.split(text.removeprefix(cls.prefix), maxsplit=1)
         path, _, tag = rest.partition(":")
         if not path or not all(map(is_digest, digest)):
             wanted = f"{cls.prefix}PATH, {cls.prefix}PATH:tag or {cls.prefix}PATH@sha256:…"
