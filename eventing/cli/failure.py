@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+
 NEGATIVE, USAGE, UNKNOWN = 1, 2, 3
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class CliError(Exception):
@@ -23,12 +26,16 @@ def told(error: Exception) -> CliError | None:
 
     if isinstance(error, ConnectionSettingError):
         return CliError(" ".join(str(error).split()), USAGE)
+    if isinstance(error, ApiError) and error.is_unreachable:
+        return CliError(f"the API server does not answer: {error.message}")
     if isinstance(error, ApiError):
         return CliError(f"the API server answered: {error}")
     if isinstance(error, OSError) and error.filename:
         return CliError(f"{error.filename}: {(error.strerror or str(error)).lower()}")
     if isinstance(error, MemoryError | RecursionError):
         return CliError("what was given is larger, or nested deeper, than this machine can hold; make it smaller")
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return CliError(f"the answer could not be written: {(error.strerror or str(error)).lower()}")
     if isinstance(error, UNREACHABLE):
         return CliError(f"Redis does not answer: {error}; `olmf status` tells what runs")
     return None

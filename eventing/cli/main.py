@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from typing import Annotated, ClassVar
 
@@ -38,6 +40,7 @@ app = typer.Typer(
     help="Operator Lifecycle Manager as small functions: install operators, and explain every decision.",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -59,17 +62,31 @@ def options(
 def main() -> None:
     """Run one verb; errors become one sentence on stderr and the exit code 1, 2 or 3."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where it can be told that there is no room for the answer
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:  # who read the answer has enough
+        _drop_answer()
+        sys.exit(1)
     except Exception as error:
         failure = error if isinstance(error, CliError) else told(error)
         if failure is None:
             raise
+        if isinstance(error, OSError) and not error.filename:
+            _drop_answer()
         from eventing.cli.aim import aimed
 
         sys.stderr.write(f"olmf: {aimed(str(failure))}\n")
         sys.exit(failure.code)
+
+
+def _drop_answer() -> None:
+    """Let the interpreter not try again, when it ends, to write what could not be written."""
+    with contextlib.suppress(OSError):  # a stdout that is no file is not written again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

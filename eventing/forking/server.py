@@ -104,8 +104,11 @@ class _Server:
 
     def _start(self, request: dict[str, Any]) -> None:
         parent = os.getpid()
+        # why: we ignore SIGTERM, and so would the fork until it has become a program; blocked, it waits for that
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         pid = os.fork()
         if pid:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
             with contextlib.suppress(OSError):
                 os.setpgid(pid, pid)
             self._running[request["run"]] = pid
@@ -134,6 +137,7 @@ class _Server:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         os.environ.clear()
         os.environ.update(request["environ"])
         log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

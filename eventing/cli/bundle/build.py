@@ -11,8 +11,9 @@ import typer
 
 from eventing.cli.bundle.beside import interpreted
 from eventing.cli.bundle.source import contents, read
+from eventing.cli.catalog.failures import unwritable
 from eventing.cli.catalog.pulling import pulling
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
     from shared.domain.bundle.labels import Wanted
@@ -77,7 +78,7 @@ def build(
             _lay_out(files, output_dir)
         written = write_image(files, labels, tag)
     except (OciError, OSError) as error:
-        raise CliError(str(error), UNKNOWN) from error
+        raise unwritable(error) from error
     sys.stdout.write(f"{written}\n")
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from eventing.cli.catalog.failures import unwritable
 from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
@@ -45,7 +46,7 @@ def build(
         contents = {f"configs/{one.name}": one.path for one in files.files(folder)}
         written = write_image(contents, labels, image)
     except (OciError, OSError) as error:
-        raise CliError(str(error)) from error
+        raise unwritable(error) from error
     sys.stdout.write(f"{written}\n")
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+
+
+def unwritable(error: Exception) -> CliError:
+    """Why an image could not be written; a name that no image can have is a wrong command."""
+    from shared.adapters.oci.errors import OciError
+
+    is_misnamed = isinstance(error, OciError) and error.reason == "Malformed"
+    return CliError(str(error), USAGE if is_misnamed else UNKNOWN)
 
 
 @contextmanager

@@ -111,7 +111,8 @@ def _contents(path: str) -> Iterator[tuple[str, bytes]]:
             files = sorted(one for one in files[0].rglob("*") if one.suffix in (".yaml", ".yml", ".json"))
         yield from ((str(file), file.read_bytes()) for file in files)
     except OSError as error:
-        raise CliError(f"{path}: {error.strerror}", UNKNOWN) from error
+        code = USAGE if isinstance(error, FileNotFoundError) else UNKNOWN
+        raise CliError(f"{path}: {error.strerror}", code) from error
 
 
 def _flat(value: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -91,7 +91,7 @@ def test_what_cannot_be_compared(editions: tuple[Path, Path], tmp_path: Path) ->
     refused(USAGE, "give OLD NEW", editions[0])
     refused(USAGE, "there is no check 'typo'", *editions, "--waive", "typo")
     refused(UNKNOWN, "holds no CustomResourceDefinition", written(tmp_path / "none.yaml", a_mouse("x", 1)), editions[1])
-    refused(UNKNOWN, "No such file", editions[0], tmp_path / "nowhere.yaml")
+    refused(USAGE, "No such file", editions[0], tmp_path / "nowhere.yaml")
     refused(UNKNOWN, "mice.acme.io cannot be compared: new: json: cannot unmarshal", editions[0], odd)
 
 

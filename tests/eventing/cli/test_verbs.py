@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -340,12 +341,57 @@ def test_offline_verbs_refuse_with_a_sentence(words: list[str], sentence: str) -
     refused(olmf(*words, check=False), 2, sentence)
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        pytest.param(["extension", "resolve", "-f", "nope.yaml", "--catalog", "x"], "nope.yaml: No", id="no manifest"),
+        pytest.param(["bundle", "build", str(SAMPLES / "tide/1.0.0"), "-t", "BAD NAME"], "is not an", id="no image"),
+    ],
+)
+def test_what_cannot_be_meant_is_a_wrong_command(words: list[str], sentence: str) -> None:
+    refused(olmf(*words, check=False), 2, sentence)
+
+
+@pytest.mark.parametrize("words", [["semver", "compare", "1.0.0", "2.0.0"], ["versions", "-h"]], ids=" ".join)
+def test_an_answer_that_cannot_be_written_says_so(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "eventing.cli.main", *words]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, "olmf: the answer could not be written: no space left on device\n")
+
+
+def test_who_has_read_enough_is_told_nothing() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "eventing.cli.main", "semver", "compare", "1.0.0", "2.0.0"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_ctrl_c_before_anything_is_imported_ends_in_silence() -> None:
+    script = (
+        "import sys\nclass Interrupted:\n  def find_spec(self, name, *_):\n"
+        "    if name == 'eventing.cli.main': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\nfrom eventing.cli.entry import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 def test_the_version_is_told() -> None:
     assert re.fullmatch(r"olmf \d+\.\d+\.\d+\n", olmf("--version").stdout)
 
 
 def test_what_the_world_refuses_is_told_in_a_sentence(tmp_path: Path) -> None:
     broken = tmp_path / "kubeconfig"
+    broken.write_text("{}")
+    refused(olmf("list", "--kubeconfig", str(broken), check=False), 2, f"kubeconfig {broken}: no current-context; ")
+    broken.write_text(
+        "{clusters: [{name: c, cluster: {server: 'http://127.0.0.1:9'}}], contexts: [{name: x, context: {cluster: c}}],"
+        " current-context: x}"
+    )
+    refused(olmf("list", "--kubeconfig", str(broken), check=False), 3, "olmf: the API server does not answer: http://1")
     broken.write_text("a: [")
     refused(olmf("list", "--kubeconfig", str(broken), check=False), 2, f"kubeconfig {broken}: ")
     refused(olmf("up", "--state", str(tmp_path / "s"), "--kubeconfig", str(broken), check=False), 2, str(broken))

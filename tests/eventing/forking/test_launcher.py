@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,6 +53,21 @@ def group(leader: int) -> list[int]:
         if int(its_group) == leader and state != "Z":
             found.append(int(entry.name))
     return found
+
+
+def test_a_program_hears_the_signal_that_comes_with_its_birth(tmp_path: Path) -> None:
+    request = {
+        "run": "one",
+        "arguments": [*STAYS, "--state", str(tmp_path)],
+        "environ": {},
+        "log": str(tmp_path / "log"),
+    }
+    said = subprocess.run(
+        [sys.executable, "-m", "eventing.forking.server", "eventing.cli.main"],
+        input=json.dumps(request) + "\n", capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    ended = json.loads(said.splitlines()[-1])
+    assert ended["code"] != -signal.SIGKILL, "it was asked, not killed"
 
 
 async def until_gone(leader: int) -> None:

@@ -311,7 +311,7 @@ def test_a_file_that_no_cluster_takes_is_not_built(bundle: Path, tmp_path: Path)
     [
         ((), USAGE, "name the folder of the bundle, and its image with --tag"),
         (("/nowhere", "-t", "oci:x"), USAGE, "/nowhere is no folder"),
-        ((TIDE, "-t", "oci:"), UNKNOWN, "'oci:' names no image"),
+        ((TIDE, "-t", "oci:"), USAGE, "'oci:' names no image"),
     ],
 )
 def test_wrong_words_of_build(words: tuple[str, ...], code: int, sentence: str) -> None:

@@ -59,7 +59,7 @@ def test_a_catalog_that_is_not_valid_is_not_built_unasked(tmp_path: Path) -> Non
     [
         pytest.param(["{here}/none", "oci:x"], 2, 'none" is not a directory', id="no folder"),
         pytest.param(["{here}/catalog", "oci:x", "-l", "word"], 2, 'invalid label "word"', id="fbc.md 13.10: no label"),
-        pytest.param(["{here}/catalog", "UPPER"], 3, "not an image reference", id="no image"),
+        pytest.param(["{here}/catalog", "UPPER"], 2, "not an image reference", id="no image"),
     ],
 )
 def test_what_cannot_be_built_is_told(tmp_path: Path, catalog: Path, words: list[str], code: int, said: str) -> None:

@@ -122,7 +122,7 @@ def test_what_cannot_be_resolved(tmp_path: Path, catalog: Path) -> None:
     refused(USAGE, "wanted text, json or yaml", *resolve, "-f", file, "-o", "xml")
     refused(USAGE, "wanted NAME@VERSION", *resolve, "-f", file, "--catalog", catalog, "--installed", "tide")
     refused(USAGE, "two catalogs have one name", *resolve, "-f", file, "--catalog", catalog, "--catalog", catalog)
-    refused(UNKNOWN, "No such file", *resolve, "-f", tmp_path / "none.yaml", "--catalog", catalog)
+    refused(USAGE, "No such file", *resolve, "-f", tmp_path / "none.yaml", "--catalog", catalog)
     refused(UNKNOWN, "cannot be read", *resolve, "-f", file, "--catalog", f"x={file}")
     for path in ("/nowhere", "oci:/nowhere", "nginx:1.2"):
         refused(USAGE, path, *resolve, "-f", file, "--catalog", path)
