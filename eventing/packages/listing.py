@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from shared.ports import Catalogs, ImageSource, Unavailable
 
 Row = dict[str, object]
+_UNTIL = {
+    "NotInChannel": "when its channel changes",
+    "ConstraintsNotSatisfiable": "when a Subscription, version or catalog changes",
+    "ClusterServiceVersionDeleted": "when the Subscription is created again",
+}
+"""What ends a wait, by its reason."""
 
 
 def installed(cluster: Objects, namespace: str = "") -> list[Row]:
@@ -62,7 +68,7 @@ def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: O
 def _told(now: Standing, csv: ReadOnly | None, cluster: Objects) -> Row:
     """Why a package does not go on, since when, until when and what helps."""
     found = remedy(csv, cluster)
-    until = found.until or ("when its channel changes" if now.stranded else "")
+    until = found.until or _UNTIL.get(now.reason, "")
     says = "; ".join(filter(None, (now.says, found.says)))
     return {"reason": now.reason, "since": now.since, "until": until, "says": says}
 

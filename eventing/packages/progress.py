@@ -105,12 +105,10 @@ def unclaimed(csv: ReadOnly) -> Standing:
 
 
 def plain(text: str) -> str:
-    """What a package says, without the words of OLM that our sentences below them say again."""
-    before, preamble, refusal = text.partition(_PREAMBLE)
-    if not preamble:
-        return text
+    """What a package says in one line, without the words of OLM that our sentences below them say again."""
+    before, _, refusal = text.rpartition(_PREAMBLE)
     olms, _, ours = refusal.partition(_HEADING)
-    return before + ("; ".join(line.removeprefix("- ") for line in ours.strip().splitlines()) or olms)
+    return before + "; ".join(line.removeprefix("- ") for line in (ours.strip() or olms).splitlines())
 
 
 def brief(text: str) -> str:

@@ -157,7 +157,7 @@ REFUSAL = "ConstraintsNotSatisfiable: constraints not satisfiable: no operators 
 @pytest.mark.parametrize(
     ("text", "want"),
     [
-        pytest.param("held: audit", "held: audit", id="no refusal"),
+        pytest.param("no group\nfix: make one", "no group; fix: make one", id="no contradiction"),
         pytest.param(f"held: audit; {REFUSAL}", "held: audit; no operators found in package c", id="OLM alone"),
         pytest.param(
             f"{REFUSAL}\nSubscription c cannot be satisfied, because all of this is so:\n- no c\n- no d\nfix: ask a",
