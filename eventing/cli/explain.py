@@ -9,14 +9,14 @@ import typer
 
 from eventing.cli.aim import aimed_in
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.given import CatalogsOption, FromOption, inputs_of
+from eventing.cli.given import CatalogsOption, FromOption, inputs_of, objects_of
 from eventing.cli.output import document, say
 from eventing.cli.resolve import Isolation, check
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
-    from eventing.cli.given import Where
     from eventing.cli.namespace import Row
+    from eventing.packages.remedies import Objects
     from shared.domain.resolver.explain.choices import Choice
     from shared.domain.resolver.explain.findings import Finding
     from shared.domain.resolver.model import Inputs
@@ -56,7 +56,8 @@ def explain(
     inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     check(inputs, (state, kubeconfig), is_given=bool(catalog or folder))
     findings, found = explained(inputs, subscription)
-    rows = [] if catalog or folder else standings(inputs.namespace, subscription, (state, kubeconfig))
+    objects = objects_of(catalog, folder, (state, kubeconfig))
+    rows = standings(objects, inputs.namespace, subscription) if objects else []
     if subscription and not (findings or found or rows):
         raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}", NEGATIVE)
     if output == "text":
@@ -90,12 +91,11 @@ def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], li
     )
 
 
-def standings(namespace: str, subscription: str, where: Where) -> list[Row]:
-    """Where the Subscriptions of a namespace of the cluster stand, or one of them."""
-    from eventing.cli.target import choose
+def standings(objects: Objects, namespace: str, subscription: str = "") -> list[Row]:
+    """Where the Subscriptions of a namespace stand, or one of them; without what a new resolution knows better."""
     from eventing.packages import installed
 
-    rows = installed(choose(*where, quiet=True).cluster(), namespace)
+    rows = [row for row in installed(objects, namespace) if row["phase"] != "ResolutionFailed"]
     return [row for row in rows if row["subscription"] and subscription in ("", row["subscription"])]
 
 
@@ -105,23 +105,23 @@ def is_failing(row: Row) -> bool:
 
 
 def told(findings: list[Finding], found: list[Choice], rows: list[Row]) -> Iterator[str]:
-    """The explanation as text; what was refused is not told again, nor that a version is there that does not work."""
+    """The explanation as text; a version that does not work is not said to be installed."""
     for finding in findings:
         yield from (*finding.details, "")
     refused = {name for one in findings for name in one.subscribers}
-    ill = {str(row["subscription"]): row for row in rows if row["phase"] != "Succeeded"}
+    at = {name: row for row in rows if (name := str(row["subscription"])) not in refused}
     for one in found:
-        row = ill.pop(one.subscriber, None)
-        if row is None or one.gets:
+        row = at.pop(one.subscriber, None)
+        is_well = row is None or row["phase"] == "Succeeded"
+        if is_well or one.gets:
             yield f"{one.subscriber}: {one.reason}"
-        if row is not None:
+        if row and not is_well:
             yield f"{one.subscriber}: {_stands(row)}"
         yield from (f"  not {each.name}: {each.code}: {each.sentence}" for each in one.newer[:_NEWEST])
         if len(one.newer) > _NEWEST:
             yield f"  and {len(one.newer) - _NEWEST} more newer versions; -o json has all"
-    rest = [row for name, row in ill.items() if name not in refused]
-    yield from (f"{row['subscription']}: {_stands(row)}" for row in rest)
-    if not (findings or found or rest):
+    yield from (f"{name}: {_stands(row)}" for name, row in at.items())
+    if not (findings or found or rows):
         yield "there is no Subscription that waits for an answer"
 
 

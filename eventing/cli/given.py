@@ -11,6 +11,7 @@ import typer
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
+    from eventing.packages.remedies import Objects
     from shared.adapters.content.snapshot import Snapshot
     from shared.domain.resolver.model import CatalogKey, Inputs, Shelf
 
@@ -54,6 +55,20 @@ def inputs_of(
         return inputs_of_namespace(target.cluster(), namespace or target.namespace, is_whole=is_whole)
     except SettingError as error:
         raise CliError(str(error), USAGE) from error
+
+
+def objects_of(catalogs: Sequence[str] | None, folder: Path | None, cluster: Where) -> Objects | None:
+    """The cluster that `inputs_of` looks at, or the captured one; None for files, and where catalogs are supposed."""
+    from eventing.cli.target import choose
+
+    if catalogs:
+        return None
+    if folder and folder.is_file() and _is_capture(folder):
+        from eventing.replay import open_capture
+        from eventing.replay.captured import objects_of_capture
+
+        return objects_of_capture(open_capture(folder))
+    return None if folder else choose(*cluster, quiet=True).cluster()
 
 
 def _is_capture(path: Path) -> bool:

@@ -31,13 +31,18 @@ def inputs_of_capture(
         return IndexedShelf(content, at.reference, ImageSource(*at.origin))
 
     scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
-    inputs = look(_Objects(past.final()), opened, namespace, scope).inputs
+    inputs = look(Captured(past.final()), opened, namespace, scope).inputs
     known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in shelves}
     return replace(inputs, catalogs={**inputs.catalogs, **known}, shelves={**inputs.shelves, **shelves})
 
 
+def objects_of_capture(capture: Capture) -> Captured:
+    """The objects at the end of a capture."""
+    return Captured(Past(capture).final())
+
+
 @dataclass(frozen=True, slots=True)
-class _Objects:
+class Captured:
     """Captured objects, listed as in a cluster."""
 
     objects: Mapping[Ref, Manifest]

@@ -74,6 +74,21 @@ def test_a_captured_refusal_is_explained(incident: str) -> None:
     assert "Subscriptions a, b cannot be satisfied" in found.stdout
 
 
+def test_a_captured_version_that_failed_is_not_said_to_be_installed(tmp_path: Path) -> None:
+    world = LivingWorld()
+    status = {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "no such mode"}
+    modes = {"installModes": [{"type": "OwnNamespace", "supported": True}]}
+    world.api.create(an_object(OPERATOR_GROUP, "all", "ns", spec={}, status={"namespaces": [""]}))
+    world.api.create(an_object(CLUSTER_SERVICE_VERSION, "a.v1", "ns", spec=modes, status=status))
+    spec = {"name": "a", "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
+    told = {"state": "AtLatestKnown", "currentCSV": "a.v1", "installedCSV": "a.v1"}
+    world.api.create(an_object(SUBSCRIPTION, "a", "ns", spec=spec, status=told))
+    found = olmf("explain", "-n", "ns", "--from", str(world.save(tmp_path / "incident.tar")))
+    assert found.exit_code == NEGATIVE
+    assert "a: a.v1 is Failed: no such mode; OperatorGroup all selects all namespaces; a.v1 supports" in found.stdout
+    assert "is installed" not in found.stdout
+
+
 def test_another_catalog_may_stand_in(incident: str, tmp_path: Path) -> None:
     (tmp_path / "whole.yaml").write_text(yaml.safe_dump_all([*package("a", line("a", 2)), *package("b", line("b", 1))]))
     words = ("resolve", "-n", "ns", "--from", incident, "--catalog", f"ns/cat={tmp_path / 'whole.yaml'}")

@@ -128,7 +128,8 @@ def test_what_does_not_work_is_not_said_to_be_installed() -> None:
         a_row("failed", "Failed", "no such mode", "failed.v1"),
         a_row("broken", "BundleUnpackFailed", "no such image"),
         a_row("gone", "InstalledCSVMissing", "deleted", "gone.v1"),
-        a_row("refused", "ResolutionFailed", "told before"),
+        a_row("later", "Succeeded", version="later.v1"),
+        a_row("refused", "Succeeded", "told before"),
     ]
     finding = Finding(("refused",), "", (Fact(Code.DEPRECATED, "x", "x"),))
     assert list(told([finding], found, rows)) == [
@@ -139,8 +140,9 @@ def test_what_does_not_work_is_not_said_to_be_installed() -> None:
         "broken: broken.v2 from channel x",
         "broken: BundleUnpackFailed: no such image",
         "gone: gone.v1 is InstalledCSVMissing: deleted",
+        "later: later.v1 is Succeeded",
     ]
-    assert [is_failing(row) for row in rows] == [False, True, True, True, True]
+    assert [is_failing(row) for row in rows] == [False, True, True, True, False, False]
     assert list(told([], [], [])) == ["there is no Subscription that waits for an answer"]
 
 
