@@ -109,7 +109,8 @@ def told(findings: list[Finding], found: list[Choice], rows: list[Row]) -> Itera
     for finding in findings:
         yield from (*finding.details, "")
     refused = {name for one in findings for name in one.subscribers}
-    at = {name: row for row in rows if (name := str(row["subscription"])) not in refused}
+    at = {str(row["subscription"]): row for row in rows}
+    at = {name: row for name, row in at.items() if name not in refused or row["phase"] != "Succeeded"}
     for one in found:
         row = at.pop(one.subscriber, None)
         is_well = row is None or row["phase"] == "Succeeded"
