@@ -118,14 +118,15 @@ def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple
     import yaml
 
     from shared.domain.bundle.labels import differences, labels
-    from shared.domain.bundle.validation.form import media_type
+    from shared.domain.bundle.validation.form import NO_CSV, lacks_csv, media_type
 
     made = labels(media_type(subject), subject.annotations, wanted)
     files = dict(subject.files)
     wrong = list(differences(subject.annotations, made)) if subject.annotations_path else []
     if wrong and not is_overwritten:
         where = f"{subject.where}/{subject.annotations_path}"
-        raise CliError(f"{where}: {'; '.join(wrong)}; mend it, or build with --overwrite", NEGATIVE)
+        hint = NO_CSV if lacks_csv(subject) else "mend it, or build with --overwrite"
+        raise CliError(f"{where}: {'; '.join(wrong)}; {hint}", NEGATIVE)
     if wrong or not subject.annotations_path:
         files[subject.annotations_path or _ANNOTATIONS] = yaml.safe_dump({"annotations": made}).encode()
     return files, made

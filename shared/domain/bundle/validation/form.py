@@ -24,6 +24,7 @@ from shared.domain.go.text import quoted
 REGISTRY: Final = "registry+v1"
 HELM: Final = "helm"
 PLAIN: Final = "plain"
+NO_CSV: Final = "no file in manifests/ holds a ClusterServiceVersion that can be read; add one"
 _CHART: Final = "manifests/Chart.yaml"
 
 
@@ -31,6 +32,8 @@ def form(subject: Subject) -> Iterator[Finding]:
     """What is wrong with the form of a bundle; without its folders nothing else is looked at."""
     missing = [folder for folder in ("manifests", "metadata") if not _has(subject, folder)]
     yield from (plain(f"Unable to locate {folder} directory") for folder in missing)
+    if missing == ["metadata"]:
+        yield warned("there is no file in metadata/, where annotations.yaml must be")
     if missing:
         return
     if not media_type(subject):
@@ -54,6 +57,11 @@ def media_type(subject: Subject) -> str:
     return REGISTRY if any(one["kind"] == CSV for one in subject.objects.values()) else PLAIN
 
 
+def lacks_csv(subject: Subject) -> bool:
+    """Its annotations say that it is a bundle of an operator, and no ClusterServiceVersion in it can be read."""
+    return text_of(subject.annotations.get(MEDIA_TYPE)) == REGISTRY and media_type(subject) == PLAIN
+
+
 def _has(subject: Subject, folder: str) -> bool:
     return any(path.startswith(f"{folder}/") for path in subject.files)
 
@@ -68,6 +76,8 @@ def _annotations(subject: Subject) -> Iterator[Finding]:
             yield plain(
                 f"Expecting annotation {quoted(key)} to have value {quoted(detected)} instead of {quoted(value)}"
             )
+            if lacks_csv(subject):
+                yield warned(NO_CSV)
         if not value and (key == CHANNELS or (key == DEFAULT_CHANNEL and key in given)):
             yield plain(f"Expecting annotation {quoted(key)} to have non-empty value")
     for key, folder in ((MANIFESTS, "manifests/"), (METADATA, "metadata/")):

@@ -18,6 +18,7 @@ def test_fbc_md_r252_a_sound_bundle_has_no_findings() -> None:
 def test_fbc_md_r273_a_missing_folder_is_all_there_is_to_say() -> None:
     given = {path: content for path, content in files().items() if path.startswith("manifests/")}
     assert said(found(made=given)) == "Bundle validation errors: Unable to locate metadata directory"
+    assert warnings(made=given) == ["there is no file in metadata/, where annotations.yaml must be"]
     both = "Bundle validation errors: Unable to locate manifests directory,Unable to locate metadata directory"
     assert said(found(made={})) == both
 
@@ -51,6 +52,13 @@ def test_fbc_md_r269_a_plain_bundle_is_valid() -> None:
     made = {**files(labels=labels), "manifests/cm.yaml": b"kind: ConfigMap\nmetadata: {name: a}\n"}
     del made["manifests/csv.yaml"], made["manifests/crd.yaml"]
     assert found(made=made) == []
+
+
+def test_a_bundle_without_a_csv_is_told_what_it_lacks() -> None:
+    made = files()
+    del made["manifests/csv.yaml"]
+    assert f'"{PREFIX}mediatype.v1" to have value "plain" instead of "registry+v1"' in errors(made=made)[0]
+    assert warnings(made=made) == ["no file in manifests/ holds a ClusterServiceVersion that can be read; add one"]
 
 
 @pytest.mark.parametrize(

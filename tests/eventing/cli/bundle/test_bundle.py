@@ -286,6 +286,13 @@ def test_fbc_md_r274_annotations_that_are_there_must_agree(bundle: Path, tmp_pat
     assert blob["package"] == "x"
 
 
+def test_a_bundle_without_a_csv_is_not_built_as_something_else(bundle: Path, tmp_path: Path) -> None:
+    for path in (bundle / "manifests").iterdir():
+        path.write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+    wanted = "; no file in manifests/ holds a ClusterServiceVersion that can be read; add one"
+    refused(NEGATIVE, wanted, "build", bundle, "-t", f"oci:{tmp_path / 'a'}:1")
+
+
 def test_annotations_that_are_missing_are_made(bundle: Path, tmp_path: Path) -> None:
     (bundle / "metadata" / "annotations.yaml").unlink()
     tag = f"oci:{tmp_path / 'a'}:1"
