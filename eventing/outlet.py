@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import NoReturn
 
 import structlog
-from redis.exceptions import RedisError
 
 from eventing.endpoint import send
 from eventing.events import Event
@@ -25,7 +24,7 @@ from eventing.routes import OUTSIDE, SINK
 from eventing.run_result import RunResult
 from eventing.traces import begun_by
 from eventing.worker import Drainer, Run
-from eventing.workqueue import Claim, WorkQueue, connect
+from eventing.workqueue import REFUSED, Claim, WorkQueue, connect
 from shared.config import Settings
 
 PAUSE_SECONDS = 1.0
@@ -41,7 +40,7 @@ def serve(settings: Settings, tell: Run | None = None) -> NoReturn:
             queue = WorkQueue(connect(settings.redis_url), settings, worker=f"sink-{secrets.token_hex(4)}")
             while True:
                 Drainer(queue, (SINK,), run).drain()
-        except RedisError as error:  # also a Redis that is full: this thread has nobody who would start it again
+        except REFUSED as error:  # why: nobody would start this thread again
             log.warning("redis_refuses", error=str(error))
             time.sleep(PAUSE_SECONDS)
 

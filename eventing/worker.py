@@ -29,7 +29,7 @@ import structlog
 from eventing.routes import STEPS, Job
 from eventing.run_result import RunResult
 from eventing.stopwatch import Stopwatch
-from eventing.workqueue import UNREACHABLE, Claim, WorkQueue, connect
+from eventing.workqueue import REFUSED, UNREACHABLE, Claim, WorkQueue, connect
 from shared.config import Settings
 from shared.kinds import Ref
 
@@ -242,8 +242,9 @@ def _sweep(queue: WorkQueue, also: Callable[[], object] = lambda: None) -> NoRet
             seconds = queue.sweep()
             also()
             queue.wait_for_alarm(seconds)
-        except UNREACHABLE:
-            time.sleep(1)  # the drainer meets the same error and reports it
+        except REFUSED as error:  # why: in a worker this is a thread, which nobody would start again
+            log.warning("redis_refuses", error=str(error))
+            time.sleep(1)
 
 
 def _name() -> str:

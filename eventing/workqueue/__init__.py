@@ -77,12 +77,13 @@ behind the ref gives the same order with less to merge), Redis Streams with cons
 to skip over the rest).
 """
 
-from eventing.workqueue.client import UNREACHABLE, Client, connect
+from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, connect
 from eventing.workqueue.listing import listed
 from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
 
 __all__ = [
+    "REFUSED",
     "UNREACHABLE",
     "Added",
     "Claim",

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from redis import Redis
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
@@ -16,6 +17,8 @@ Client: TypeAlias = Redis
 """The type that `connect` returns, for annotations outside this package."""
 UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
 """The exceptions that any call raises when Redis stays unavailable after the retries."""
+REFUSED = RedisError
+"""The exception of any call that Redis does not carry out: it is unavailable, or full, for example."""
 LONGEST_BLOCK_SECONDS = 10
 """Maximum time for which a command may block; the timeout of the socket is longer."""
 LATE_SECONDS = 0.1

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from eventing.redis_server import RedisServer
 from eventing.worker import schedule
 from eventing.workqueue import WorkQueue, connect
 from shared.config import Settings
@@ -52,6 +53,16 @@ def test_a_job_that_becomes_due_is_lined_up(redis_url: str) -> None:
         wait_for(lambda: sum(queue.depth().ready.values()) == 1)
         client.delete("olmf:turn:audit")  # the audit rings, and ends the thread
         wait_for(lambda: threading.active_count() == 1 or not _schedulers())
+
+
+def test_a_redis_that_is_full_stops_the_scheduler_only_for_that_time(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        client.config_set("maxmemory", 1)
+        scheduler = threading.Thread(target=_schedule, args=(own_redis.url,), daemon=True)
+        scheduler.start()
+        wait_for(lambda: "errorstat_OOM" in client.info("errorstats"))
+        client.config_set("maxmemory", 0)
+        wait_for(lambda: client.exists("olmf:turn:audit") and not scheduler.is_alive())
 
 
 def _schedule(url: str) -> None:
