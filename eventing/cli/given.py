@@ -12,6 +12,7 @@ from eventing.cli.failure import UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
     from eventing.packages.remedies import Objects
+    from eventing.replay.archive import Capture
     from shared.adapters.content.snapshot import Snapshot
     from shared.domain.resolver.model import CatalogKey, Inputs, Shelf
 
@@ -64,10 +65,9 @@ def objects_of(catalogs: Sequence[str] | None, folder: Path | None, cluster: Whe
     if catalogs:
         return None
     if folder and folder.is_file() and _is_capture(folder):
-        from eventing.replay import open_capture
         from eventing.replay.captured import objects_of_capture
 
-        return objects_of_capture(open_capture(folder))
+        return objects_of_capture(opened_capture(folder))
     return None if folder else choose(*cluster, quiet=True).cluster()
 
 
@@ -77,14 +77,22 @@ def _is_capture(path: Path) -> bool:
     return tarfile.is_tarfile(path)
 
 
-def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Inputs:
+def opened_capture(path: Path) -> Capture:
+    """The capture in a file. CliError when there is none."""
     from eventing.replay import NotACapture, open_capture
-    from eventing.replay.captured import inputs_of_capture
 
     try:
-        capture = open_capture(path)
+        return open_capture(path)
+    except FileNotFoundError as error:
+        raise CliError(f"{path}: no such file", USAGE) from error
     except NotACapture as error:
         raise CliError(str(error), USAGE) from error
+
+
+def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Inputs:
+    from eventing.replay.captured import inputs_of_capture
+
+    capture = opened_capture(path)
     _check_namespace(namespace, capture.objects, path)
     return inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
 
@@ -164,7 +172,7 @@ def check_unread(where: Where, package: str) -> None:
     unread = unread_catalogs(choose(*where, quiet=True).cluster())
     said = ", ".join(f"{key}{f' ({problem})' if problem else ''}" for key, problem in unread.items())
     if said:
-        raise CliError(f"no catalog that was read has package {package}, but not read yet: {said}; ask again later")
+        raise CliError(f"no catalog that was read has package {package}, and some were not read yet: {said}")
 
 
 def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:

@@ -135,7 +135,7 @@ def home(package: str, words: list[str] | None, where: Where) -> Home:
     for key, shelf in shelves.items():
         if (found := shelf.package(package)) is not None:
             return shelves, key, found
-    if not words:
-        check_unread(where, package)
     problems = "; ".join(filter(None, (shelf.problem(package) for shelf in shelves.values())))
+    if not words and not problems:
+        check_unread(where, package)
     raise CliError(f"no catalog has package {package}{f': {problems}' if problems else ''}", NEGATIVE)
