@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from eventing.cli.target import Target
     from eventing.journal import Book
     from eventing.replay import Replayed
+    from eventing.replay.captured import Captured
     from eventing.workqueue import Listed
+    from shared.adapters.kube import KubeClient
     from shared.kinds import Ref
 
 
@@ -36,29 +39,31 @@ def why(
     namespace: NamespaceOption = "",
     *,
     unfolded: Annotated[bool, typer.Option("--all", help="Also causes that concern other packages.")] = False,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="CAPTURE", help="What `olmf capture` wrote, instead of a cluster.")
+    ] = None,
     output: OutputOption = "table",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Tell why an object is as it is (write, run, causes, events) and what it waits for; exit 1: nothing known."""
     from eventing.cli.objects import ref_of
-    from eventing.journal import RedisJournal, text_of
+    from eventing.journal import text_of
     from eventing.journal import why as ask
-    from eventing.workqueue import listed
 
-    place = choose(state, kubeconfig)
-    namespace = namespace or place.namespace
+    if source and (state or kubeconfig):
+        raise CliError("--from asks a capture, --state and --kubeconfig a cluster: say one of them", USAGE)
+    known = _captured(source) if source else _running(choose(state, kubeconfig))
+    namespace = namespace or known.namespace
     ref = ref_of(target, namespace) if target else None
-    with place.redis() as client:
-        book, jobs = RedisJournal(client).book(), listed(client)
     if ref is None:
-        _tell_of_namespace(place, namespace, output, book, jobs)
+        _tell_of_namespace(known, namespace, output)
         return
-    answer = ask(book, ref, jobs, is_folding=not unfolded)
+    answer = ask(known.book, ref, known.jobs, is_folding=not unfolded)
     is_told_of = answer.is_known or any(ref.name in each.verdict for each in answer.last)
-    if not is_told_of and place.cluster().get(ref) is None:
+    if not is_told_of and known.objects.get(ref) is None:
         raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
-    standing = _standing(place, ref, book, jobs)
+    standing = _standing(known, ref)
     if output == "table":
         from eventing.cli.namespace import told_of
 
@@ -69,7 +74,35 @@ def why(
         raise typer.Exit(NEGATIVE)
 
 
-def _standing(place: Target, ref: Ref, book: Book, jobs: Sequence[Listed]) -> Row:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the answer is made of: the journal, the queue, the objects."""
+
+    book: Book
+    jobs: Sequence[Listed]
+    objects: KubeClient | Captured
+    namespace: str
+    """The one that is meant without -n."""
+
+
+def _running(place: Target) -> _Known:
+    from eventing.journal import RedisJournal
+    from eventing.workqueue import listed
+
+    with place.redis() as client:
+        return _Known(RedisJournal(client).book(), listed(client), place.cluster(), place.namespace)
+
+
+def _captured(path: Path) -> _Known:
+    """A capture has no queue: it does not say when a step is tried next."""
+    from eventing.cli.given import opened_capture
+    from eventing.replay.captured import objects_of_capture
+
+    capture = opened_capture(path)
+    return _Known(capture.book, (), objects_of_capture(capture), "default")
+
+
+def _standing(known: _Known, ref: Ref) -> Row:
     """Where the package of a Subscription, version or waiting plan stands, since and until when; else nothing."""
     from eventing.cli.namespace import standing_of
     from eventing.packages import installed
@@ -77,20 +110,19 @@ def _standing(place: Target, ref: Ref, book: Book, jobs: Sequence[Listed]) -> Ro
 
     columns = ((SUBSCRIPTION, "subscription"), (CLUSTER_SERVICE_VERSION, "version"), (INSTALL_PLAN, "plan"))
     column = next((column for kind, column in columns if ref == kind.ref(ref.name, ref.namespace)), "")
-    rows = installed(place.cluster(), ref.namespace) if column else []
-    return standing_of(next((row for row in rows if row[column] == ref.name), {}), book, jobs)
+    rows = installed(known.objects, ref.namespace) if column else []
+    return standing_of(next((row for row in rows if row[column] == ref.name), {}), known.book, known.jobs)
 
 
-def _tell_of_namespace(place: Target, namespace: str, output: str, book: Book, jobs: Sequence[Listed]) -> None:
+def _tell_of_namespace(known: _Known, namespace: str, output: str) -> None:
     """What its Subscriptions wait for. CliError when it has none."""
     from eventing.cli.namespace import check_namespace, show, waiting
     from eventing.packages import installed
 
-    cluster = place.cluster()
-    rows = installed(cluster, namespace)
+    rows = installed(known.objects, namespace)
     if not rows:
-        check_namespace(namespace, cluster)
-    troubled = waiting(rows, book, jobs)
+        check_namespace(namespace, known.objects)
+    troubled = waiting(rows, known.book, known.jobs)
     if output == "table":
         show(namespace, rows, troubled)
     else:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from eventing.journal import Book, Stuck
+    from eventing.packages.remedies import Objects
     from eventing.workqueue import Listed
-    from shared.adapters.kube import KubeClient
 
 Row = dict[str, object]
 COLUMNS = ("subscription", "version", "phase", "since", "nextTry", "says")
@@ -25,7 +25,7 @@ MOST_PLANS = 5
 _AT_EVENT = "at the next event"
 
 
-def check_namespace(namespace: str, cluster: KubeClient) -> None:
+def check_namespace(namespace: str, cluster: Objects) -> None:
     """CliError when a namespace has no Subscription, as that may be a wrong word; it says where some are."""
     from shared.kinds import SUBSCRIPTION
 
@@ -79,7 +79,7 @@ def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     due, until = _catalog_due(row, jobs), str(row.get("until") or _AT_EVENT)
     if stuck is None:
         return {"nextTry": _when(due, until), "since": row.get("since", "")}
-    when = "`olmf queue retry`" if stuck.attempts else _when(stuck.next_try or due, until)
+    when = aimed("`olmf queue retry`") if stuck.attempts else _when(stuck.next_try or due, until)
     says = row["says"] or stuck.waits_for or stuck.verdict
     return {"since": row.get("since") or stuck.since, "nextTry": when, "says": says}
 

@@ -47,6 +47,10 @@ class Captured:
 
     objects: Mapping[Ref, Manifest]
 
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None when it did not exist."""
+        return self.objects.get(ref)
+
     def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
         """All objects of a kind in a namespace."""
         found = (ref for ref in self.objects if (ref.api_version, ref.kind) == (kind.api_version, kind.kind))

@@ -74,6 +74,18 @@ def test_a_captured_refusal_is_explained(incident: str) -> None:
     assert "Subscriptions a, b cannot be satisfied" in found.stdout
 
 
+def test_why_tells_of_a_captured_object_as_of_a_living_one(incident: str) -> None:
+    found = olmf("why", "sub/b", "-n", "ns", "--from", incident)
+    assert found.exit_code == 0
+    assert "subscription/track_subscription" in found.stdout
+    assert "needs kind K" in found.stdout
+    rows = json.loads(olmf("why", "-n", "ns", "--from", incident, "-o", "json").stdout)["waiting"]
+    assert "b" in [row["subscription"] for row in rows]
+    assert failure("why", "sub/nobody", "-n", "ns", "--from", incident).code == NEGATIVE
+    assert failure("why", "-n", "ns", "--from", incident, "--state", "s").code == USAGE
+    assert failure("why", "-n", "ns", "--from", "/nosuch").code == USAGE
+
+
 def test_a_captured_version_that_failed_is_not_said_to_be_installed(tmp_path: Path) -> None:
     world = LivingWorld()
     status = {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "no such mode"}
