@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.domain.resolver.model import Inputs, Subscriber
+from shared.domain.resolver.market import Market
+from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.semver import Version, version_or_none
+from shared.domain.semver import Version
 
 
-def dead_end(subscriber: Subscriber, inputs: Inputs) -> str:
+def dead_end(subscriber: Subscriber, market: Market) -> str:
     """Why no update leads from the installed version into the channel of a Subscription; empty when one may."""
-    shelf = inputs.shelves.get(subscriber.catalog)
-    offered = shelf.operators(subscriber.package, subscriber.catalog) if shelf else {}
-    version = next((one.version for one in inputs.installed if one.name == subscriber.installed_csv), "")
-    return Reach(offered, subscriber.installed_csv, version_or_none(version)).dead_end(subscriber.channel)
+    offered: dict[str, list[Operator]] = {}
+    for one in market.package(subscriber.catalog, subscriber.package):
+        offered.setdefault(one.channel, []).append(one)
+    version = next((one.version for one in market.installed if one.name == subscriber.installed_csv), None)
+    return Reach(offered, subscriber.installed_csv, version).dead_end(subscriber.channel)
 
 
 @dataclass(frozen=True, slots=True)

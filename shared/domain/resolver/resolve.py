@@ -45,7 +45,7 @@ def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
         problem = pose(market, [one for one in inputs.subscribers if one.name not in stopped])
     except AmbiguousInstallation as error:
         return _of([_ambiguous(subscribers, error)])
-    decided = [_component(verdict, inputs, adoptions) for verdict in apart(problem, why)]
+    decided = [_component(verdict, inputs, market, adoptions) for verdict in apart(problem, why)]
     return _of([*(each for each in decided if each.subscribers), *stopped.values()])
 
 
@@ -77,7 +77,7 @@ def _whole(subscribers: Sequence[Subscriber], inputs: Inputs, why: Why) -> Resol
     sick = () if problem.is_about_installed else _sick(inputs)
     if wrong := together(sick) or together(problem.errors):
         return _of([_prevented(names, wrong)])
-    component = _component(as_one(problem, market, why), inputs, {})
+    component = _component(as_one(problem, market, why), inputs, market, {})
     kept = {name: why for one in resting.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
 
@@ -145,7 +145,7 @@ def _prevented(names: tuple[str, ...], problem: Reason) -> Component:
     return Component(names, refusal=prevented(problem), reasons=dict.fromkeys(names, problem.text))
 
 
-def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]) -> Component:
+def _component(verdict: Verdict, inputs: Inputs, market: Market, adoptions: Mapping[str, Chosen]) -> Component:
     """The component that a verdict makes of its Subscriptions."""
     ids = {one.id for one in verdict.variables}
     members = [one for one in sorted(inputs.subscribers, key=lambda one: one.name) if of_subscription(one.name) in ids]
@@ -164,7 +164,7 @@ def _component(verdict: Verdict, inputs: Inputs, adoptions: Mapping[str, Chosen]
     if stuck := _given_up(chosen, members):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, stuck))
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
-    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, inputs))}
+    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, market))}
     reasons = {
         one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _besides(one, inputs)
         for one in members
