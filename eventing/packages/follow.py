@@ -89,7 +89,7 @@ def follow(
 
 def _stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> str:
     hint = near(cluster, namespace, package)
-    return f"{package} cannot go on: {now.says}" + (f"; {hint}" if hint else "") + _more(package, namespace)
+    return f"{package} cannot go on: {now.says}" + (f"; {hint}" if hint else "") + _more(now, namespace)
 
 
 def _told(package: str, now: Standing) -> str:
@@ -105,7 +105,7 @@ def _kept(package: str, namespace: str, now: Standing, stood: float) -> str:
         command = f"kubectl annotate subscription {now.subscription} -n {namespace} {names.VERSION}-"
         return f"{package} stays at {now.version}: {now.pinned}; `{command}` lets it go"
     if now.is_done and now.stranded and stood >= SETTLED_SECONDS:
-        return f"{package} stays: {now.stranded}{_more(package, namespace)}"
+        return f"{package} stays: {now.stranded}{_more(now, namespace)}"
     return ""
 
 
@@ -115,18 +115,18 @@ def _sorry(package: str, namespace: str, now: Standing, timeout: timedelta) -> s
         said = f"{package} still is at {now.version} after {seconds}, though its channel leads further"
     else:
         said = f"{package} is not ready after {seconds}: {now.phase}" + (f", {now.says}" if now.says else "")
-    return said + _more(package, namespace)
+    return said + _more(now, namespace)
 
 
-def _more(package: str, namespace: str) -> str:
-    return f"; `olmf why Subscription/{package} -n {namespace}` tells more"
+def _more(now: Standing, namespace: str) -> str:
+    return f"; `olmf why Subscription/{now.subscription} -n {namespace}` tells more"
 
 
 def stand(cluster: KubeClient, namespace: str, package: str) -> Standing:
     """Where the package stands now."""
     subscription = subscription_of(cluster, namespace, package)
     if subscription is None:
-        return Standing("", "NotSubscribed")
+        return Standing("", "NotSubscribed", subscription=package)
     found = {name: csv for name in claimed([subscription]) if (csv := _version(cluster, namespace, name)) is not None}
     return standing_among(subscription, found)
 
