@@ -48,14 +48,14 @@ def files_below(root: Path) -> Iterator[Path]:
     """All files of a folder, in name order."""
     for folder, names, files in os.walk(root):
         names.sort()
-        yield from (path for name in sorted(files) if (path := Path(folder, name)).is_file())
+        yield from filter(os.path.isfile, (Path(folder, name) for name in sorted(files)))
 
 
 def state_of(root: Path) -> State:
     """Path, time of change and size of every file."""
     found = []
     for path in files_below(root):
-        with suppress(FileNotFoundError):  # it went while we looked
+        with suppress(OSError):  # it went while we looked
             status = path.stat()
             found.append((str(path), status.st_mtime_ns, status.st_size))
     return tuple(found)
