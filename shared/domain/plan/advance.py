@@ -50,6 +50,13 @@ class _Failure(Exception):
     """A step cannot be executed; the message says why."""
 
 
+class _Invalid(_Failure):
+    """No bundle may contain such an object, or no step may have such a status."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(f"{INVALID_PLAN}: {resource.kind} {resource.name} cannot be a step of a plan")
+
+
 class _Occupied(_Failure):
     """Another object has the name of the object to create, and may be deleted at any time."""
 
@@ -126,7 +133,7 @@ def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progr
         try:
             action = _act(going, step)
         except _Failure as failure:
-            statuses[index] = "UnsupportedResource" if str(failure) == INVALID_PLAN else statuses[index]
+            statuses[index] = "UnsupportedResource" if isinstance(failure, _Invalid) else statuses[index]
             error, is_curable = str(failure), isinstance(failure, _Occupied)
             break
         actions.append(replace(action, index=index))
@@ -143,7 +150,7 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
     if step.get("status") == "WaitingForApi":
         return Action("Present")  # only CRDs wait, but a plan that OLM wrote may have this status on any step
     if step.get("status") not in ("Unknown", "NotPresent"):
-        raise _Failure(INVALID_PLAN)
+        raise _Invalid(resource)
     if resource.kind == "Secret":
         return _copy_secret(going, resource, place)
     api_version = str(manifest.get("apiVersion") or "") or "/".join(filter(None, (resource.group, resource.version)))
@@ -153,7 +160,7 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
         raise _Failure(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
     rule = rule_for(resource.kind, found)
     if rule is None:
-        raise _Failure(INVALID_PLAN)
+        raise _Invalid(resource)
     if rule.owner != "none" and not place.csv:
         raise _Failure(f"{resource.kind} {resource.name} names no ClusterServiceVersion that is to own it")
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)

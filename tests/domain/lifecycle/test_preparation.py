@@ -246,9 +246,9 @@ def test_requirements_that_are_still_met_keep_the_phase_csv_md_4_5() -> None:
     assert verdict(owning(status=SUCCEEDED), a_crd()) == ("Succeeded", "InstallSucceeded", "")
 
 
-def a_plan(phase: str = "Installing", *csvs: str) -> Manifest:
+def a_plan(phase: str = "Installing", *csvs: str, **status: str) -> Manifest:
     spec = {"clusterServiceVersionNames": list(csvs or ("a.v1",))}
-    return {"metadata": {"name": "install-x"}, "spec": spec, "status": {"phase": phase}}
+    return {"metadata": {"name": "install-x"}, "spec": spec, "status": {"phase": phase, **status}}
 
 
 def young(age: timedelta = timedelta(), status: Manifest | None = None) -> Manifest:
@@ -261,6 +261,7 @@ def young(age: timedelta = timedelta(), status: Manifest | None = None) -> Manif
         pytest.param([], False, id="no plan"),
         pytest.param([a_plan()], True, id="its plan is being carried out"),
         pytest.param([a_plan("Complete")], False, id="its plan is complete"),
+        pytest.param([a_plan(message="retrying execution due to error: no")], False, id="its plan is tried again"),
         pytest.param([a_plan("Installing", "other")], False, id="another's plan"),
     ],
 )

@@ -315,7 +315,8 @@ def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
     ("plan", "message"),
     [
         pytest.param(
-            a_plan(an_object("Pod")), "the InstallPlan contains invalid data",
+            a_plan(an_object("Pod")), "the InstallPlan contains invalid data: "
+            "Pod thing cannot be a step of a plan",
             id="catalog.md 8.10.112: an unsupported kind",
         ),
         pytest.param(
@@ -566,7 +567,9 @@ def test_a_step_of_an_unknown_status_is_invalid_data() -> None:
     """catalog.md 4.5.3: any other status."""
     plan = a_plan(CSV)
     plan["status"]["plan"][0]["status"] = "NotCreated"
-    assert status(carried_out(plan))["message"].endswith("the InstallPlan contains invalid data")
+    assert status(carried_out(plan))["message"].endswith(
+        "the InstallPlan contains invalid data: ClusterServiceVersion a.v1 cannot be a step of a plan"
+    )
 
 
 def test_a_definition_of_a_version_that_is_gone_names_the_guide() -> None:
