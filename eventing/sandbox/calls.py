@@ -65,7 +65,7 @@ class Call:
     def number(self, option: str) -> int:
         """An option of the query that is a whole number; 0 without it."""
         text = self.query.get(option) or "0"
-        if not text.isdigit():
+        if not text.isdecimal():
             raise bad_request(f'{option}: Invalid value: "{text}": it has to be a whole number')
         return int(text)
 

@@ -194,7 +194,7 @@ def test_a_protobuf_body_that_ends_too_early_is_a_bad_request(http: Api, namespa
     assert http.send("POST", core(namespace, "configmaps"), body, content=media).status == 400
 
 
-@pytest.mark.parametrize("query", ["limit=few", "watch=1&timeoutSeconds=soon"])
+@pytest.mark.parametrize("query", ["limit=few", "limit=%C2%B2", "watch=1&timeoutSeconds=soon"])
 def test_an_option_that_is_no_number_is_a_bad_request(http: Api, namespace: str, query: str) -> None:
     answer = http.get(f"{core(namespace, 'configmaps')}?{query}")
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest"), answer.body
