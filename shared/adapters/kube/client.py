@@ -11,7 +11,7 @@ from shared.adapters.kube.connection import Connection, connect
 from shared.adapters.kube.discovery import KindIndex
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.freshness import Freshness
-from shared.adapters.kube.listing import can_be_borne, items, label_selector
+from shared.adapters.kube.listing import can_be_set, items, label_selector
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
 from shared.api.manifest import Manifest, name_of, namespace_of
@@ -78,7 +78,7 @@ class KubeClient:
         """
         query = {"limit": str(self._page)}
         if labels:
-            if not can_be_borne(labels):
+            if not can_be_set(labels):
                 return ()
             query["labelSelector"] = label_selector(labels)
         path = path_of(kind, namespace)

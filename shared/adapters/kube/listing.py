@@ -17,7 +17,7 @@ _LONGEST_VALUE: Final = 63
 """The limit of Kubernetes for the value of a label."""
 
 
-def can_be_borne(labels: Mapping[str, str]) -> bool:
+def can_be_set(labels: Mapping[str, str]) -> bool:
     """Whether an object can have these labels; the API server refuses to look for others with 400.
 
     The names of an operator and its group become values of labels, and may be longer.

@@ -20,7 +20,7 @@ class Code(StrEnum):
     GAVE_UP = "GaveUp"
     ANNOTATION_INVALID = "AnnotationInvalid"
     PREVENTED = "Prevented"
-    """Another error, told in words only."""
+    """Any other error: only its text says what it is."""
     CATALOG_EMPTY = "CatalogEmpty"
     PACKAGE_MISSING = "PackageMissing"
     CHANNEL_MISSING = "ChannelMissing"
