@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from eventing.sandbox.failures import bad_request
 from shared.api.manifest import ReadOnly, metadata
+from shared.domain.syntax import LABEL_VALUE
 
 Predicate: TypeAlias = Callable[[ReadOnly], bool]
 
@@ -37,16 +38,26 @@ def labels(text: str) -> Predicate:
 def _label_test(found: re.Match[str]) -> Callable[[ReadOnly], bool]:
     if key := found["key"]:
         values = {value.strip() for value in found["values"].split(",")}
+        _check(key, sorted(values))
         if found["set"] == "in":
             return lambda labels: labels.get(key) in values
         return lambda labels: labels.get(key) not in values
     if name := found["name"]:
         value = found["value"]
+        _check(name, [value])
         if found["op"] == "!=":
             return lambda labels: labels.get(name) != value
         return lambda labels: labels.get(name) == value
     exists, wanted = found["exists"], not found["absent"]
     return lambda labels: (exists in labels) is wanted
+
+
+def _check(key: str, values: Sequence[str]) -> None:
+    """400 for a value that no label can have."""
+    for index, value in enumerate(values):
+        for problem in LABEL_VALUE.problems(value):
+            where = f'values[{index}][{key}]: Invalid value: "{value}"'
+            raise bad_request(f"unable to parse requirement: {where}: {problem}")
 
 
 def fields(text: str, kind: str, *, is_custom: bool) -> Predicate:

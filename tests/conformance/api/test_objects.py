@@ -151,6 +151,14 @@ def test_label_selectors_choose(http: Api, namespace: str) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("value", ["x" * 64, "-x"], ids=["too long", "no letter in front"])
+def test_a_label_that_no_object_can_have_is_refused_in_a_selector(http: Api, namespace: str, value: str) -> None:
+    answer = http.get(f"{core(namespace, 'configmaps')}?labelSelector=a={value}")
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    where = f'unable to parse requirement: values[0][a]: Invalid value: "{value}": '
+    assert answer.body["message"].startswith(where)
+
+
 def test_field_selectors_choose_by_name(http: Api, namespace: str) -> None:
     for name in ("a", "b"):
         http.post(core(namespace, "secrets"), {"metadata": {"name": name}})
