@@ -170,6 +170,9 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     said = sandbox.olmf("install", "beacon", "-n", "two", "--manual").stdout
     approve = f"olmf approve --state {sandbox.state}"
     assert said.splitlines()[-1] == f"beacon: waits for approval; `{approve} beacon -n two` approves it"
+    other = sandbox.olmf("install", "beacon", "-n", "two", "--channel", "fast", check=False)
+    refused(other, 1, f"; `olmf upgrade --state {sandbox.state} beacon -n two --channel fast` switches the channel")
+    refused(sandbox.olmf("explain", "nope", "-n", "two", check=False), 1, "nope: no such Subscription in namespace two")
     sub = sandbox.cluster.get(SUBSCRIPTION.ref("beacon", "two"))
     assert sub is not None
     plan = sub["status"]["installPlanRef"]["name"]

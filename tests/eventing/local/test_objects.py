@@ -1,0 +1,51 @@
+"""Who else manages the objects that we would manage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from eventing.local.objects import TakeOverError, refuse_beside_another, refuse_beside_olm
+from eventing.local.sign import PLACE, Sign
+from shared import names
+from shared.kinds import DEPLOYMENT, NAMESPACE, Kind
+from tests.kit.cluster import FakeCluster
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+
+def a_cluster(kind: Kind, name: str, **annotations: str) -> KubeClient:
+    meta = {"name": name, "annotations": annotations, **({"namespace": "there"} if kind == DEPLOYMENT else {})}
+    return cast("KubeClient", FakeCluster([{"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}]))
+
+
+@pytest.mark.parametrize(
+    ("name", "who"),
+    [
+        pytest.param("catalog-operator", "OLM runs on this cluster (Deployment there/catalog-operator)", id="OLM"),
+        pytest.param("olmf-worker", "olm-functions run in pods on this cluster", id="our pods"),
+    ],
+)
+def test_who_is_deployed_is_not_disturbed(name: str, who: str) -> None:
+    with pytest.raises(TakeOverError) as refused:
+        refuse_beside_olm(a_cluster(DEPLOYMENT, name))
+    assert who in str(refused.value)
+
+
+def test_other_deployments_do_not_matter() -> None:
+    refuse_beside_olm(a_cluster(DEPLOYMENT, "tide-controller"))
+
+
+def test_an_installation_of_another_machine_is_not_disturbed(tmp_path: Path) -> None:
+    cluster = a_cluster(NAMESPACE, PLACE, **{names.UP: "another:/its/state"})
+    with pytest.raises(TakeOverError, match=r"on another in /its/state: .* `olmf down --state /its/state` ends it"):
+        refuse_beside_another(cluster, Sign("here", tmp_path))
+    refuse_beside_another(cluster, Sign("another", Path("/its/state")))
+
+
+def test_where_nobody_works_anybody_may(tmp_path: Path) -> None:
+    refuse_beside_another(a_cluster(NAMESPACE, PLACE), Sign("here", tmp_path))
+    refuse_beside_another(a_cluster(NAMESPACE, "elsewhere"), Sign("here", tmp_path))
