@@ -13,6 +13,7 @@ from shared.domain.bundle.typed import what_is
 
 _CRDS: Final = "customresourcedefinitions"
 _SERVICES: Final = "apiservicedefinitions"
+_OLD, _NEW = "v1beta1", "v1"
 
 
 class ApiError(ValueError):
@@ -69,13 +70,16 @@ def required(csv: ReadOnly) -> tuple[Manifest, ...]:
 
 def defined(manifest: ReadOnly) -> Iterator[Api]:
     """The APIs of one definition: the older form names a single version apart from the list."""
-    if manifest.get("kind") != CRD:
+    form = str(manifest.get("apiVersion") or "").rpartition("/")[2]
+    if manifest.get("kind") != CRD or form not in (_OLD, _NEW):
         return
     spec = as_object(manifest.get("spec"))
-    kind = _text(manifest, as_object(spec.get("names")).get("kind"), "spec.names.kind")
-    group, plural = _text(manifest, spec.get("group"), "spec.group"), name_in(manifest).partition(".")[0]
+    named = as_object(spec.get("names"))
+    kind, plural = (_text(manifest, named.get(field), f"spec.names.{field}") for field in ("kind", "plural"))
+    group = _text(manifest, spec.get("group"), "spec.group")
     listed = [as_object(version).get("name") for version in as_list(spec.get("versions"))]
-    versions = (_text(manifest, name, "spec.versions") for name in (*listed, spec.get("version")))
+    alone = [spec.get("version")] if form == _OLD else []
+    versions = (_text(manifest, name, "spec.versions") for name in (*listed, *alone))
     for version in dict.fromkeys(filter(None, versions)):
         yield Api(group, version, kind, plural)
 

@@ -53,15 +53,18 @@ def test_a_bundle_states_its_package_and_version() -> None:
 
 def test_provided_apis_are_every_version_of_its_definitions_and_its_owned_services() -> None:
     crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "spec": {"group": "x.io", "names": {"kind": "Tea"}, "versions": [{"name": "v1"}, {"name": "v2"}]},
     }
     old = {
+        "apiVersion": "apiextensions.k8s.io/v1beta1",
         "kind": "CustomResourceDefinition",
         "spec": {"group": "y.io", "names": {"kind": "Pot"}, "version": "v1beta1"},
     }
     owned = {"owned": [{"group": "z.io", "version": "v1", "kind": "Cup", "name": "cups"}]}
-    found = of(a_csv(apiservicedefinitions=owned), manifests__crd=crd, manifests__old=old)
+    later = crd | {"apiVersion": "apiextensions.k8s.io/v2"}
+    found = of(a_csv(apiservicedefinitions=owned), manifests__crd=crd, manifests__old=old, manifests__later=later)
     assert found["olm.gvk"] == [
         {"group": "x.io", "kind": "Tea", "version": "v1"},
         {"group": "x.io", "kind": "Tea", "version": "v2"},
@@ -258,9 +261,10 @@ def test_a_definition_of_the_wrong_shape_is_refused() -> None:
 
 def test_an_owned_definition_is_found_by_its_plural() -> None:
     crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": "foos.test.io"},
-        "spec": {"group": "test.io", "names": {"kind": "Foo"}, "versions": [{"name": "v1"}]},
+        "metadata": {"name": "whatever"},
+        "spec": {"group": "test.io", "names": {"kind": "Foo", "plural": "foos"}, "versions": [{"name": "v1"}]},
     }
     owned = {"owned": [{"name": "foos.test.io", "version": "v1", "kind": "Foo"}]}
     assert of(a_csv(customresourcedefinitions=owned), manifests__crd=crd)["olm.gvk"]

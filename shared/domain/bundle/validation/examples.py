@@ -28,13 +28,13 @@ def examples(subject: Subject) -> Iterator[Finding]:
         yield about(name, "both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`", WARNING)
     text = annotations[stated[0]]
     try:
-        listed = (gojson.loads(text.encode()) if text else None) or []
+        listed = gojson.loads(text.encode() or b"null")
     except gojson.JsonError as error:
         read = text.encode()[: error.offset].decode("utf-8", "replace")
         shown = f"invalid character at {error.offset}\n {read}<--(see the invalid character)"
         yield Finding(ERROR, "invalid example", value=shown)
         return
-    if not _is_list_of_objects(listed):
+    if listed is not None and not _is_list_of_objects(listed):
         yield Finding(ERROR, "error decoding example CustomResource", value=text[:_SHOWN])
         return
     yield from _matched(subject, as_list(listed))

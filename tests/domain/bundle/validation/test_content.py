@@ -23,6 +23,7 @@ def test_fbc_md_r262_metadata_of_the_wrong_type() -> None:
     ("metadata", "words"),
     [
         pytest.param({}, "metadata.name: Required value: name or generateName is required", id="no name"),
+        pytest.param({"generateName": "a-"}, "metadata.name: Required value", id="a name that is to be generated"),
         pytest.param(
             {"name": "a", "labels": {"b c": "x", "y": "?"}},
             '[metadata.labels: Invalid value: "b c": name part must consist of',
@@ -32,6 +33,21 @@ def test_fbc_md_r262_metadata_of_the_wrong_type() -> None:
         pytest.param({"name": "a", "labels": {"A_/x": ""}}, "prefix part a lowercase RFC 1123 subdomain", id="prefix"),
         pytest.param({"name": "a", "labels": {"x/": ""}}, "name part must be non-empty", id="no name behind a prefix"),
         pytest.param({"name": "a", "annotations": {"a": "x" * 262144}}, "metadata.annotations: Too long", id="long"),
+        pytest.param(
+            {"name": "a", "namespace": "tea"},
+            "metadata.namespace: Forbidden: not allowed on this type",
+            id="a namespace",
+        ),
+        pytest.param(
+            {"name": "a", "ownerReferences": [{"apiVersion": "v1/", "kind": "Pod", "name": "a", "uid": "b"}]},
+            'metadata.ownerReferences.apiVersion: Invalid value: "v1/": version must not be empty',
+            id="an owner without a version",
+        ),
+        pytest.param(
+            {"name": "a", "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a"}]},
+            'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+            id="an owner without a uid",
+        ),
     ],
 )
 def test_fbc_md_11_3_metadata_that_kubernetes_would_not_take(metadata: dict[str, Any], words: str) -> None:

@@ -90,6 +90,7 @@ def test_fbc_md_11_5_of_two_annotations_one_is_read() -> None:
         pytest.param("[" * 900 + "]" * 900, "error decoding example CustomResource", id="deep"),
         pytest.param("9" * 5000, "invalid example", id="a number beyond all numbers"),
         pytest.param("3", "Error: Value 3: error decoding example CustomResource", id="no list"),
+        pytest.param("{}", "Error: Value {}: error decoding example CustomResource", id="an object"),
         pytest.param(
             '[{"apiVersion": "tea.io/v1", "kind": "Pot"}, {"apiVersion": "v1", "kind": "Cup"}]',
             "Error: Value /v1, Kind=Cup: example must have a provided API",
