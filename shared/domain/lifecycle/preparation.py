@@ -47,7 +47,8 @@ def is_young(csv: ReadOnly, now: datetime) -> bool:
 def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Verdict | None:
     """The verdict to wait while an InstallPlan is still creating the requirements of the version; else None.
 
-    A plan with a message is tried again after an error: until then the version says what it lacks. The end of the plan rings; to check earlier would read all requirements for each object that the plan creates.
+    A plan with a message is tried again after an error: until then the version says what it lacks. The end of the plan
+    rings; to check earlier would read all requirements for each object that the plan creates.
     """
     found = (
         name_of(plan)

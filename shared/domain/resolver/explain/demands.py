@@ -53,7 +53,7 @@ class Demands:
         return () if is_possible else within(component.solver, stated)
 
     def _load(self, wanted: Operator) -> None:
-        """Open a solver for the component of an operator; an empty one when its id is that of another (namespace mode)."""
+        """Open a solver for the component of an operator: an empty one where another has its id (namespace mode)."""
         known, groups = self.problem.operators, components(self.problem.variables)
         group = next((each for each in groups if any(known.get(one.id) is wanted for one in each)), [])
         demands = {known[one.id]: _demand(one.id, known[one.id]) for one in group if one.id in known}
