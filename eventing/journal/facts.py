@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from eventing.journal.records import Run
 
@@ -47,6 +48,10 @@ class Why(msgspec.Struct, frozen=True, rename="camel"):
     """The last verdict of each step that looked at it, or told of it when it looked at its namespace."""
     is_known: bool = True
     """The journal holds an event of it, a run on it or a write to it."""
+
+    def until(self, event: str) -> Why:
+        """The same, where the event is known that ends its waits."""
+        return replace(self, last=tuple(replace(one, until=event if one.waits_for else "") for one in self.last))
 
     def json(self) -> Any:
         """As JSON values."""

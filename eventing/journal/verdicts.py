@@ -12,7 +12,6 @@ from eventing.journal.book import Book
 from eventing.journal.facts import Stuck, instant, verdict_of
 from eventing.journal.records import Run
 from eventing.journal.relatives import Relatives
-from shared.domain.plan.state import WAITS_FOR_APPROVAL
 from shared.kinds import NAMESPACE, Ref
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
@@ -55,8 +54,7 @@ def _waiting(stuck: Stuck, run: Run, job: Listed | None, relatives: Relatives) -
     stuck = replace(stuck, waits_for=wait.get("what", ""), since=wait.get("since", ""))
     if job and job.state == "dead":
         return replace(stuck, attempts=job.attempts)
-    until = "when approved" if WAITS_FOR_APPROVAL in stuck.waits_for else ""
-    return replace(stuck, next_try=(job and job.due) or _next_try(run, wait), until=until)
+    return replace(stuck, next_try=(job and job.due) or _next_try(run, wait))
 
 
 def _wait(run: Run) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
 from eventing.packages.progress import Standing, standing, unclaimed
-from eventing.packages.remedies import Objects, remedy
+from eventing.packages.remedies import Objects, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
@@ -61,14 +61,15 @@ def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: O
         "approval": spec.get("installPlanApproval") or "Automatic",
         "catalog": f"{spec.get('sourceNamespace')}/{spec.get('source')}",
         "plan": now.plan,
-        **_told(now, csv, cluster),
+        **_told(now, csv, namespace_of(subscription), cluster),
     }
 
 
-def _told(now: Standing, csv: ReadOnly | None, cluster: Objects) -> Row:
+def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Objects) -> Row:
     """Why a package does not go on, since when, until when and what helps."""
     found = remedy(csv, cluster)
-    until = found.until or _UNTIL.get(now.reason, "")
+    is_stopped = now.reason == "ErrorPreventedResolution"
+    until = found.until or (until_groups(namespace, cluster) if is_stopped else _UNTIL.get(now.reason, ""))
     says = "; ".join(filter(None, (now.says, found.says)))
     return {"reason": now.reason, "since": now.since, "until": until, "says": says}
 
@@ -84,7 +85,7 @@ def _orphan(csv: ReadOnly, cluster: Objects) -> Row:
         "installed": now.version,
         "version": now.version,
         "phase": now.phase,
-        **_told(now, csv, cluster),
+        **_told(now, csv, namespace_of(csv), cluster),
     }
 
 

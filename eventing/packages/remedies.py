@@ -12,8 +12,10 @@ from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.groups.group import Api, Group
 from shared.domain.groups.install_modes import modes_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
-from shared.domain.groups.targets import described
+from shared.domain.groups.targets import described, refusal
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Kind
+
+_GROUPS = "when the OperatorGroups of the namespace change"
 
 
 class Objects(Protocol):
@@ -40,8 +42,14 @@ def remedy(csv: ReadOnly | None, cluster: Objects) -> Remedy:
         case reason if reason == CONFLICT_REASON:
             return _of_rivals(csv or {}, cluster)
         case "NoOperatorGroup" | "TooManyOperatorGroups":
-            return Remedy(until="when the OperatorGroups of the namespace change")
+            return Remedy(until=_GROUPS)
     return Remedy()
+
+
+def until_groups(namespace: str, cluster: Objects) -> str:
+    """What ends the wait of a namespace whose OperatorGroups stop everybody; empty when they do not."""
+    groups = cluster.list(OPERATOR_GROUP, namespace)
+    return "" if len(groups) == 1 and not refusal(groups[0]) else _GROUPS
 
 
 def _of_modes(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Remedy:

@@ -13,8 +13,6 @@ from shared.domain.plan.execution import FINISHED
 
 Phase = Literal["", "RequiresApproval", "Installing", "Complete", "Failed"]
 CHECK_FAILED = "InstallCheckFailed"
-WAITS_FOR_APPROVAL = "waits for approval"
-"""What is said of a plan until somebody approves it."""
 NEXT_PASS = timedelta(milliseconds=150)
 RETRY = timedelta(seconds=5)
 _YOUNG = timedelta(seconds=10)
@@ -50,7 +48,7 @@ def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked |
         return Blocked(message, blocked(status, message, now))
     status = unblocked(status, now)
     if status.get("phase") == "RequiresApproval" and not (plan.get("spec") or {}).get("approved"):
-        return Waiting(f"InstallPlan {name_of(plan)} {WAITS_FOR_APPROVAL}: set spec.approved to true", status)
+        return Waiting(f"InstallPlan {name_of(plan)} waits for approval: set spec.approved to true", status)
     return Going(approved(status, now))
 
 

@@ -127,10 +127,15 @@ def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
     )
 
 
-def test_a_plan_is_tried_next_when_it_is_approved() -> None:
-    wait = {**WAIT, "what": "InstallPlan install-1 waits for approval: set spec.approved to true"}
-    answer = why(Book.of([ran("run-1", "a/execute", SUB, [], verdict=wait["what"], wait=wait)]), SUB)
-    assert text_of(answer).endswith("next try: when approved")
+def test_a_wait_may_be_told_what_ends_it() -> None:
+    runs = [
+        ran("run-1", "a/execute", SUB, [], verdict="waits", wait=WAIT),
+        ran("run-2", "a/b", SUB, [], verdict="done"),
+    ]
+    answer = why(Book.of(runs), SUB)
+    assert "next try: at the next event" in text_of(answer)
+    assert [one.until for one in answer.until("when approved").last] == ["when approved", ""]
+    assert "next try: when approved" in text_of(answer.until("when approved"))
 
 
 def test_only_the_last_verdict_of_each_step_counts() -> None:

@@ -85,3 +85,22 @@ def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None
     [row] = installed(FakeCluster([csv, subscription, a_group("mine", "ns", "ns")]), "ns")
     assert (row["installed"], row["version"], row["until"]) == ("a.v1", "a.v2", UNTIL)
     assert str(row["says"]).startswith("no; OperatorGroup mine selects ns; a.v2 supports AllNamespaces: ")
+
+
+@pytest.mark.parametrize(
+    ("groups", "want"),
+    [
+        pytest.param([], "when the OperatorGroups of the namespace change", id="no group"),
+        pytest.param([a_group("one"), a_group("two")], "when the OperatorGroups of the namespace change", id="two"),
+        pytest.param(
+            [{**a_group(), "spec": {"serviceAccountName": "x"}}], "when the OperatorGroups of the namespace change",
+            id="a group that is refused",
+        ),
+        pytest.param([a_group()], "", id="something else"),
+    ],
+)  # fmt: skip
+def test_what_ends_the_wait_of_a_namespace_that_is_stopped(groups: list[Manifest], want: str) -> None:
+    told = {"type": "ResolutionFailed", "status": "True", "reason": "ErrorPreventedResolution", "message": "no"}
+    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"conditions": [told]})
+    [row] = installed(FakeCluster([subscription, *groups]), "ns")
+    assert row["until"] == want
