@@ -64,6 +64,7 @@ def why(
     if not is_told_of and known.objects.get(ref) is None:
         raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
     standing = _standing(known, ref)
+    answer = answer.until(str(standing["nextTry"]))
     if output == "table":
         from eventing.cli.namespace import told_of
 
