@@ -59,12 +59,11 @@ def why(
     if ref is None:
         _tell_of_namespace(known, namespace, output)
         return
-    answer = ask(known.book, ref, known.jobs, is_folding=not unfolded)
+    standing = _standing(known, ref)
+    answer = ask(known.book, ref, known.jobs, is_folding=not unfolded).until(str(standing["nextTry"]))
     is_told_of = answer.is_known or any(ref.name in each.verdict for each in answer.last)
     if not is_told_of and known.objects.get(ref) is None:
         raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
-    standing = _standing(known, ref)
-    answer = answer.until(str(standing["nextTry"]))
     if output == "table":
         from eventing.cli.namespace import told_of
 
