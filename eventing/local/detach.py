@@ -24,8 +24,8 @@ def start_detached(
 ) -> subprocess.Popen[bytes]:
     """Run `olmf <words>` in a session of its own and wait until it is ready. StartError with the end of its log.
 
-    A tied supervisor ends with this process, however that ends: keep the answer, whose pipe tells it. An interrupt
-    while it starts ends it, too.
+    A tied supervisor ends with this process, however that ends: keep what is returned, because the supervisor ends when
+    its pipe is closed. An interrupt while it starts ends it, too.
     """
     directory.make()
     log = directory.logs / "supervisor.log"

@@ -20,12 +20,12 @@ _MANAGERS = {
     "catalog-operator": "OLM runs",
     "olmf-worker": "olm-functions run in pods",
 }
-"""Deployments of those who manage the objects that we do."""
+"""Deployments that manage the same objects as `olmf up`, and what each means."""
 log = structlog.get_logger()
 
 
 class TakeOverError(RuntimeError):
-    """OLM, or another installation of ours, works on the cluster, and nobody said that we should take over."""
+    """OLM, or another installation of ours, works on the cluster, and `--take-over` was not given."""
 
 
 def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
@@ -47,7 +47,7 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
 
 
 def leave(plan: Plan, registry: str) -> bool:
-    """Take our sign and what only we served off the cluster; whether catalogs were among it."""
+    """Remove our sign and the catalogs that only we served from the cluster; whether there were such catalogs."""
     from shared.adapters.kube import KubeClient
 
     cluster = KubeClient.from_kubeconfig(str(plan.kubeconfig))

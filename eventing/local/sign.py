@@ -1,4 +1,4 @@
-"""The sign that `olmf up` leaves in its cluster: by it others see that one works there, and `--kubeconfig` finds it.
+"""The sign that `olmf up` leaves in its cluster: a second `olmf up` sees it, and `--kubeconfig` finds the first by it.
 
 Decision: an annotation of our namespace that names the machine and the state directory; whether that installation still
 runs is asked of the directory, on the same machine. Turned down: a Lease, which is renewed even when nothing happens.
@@ -47,12 +47,12 @@ class Sign:
         return StateDirectory(self.root) if self.machine == socket.gethostname() else None
 
     def is_over(self) -> bool:
-        """It certainly does not run any more."""
+        """Whether it does not run any more; False on another machine, where that cannot be known."""
         directory = self.directory()
         return directory is not None and directory.read() is None
 
     def erase(self, cluster: KubeClient) -> None:
-        """Take it off the cluster, unless another installation took over."""
+        """Remove it from the cluster, unless another installation took over."""
         if self.seen(cluster) == self:
             cluster.merge(NAMESPACE.ref(PLACE), {"metadata": {"annotations": {names.UP: None}}})
 

@@ -135,7 +135,10 @@ class Store:
 
     @contextmanager
     def _locked(self, name: str) -> Iterator[None]:
-        """The kernel frees the lock of a killed process. Who waited for a file that was removed takes the next one."""
+        """Hold the lock of a name, which the kernel frees when the process is killed.
+
+        The file is removed at the end; a process that waited for it tries again with a new one.
+        """
         path = self.folder / f"{file_of(name)}{_LOCK}"
         while True:
             with path.open("wb") as lock:

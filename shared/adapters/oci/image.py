@@ -16,7 +16,7 @@ from shared.domain.bundle.platform import Platform, Platforms
 T = TypeVar("T")
 _PLATFORM: Final = Platform("linux", "amd64")
 _UNSAID: Final = ("", "unknown")
-"""How what is no image, such as an attestation, states its platform in an index."""
+"""What an index says of the platform of an entry that is not an image, such as an attestation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Prohibited:
     text: str
     code: Code
     detail: str = ""
-    """What is wrong with it, where the code does not tell."""
+    """What is wrong with it, where the code does not say it."""
 
 
 @dataclass(frozen=True, slots=True)

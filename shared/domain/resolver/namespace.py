@@ -23,7 +23,7 @@ def completed(
     *,
     policy: str,
 ) -> Inputs:
-    """The inputs with what is installed, and with what OperatorGroups say; these are None when nobody said them.
+    """The inputs with what is installed, and with what OperatorGroups say; these are None when the question has none.
 
     The policy is for catalogs that cannot be read, where the OperatorGroup has none.
     """

@@ -199,7 +199,7 @@ def carefully(path: str, content: bytes) -> Iterator[Found]:
 
 
 def _with_line(place: Place, file: Path) -> Place:
-    """The place with its line, which nobody counts before it is needed; OSError when the file cannot be read."""
+    """The place with its line, which is counted only for an error; OSError when the file cannot be read."""
     if not place.document:
         return place
     line, left = 1, place.offset
