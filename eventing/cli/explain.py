@@ -48,7 +48,7 @@ def explain(
     """Say why each Subscription gets its version, or why it gets none and what would help.
 
     Every fix was tried: with it applied there is an answer. Exit code 0: every Subscription has, or will get, its
-    version; 1: something is unsatisfiable, failed, or leads nowhere.
+    version; 1: something is unsatisfiable, does not work (yet), or leads nowhere.
     """
     if output not in ("text", "json", "yaml"):
         raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from eventing.packages.groups import narrow_group
 from eventing.packages.hints import is_catalog_ready, near
 from eventing.packages.listing import standing_among
 from eventing.packages.progress import Standing, brief
+from eventing.packages.remedies import remedy
 from eventing.packages.requests import (
     LOOK_SECONDS,
     PackageError,
@@ -83,8 +85,14 @@ def follow(
         elif now.is_stuck and stood >= SETTLED_SECONDS and is_catalog_ready(cluster, namespace, package):
             raise NotReadyError(_stuck(cluster, namespace, package, now))
         if time.monotonic() > deadline:
-            raise NotReadyError(_sorry(package, namespace, now, timeout))
+            raise NotReadyError(_sorry(package, namespace, _helped(cluster, namespace, now), timeout))
         time.sleep(LOOK_SECONDS)
+
+
+def _helped(cluster: KubeClient, namespace: str, now: Standing) -> Standing:
+    """Where the package stands, with what helps its version."""
+    found = remedy(_version(cluster, namespace, now.version) if now.version else None, cluster)
+    return replace(now, says="; ".join(filter(None, (now.says, found.says))))
 
 
 def _stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> str:

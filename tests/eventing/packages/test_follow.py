@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from eventing.packages.follow import stand
+from eventing.packages.follow import NotReadyError, follow, stand
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Kind
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -34,3 +35,15 @@ def test_stand(labels: dict[str, str], phase: str, *, is_done: bool) -> None:
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", labels, status={"phase": "Succeeded"})
     now = stand(cast("KubeClient", FakeCluster([subscription, csv])), "two", "tide")
     assert (now.phase, now.is_done) == (phase, is_done)
+
+
+def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
+    subscription = an_object(SUBSCRIPTION, "tide", spec={"name": "tide"}, status={"currentCSV": "tide.v1"})
+    status = {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "no such mode"}
+    modes = {"installModes": [{"type": "MultiNamespace", "supported": True}]}
+    csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec=modes, status=status)
+    group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": ["two"]})
+    cluster = cast("KubeClient", FakeCluster([subscription, csv, group]))
+    said = "tide is not ready after 0 s: Failed, no such mode; OperatorGroup mine selects two; tide.v1 supports Multi"
+    with pytest.raises(NotReadyError, match=said):
+        list(follow(cluster, "two", "tide", timeout=timedelta(0)))
