@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -157,7 +157,13 @@ def list_packages(
         return
     if output == "table":
         rows = [{**row, "channel": _channel(row), "says": plain(str(row["says"]))} for row in rows]
-    show(rows, output, columns=OFFERED if available else INSTALLED)
+    show(rows, output, columns=OFFERED if available else columns_of(rows))
+
+
+def columns_of(rows: Sequence[dict[str, object]]) -> Sequence[str]:
+    """The columns of a table of what is installed; the installed version only where another one is on its way."""
+    is_moving = any(row["installed"] not in ("", row["version"]) for row in rows)
+    return [one for one in INSTALLED if is_moving or one != "installed"]
 
 
 def _channel(row: dict[str, object]) -> str:
