@@ -42,6 +42,8 @@ def from_base64(text: str) -> bytes:
     """The bytes in standard base64 with padding; line breaks are ignored. ValueError when it is not valid."""
     if "\n" in text or "\r" in text:
         text = text.replace("\n", "").replace("\r", "")
+    if text.endswith("=") and len(text.rstrip("=")) % 4 == 0:
+        raise ValueError("padding after complete data")  # Python ignores it
     return binascii.a2b_base64(text, strict_mode=True)
 
 
