@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 setup: $(VENV)/.ready
 
 $(VENV)/.ready: requirements.lock pyproject.toml
-	@echo "making $(VENV) with what requirements.lock names; from a package index (pip); the first time this takes about a minute"
+	@echo "making $(VENV) with what requirements.lock names, from your package index; the first time this takes about a minute"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
