@@ -127,5 +127,7 @@ def told(findings: list[Finding], found: list[Choice], rows: list[Row]) -> Itera
 
 
 def _stands(row: Row) -> str:
-    what = " is ".join(filter(None, (str(row["version"]), str(row["phase"]))))
-    return ": ".join(filter(None, (what, str(row["says"]))))
+    """Where a package stands and why; the reason of a condition may be its name."""
+    phase, says = str(row["phase"]), str(row["says"])
+    what = " is ".join(filter(None, (str(row["version"]), phase)))
+    return ": ".join(filter(None, (what, says.removeprefix(f"{phase}: "))))

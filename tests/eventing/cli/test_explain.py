@@ -126,7 +126,7 @@ def test_what_does_not_work_is_not_said_to_be_installed() -> None:
     rows = [
         a_row("fine", "Succeeded", "held: audit"),
         a_row("failed", "Failed", "no such mode", "failed.v1"),
-        a_row("broken", "BundleUnpackFailed", "no such image"),
+        a_row("broken", "BundleUnpackFailed", "BundleUnpackFailed: no such image"),
         a_row("gone", "InstalledCSVMissing", "deleted", "gone.v1"),
         a_row("later", "Succeeded", version="later.v1"),
         a_row("refused", "Succeeded", "told before"),
