@@ -8,13 +8,10 @@ from typing import Final, TypeVar
 
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest, metadata
+from shared.domain.syntax import LABEL_VALUE
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _T = TypeVar("_T")
-
-
-_LONGEST_VALUE: Final = 63
-"""The limit of Kubernetes for the value of a label."""
 
 
 def can_be_set(labels: Mapping[str, str]) -> bool:
@@ -22,7 +19,7 @@ def can_be_set(labels: Mapping[str, str]) -> bool:
 
     The names of an operator and its group become values of labels, and may be longer.
     """
-    return all(len(value) <= _LONGEST_VALUE for value in labels.values())
+    return not any(map(LABEL_VALUE.problems, labels.values()))
 
 
 def label_selector(labels: Mapping[str, str]) -> str:
