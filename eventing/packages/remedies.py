@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from eventing.packages.chain import originals
@@ -24,6 +24,20 @@ class Objects(Protocol):
     def list(self, kind: Kind, namespace: str = "") -> Sequence[Manifest]:
         """All objects of a kind, in a namespace or everywhere."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Objects that are listed once: a crowd that waits for one group asks for it again and again."""
+
+    objects: Objects
+    _lists: dict[tuple[Kind, str], Sequence[Manifest]] = field(default_factory=dict)
+
+    def list(self, kind: Kind, namespace: str = "") -> Sequence[Manifest]:
+        """All objects of a kind, in a namespace or everywhere."""
+        if (kind, namespace) not in self._lists:
+            self._lists[kind, namespace] = self.objects.list(kind, namespace)
+        return self._lists[kind, namespace]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from eventing.packages.listing import installed
@@ -104,3 +106,22 @@ def test_what_ends_the_wait_of_a_namespace_that_is_stopped(groups: list[Manifest
     subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"conditions": [told]})
     [row] = installed(FakeCluster([subscription, *groups]), "ns")
     assert row["until"] == want
+
+
+class Counting(FakeCluster):
+    """A cluster that counts its requests."""
+
+    def __init__(self, objects: list[Manifest]) -> None:
+        super().__init__(objects)
+        self.lists = 0
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        self.lists += 1
+        return super().list(kind, namespace, labels=labels)
+
+
+def test_a_crowd_that_a_group_stops_costs_no_more_requests_than_one() -> None:
+    csvs = [a_csv("AllNamespaces", name=f"a{number}.v1") for number in range(50)]
+    cluster = Counting([a_group("mine", "ns", "ns"), *csvs])
+    assert len(installed(cluster, "ns")) == 50
+    assert cluster.lists == 3
