@@ -27,11 +27,11 @@ def existing(
     """The ClusterServiceVersions that count, copies aside. IncoherentCSVs.
 
     Whole is as in OLM. Otherwise a version whose successor is there only waits for its deletion, and binds nobody (§13
-    B11), unless a Subscription still has it installed. A copy is nobody's successor (§13 B25).
+    B11), unless a Subscription has it installed and is not about to leave it for that successor. A copy is nobody's
+    successor (§13 B25).
     """
     owners = {_installed_csv(one): name_of(one) for one in subscriptions}
-    replaced = {_spec(csv).get("replaces") for csv in csvs if not is_copy(csv)}
-    leaving = _failing(csvs, groups) if is_whole else replaced - owners.keys()
+    leaving = _failing(csvs, groups) if is_whole else _replaced(csvs, subscriptions)
     return tuple(
         Installed(
             name_of(csv),
@@ -42,6 +42,12 @@ def existing(
         for csv in csvs
         if not is_copy(csv) and name_of(csv) not in leaving
     )
+
+
+def _replaced(csvs: Iterable[ReadOnly], subscriptions: Iterable[ReadOnly]) -> set[str]:
+    following = {_installed_csv(one): (one.get("status") or {}).get("currentCSV") for one in subscriptions}
+    pairs = ((_spec(csv).get("replaces"), name_of(csv)) for csv in csvs if not is_copy(csv))
+    return {old for old, new in pairs if old and following.get(old, new) == new}
 
 
 def of_csv(csv: ReadOnly, packages: Iterable[str]) -> tuple[Property, ...]:

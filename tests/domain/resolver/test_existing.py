@@ -88,6 +88,14 @@ def test_apart_what_is_being_replaced_binds_nobody() -> None:
     assert names(csv("a.v1"), csv("a.v2", replaces="a.v1"), groups=[], is_whole=False) == ["a.v2"]
 
 
+def test_apart_a_subscription_goes_on_from_the_version_that_its_plan_has_made() -> None:
+    """resolver.md 13 B11: the new version is there, and `installedCSV` still names the old one."""
+    wish = sub("a", installed="a.v1")
+    wish["status"]["currentCSV"] = "a.v2"
+    csvs = [csv("a.v1"), csv("a.v2", replaces="a.v1")]
+    assert chosen(ask(catalog(package("a", line("a", 3))), subs=[wish], csvs=csvs, whole=False)) == ["a.v3"]
+
+
 def a_copy(name: str, replaces: str) -> Blob:
     copy = csv(name, replaces=replaces)
     copy["metadata"]["labels"] = {"olm.copiedFrom": "else"}
