@@ -14,7 +14,7 @@ from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, Level, about
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
-from shared.domain.semver import InvalidVersion, parse_tolerant
+from shared.domain.semver import InvalidVersion, Version, parse_tolerant
 
 _GUIDE: Final = "https://kubernetes.io/docs/reference/using-api/deprecation-guide/"
 _Removed = Mapping[str, tuple[str, ...]]
@@ -24,11 +24,11 @@ _1_22: Final[_Removed] = {
     "apiregistration.k8s.io/v1beta1": ("APIService",),
     "authentication.k8s.io/v1beta1": ("TokenReview",),
     "authorization.k8s.io/v1beta1": (
-        "LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview",
+        "LocalSubjectAccessReview", "SelfSubjectAccessReview", "SubjectAccessReview",
     ),
     "certificates.k8s.io/v1beta1": ("CertificateSigningRequest",),
     "coordination.k8s.io/v1beta1": ("Lease",),
-    "extensions/v1beta1": ("Ingress", "IngressClass"),
+    "extensions/v1beta1": ("Ingress",),
     "networking.k8s.io/v1beta1": ("Ingress", "IngressClass"),
     "rbac.authorization.k8s.io/v1beta1": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     "scheduling.k8s.io/v1beta1": ("PriorityClass",),
@@ -45,73 +45,86 @@ _1_25: Final[_Removed] = {
 _1_26: Final[_Removed] = {"autoscaling/v2beta2": ("HorizontalPodAutoscaler",)}
 REMOVED: Final[Mapping[str, _Removed]] = {"1.22": _1_22, "1.25": _1_25, "1.26": _1_26}
 """By the version of Kubernetes that does not have them any more."""
+_WITHOUT_POLICIES: Final = "1.25"
+_POLICIES: Final = "podsecuritypolicies"
 
 
 def removed_apis(subject: Subject) -> Iterator[Finding]:
     """The APIs of the bundle that are gone: an error where the bundle says that it runs there."""
-    aimed = [subject.options.kubernetes, str(subject.spec.get("minKubeVersion") or "")]
-    if subject.options.kubernetes and _number(subject.options.kubernetes) is None:
+    name, minimum = subject.csv_name, str(subject.spec.get("minKubeVersion") or "")
+    wanted, least = _version(subject.options.kubernetes), _version(minimum)
+    if subject.options.kubernetes and wanted is None:
         detail = f"invalid value informed via the k8s key option : {subject.options.kubernetes}"
-        yield Finding(ERROR, detail, value=subject.options.kubernetes)
+        yield Finding(ERROR, detail, value=name)
+    if minimum and least is None:
+        what = "unable to use csv.Spec.MinKubeVersion to verify the CRD/Webhook apis because it has an invalid value"
+        yield Finding(ERROR, f"{what}: {minimum}", value=name)
     for version, removed in REMOVED.items():
-        if used := _used(subject, removed, version):
-            is_there = any(not _is_below(text, version) for text in aimed if _number(text) is not None)
-            yield _told(version, used, ERROR if is_there else WARNING)
+        limit = parse_tolerant(version)
+        is_there = any(one is not None and one >= limit for one in (wanted, least))
+        if used := _used(subject, removed):
+            yield _told(name, version, used, ERROR if is_there else WARNING)
+        if version == _WITHOUT_POLICIES and (granted := _granted(subject)):
+            yield _told(name, version, {_POLICIES: granted}, WARNING)
 
 
-def _number(text: str) -> tuple[int, int] | None:
-    """Major and minor; None when the text is no version."""
+def _version(text: str) -> Version | None:
     try:
-        version = parse_tolerant(text)
+        return parse_tolerant(text)
     except InvalidVersion:
         return None
-    return version.major, version.minor
 
 
-def _is_below(text: str, limit: str) -> bool:
-    """Whether a version is lower than another; a text that is none is not."""
-    found, wanted = _number(text), _number(limit)
-    return found is not None and wanted is not None and found < wanted
-
-
-def _told(version: str, used: Mapping[str, list[str]], level: Level) -> Finding:
-    listed = ",".join(f"{kind}: ([{' '.join(map(quoted, names))}])" for kind, names in sorted(used.items()))
+def _told(name: str, version: str, used: Mapping[str, list[str]], level: Level) -> Finding:
     detail = (
         f"this bundle is using APIs which were deprecated and removed in v{version}. "
-        f"More info: {_GUIDE}#v{version.replace('.', '-')}. Migrate the API(s) for {listed}"
+        f"More info: {_GUIDE}#v{version.replace('.', '-')}. Migrate the API(s) for {_listed(used)}"
     )
-    return Finding(level, detail, value="")
+    return Finding(level, detail, value=name)
 
 
-def _used(subject: Subject, removed: _Removed, version: str) -> dict[str, list[str]]:
+def _listed(used: Mapping[str, list[str]]) -> str:
+    return ",".join(f"{kind}: ([{' '.join(map(quoted, names))}])" for kind, names in sorted(used.items()))
+
+
+def _used(subject: Subject, removed: _Removed) -> dict[str, list[str]]:
+    """The names of what is gone, by kind."""
     used: dict[str, list[str]] = defaultdict(list)
-    for manifest in subject.objects.values():
+    for path, manifest in subject.objects.items():
         kind = str(manifest["kind"])
         if kind in removed.get(str(manifest.get("apiVersion")), ()):
-            name = name_in(manifest)
-            used["CRD" if kind == CRD else kind].append(name)
-    if version == "1.25":
-        _add_described(subject, removed, used)
+            used["CRD" if kind == CRD else kind].append(name_in(manifest))
+        if path == subject.csv_path and removed is _1_25:
+            for kind, name in _described(subject, removed):
+                used[kind].append(name)
     return used
 
 
-def _add_described(subject: Subject, removed: _Removed, used: dict[str, list[str]]) -> None:
-    """What the descriptions list as resources, and what the operator may do to a kind that is gone."""
-    for one in subject.described("owned"):
-        for resource in as_list(one.get("resources")):
-            if any(version.endswith(f"/{resource['version']}") and resource["kind"] in kinds
-                   for version, kinds in removed.items()):  # fmt: skip
-                used[resource["kind"]].append(f"{resource['name']} in ClusterServiceVersion")
+def _described(subject: Subject, removed: _Removed) -> Iterator[tuple[str, str]]:
+    """Resources that belong to definitions, as the ClusterServiceVersion says."""
+    for side in ("Owned", "Required"):
+        for index, one in enumerate(subject.described(side.lower())):
+            for position, resource in enumerate(as_list(one.get("resources"))):
+                if resource["kind"] in removed.get(resource["version"], ()):
+                    where = f"ClusterServiceVersion.Spec.CustomResourceDefinitions.{side}[{index}]"
+                    yield resource["kind"], f"{where}.Resource[{position}]"
+
+
+def _granted(subject: Subject) -> list[str]:
+    """The rules that name the one resource that is gone in every version."""
     install = as_object(as_object(subject.spec.get("install")).get("spec"))
-    for grant in (*as_list(install.get("permissions")), *as_list(install.get("clusterPermissions"))):
-        rules = [as_object(rule) for rule in as_list(grant.get("rules"))]
-        if any("policy" in as_list(one.get("apiGroups")) and "podsecuritypolicies" in as_list(one.get("resources"))
-               for one in rules):  # fmt: skip
-            used["PodSecurityPolicy"].append(f"rights of {grant['serviceAccountName']}")
+    return [
+        f"ClusterServiceVersion.Spec.InstallStrategy.StrategySpec.{side}[{index}].Rules[{position}]"
+        for side, field in (("ClusterPermissions", "clusterPermissions"), ("Permissions", "permissions"))
+        for index, grant in enumerate(as_list(install.get(field)))
+        for position, rule in enumerate(as_list(grant.get("rules")))
+        if "policy" in as_list(rule.get("apiGroups")) and _POLICIES in as_list(rule.get("resources"))
+    ]
 
 
 _LABEL: Final = "com.redhat.openshift.versions"
 _LABELLED: Final = re.compile(rf"LABEL\s+[\"']?{re.escape(_LABEL)}[\"']?\s*=\s*[\"']?([^\"'\s]+)")
+_PROPERTIES: Final = "olm.properties"
 _MAX_OPENSHIFT: Final = "olm.maxOpenShiftVersion"
 _FIRST_WITHOUT: Final = "4.9"
 """The OpenShift whose Kubernetes lacks what 1.22 removed."""
@@ -119,26 +132,46 @@ _FIRST_WITHOUT: Final = "4.9"
 
 def community(subject: Subject) -> Iterator[Finding]:
     """Whether a bundle with APIs that 1.22 removed keeps away from the OpenShift that lacks them."""
-    yield Finding(WARNING, 'The "community" validator is deprecated', value="")
-    if not _used(subject, _1_22, "1.22"):
+    used = _used(subject, _1_22)
+    if not used:
         return
-    name, highest = subject.csv_name, _max_openshift(subject)
+    name, dockerfile = subject.csv_name, subject.options.dockerfile
+    yield from _max_openshift(name, subject.csv_annotations.get(_PROPERTIES, ""), _listed(used))
+    if dockerfile is None:
+        what = f"please name the Dockerfile in the option index-path, so that its label {_LABEL} can be checked"
+        yield about(name, f"{what}, or migrate the API(s) for {_listed(used)}", WARNING)
+    else:
+        yield from (about(name, detail) for detail in _label(dockerfile))
+
+
+def _max_openshift(name: str, properties: str, used: str) -> Iterator[Finding]:
+    remedy = f"Migrate the API(s) for {used}, or state {_MAX_OPENSHIFT} lower than {_FIRST_WITHOUT}"
+    if not properties:
+        yield about(name, f"csv.Annotations not specified {_MAX_OPENSHIFT}. {remedy}")
+        return
+    stated = _stated(properties)
+    if stated is None:
+        yield about(name, f"csv.Annotations has an invalid value specified for {_PROPERTIES}: {properties}")
+        return
+    highest = next((value for kind, value in stated if kind == _MAX_OPENSHIFT), None)
     if highest is None:
-        what = f"csv.Annotations.olm.properties with the key {_MAX_OPENSHIFT} and an OpenShift version lower than 4.9"
-        yield about(name, f"{what} is required: the bundle uses APIs that Kubernetes 1.22 removed")
-    elif not _is_below(highest, _FIRST_WITHOUT):
-        yield about(name, f"{_MAX_OPENSHIFT} is {highest}: it has to be lower than 4.9")
-    if subject.options.dockerfile is not None:
-        yield from (about(name, detail) for detail in _label(subject.options.dockerfile))
+        yield about(name, f"csv.Annotations.{_PROPERTIES} lacks {_MAX_OPENSHIFT}. {remedy}")
+    elif (version := _version(highest)) is None:
+        yield about(name, f"csv.Annotations.{_PROPERTIES} has an invalid value. {highest} is no version")
+    elif version.patch or version.prerelease:
+        what = f"csv.Annotations.{_PROPERTIES} has an invalid value. {_MAX_OPENSHIFT} must specify only major.minor"
+        yield about(name, f"{what}: {highest}", WARNING)
+    elif version >= parse_tolerant(_FIRST_WITHOUT):
+        yield about(name, f"csv.Annotations.{_PROPERTIES}: {_MAX_OPENSHIFT} is {highest}. {remedy}")
 
 
-def _max_openshift(subject: Subject) -> str | None:
+def _stated(properties: str) -> list[tuple[str, str]] | None:
+    """Types and values of properties; None when they are no list of texts."""
     try:
-        listed = orjson.loads(subject.csv_annotations.get("olm.properties") or "[]")
-    except orjson.JSONDecodeError:
+        pairs = [(one.get("type", ""), one.get("value", "")) for one in orjson.loads(properties)]
+    except (orjson.JSONDecodeError, AttributeError, TypeError):
         return None
-    found = (as_object(one) for one in as_list(listed))
-    return next((str(one.get("value")) for one in found if one.get("type") == _MAX_OPENSHIFT), None)
+    return pairs if all(isinstance(value, str) for pair in pairs for value in pair) else None
 
 
 def _label(dockerfile: str) -> Iterator[str]:
@@ -148,5 +181,6 @@ def _label(dockerfile: str) -> Iterator[str]:
         return
     first, dash, last = found[1].partition("-")
     ends = last if dash else first.removeprefix("=") if first.startswith("=") else ""
-    if not _is_below(ends, _FIRST_WITHOUT):
+    version = _version(ends)
+    if version is None or version >= parse_tolerant(_FIRST_WITHOUT):
         yield f"the label {_LABEL}={found[1]} has to end below 4.9, e.g. v4.6-v4.8"

@@ -31,7 +31,7 @@ from tests.domain.bundle.validation.world import (
 def test_a_bundle_without_a_version_has_nothing_to_say_to_them() -> None:
     given = {**files(labels=LABELS | {f"{PREFIX}mediatype.v1": "plain"}), "manifests/cm.yaml": b"kind: ConfigMap\nmetadata: {name: a}\n"}  # fmt: skip # noqa: E501
     del given["manifests/csv.yaml"], given["manifests/crd.yaml"]
-    chosen = set(OPTIONAL) - {"operatorhub", "community"}
+    chosen = set(OPTIONAL) - {"operatorhub"}
     assert validate(Subject(given, "here"), chosen) == ()
 
 
@@ -199,7 +199,14 @@ GUIDE = "https://kubernetes.io/docs/reference/using-api/deprecation-guide/#v1-22
 
 @pytest.mark.parametrize(
     ("minimum", "option", "is_error"),
-    [("1.20.0", "", False), ("1.22.0", "", True), ("1.20.0", "1.25", True), (None, "", False)],
+    [
+        ("1.20.0", "", False),
+        ("1.22.0", "", True),
+        ("1.22.0-rc.1", "", False),
+        ("1.20.0", "1.25", True),
+        ("1.20.0", "v1.21.9", False),
+        (None, "", False),
+    ],
 )
 def test_fbc_md_11_6_apis_that_are_gone(minimum: str | None, option: str, is_error: bool) -> None:
     csv = a_csv(minKubeVersion=minimum)
@@ -214,21 +221,46 @@ def test_fbc_md_11_6_apis_that_are_gone(minimum: str | None, option: str, is_err
 
 def test_fbc_md_11_6_a_version_of_kubernetes_that_is_none() -> None:
     told = errors("alpha-deprecated-apis", options=Options(kubernetes="new"))
-    assert told == ["Error: Value new: invalid value informed via the k8s key option : new"]
+    assert told == ["Error: Value tea.v1.0.0: invalid value informed via the k8s key option : new"]
 
 
-def test_fbc_md_11_6_old_apis_among_resources_and_rights() -> None:
-    resources = [{"kind": "CronJob", "name": "job", "version": "v1beta1"}, {"kind": "Pod", "name": "", "version": "v1"}]
-    rule = {"apiGroups": ["policy"], "resources": ["podsecuritypolicies"], "verbs": ["use"]}
-    rights = [{"serviceAccountName": "sa", "rules": [rule]}, {"serviceAccountName": "sb"}]
-    install = {"strategy": "deployment", "spec": {"deployments": [a_deployment()], "permissions": rights}}
-    definitions = {"owned": [owned() | {"resources": resources}]}
-    csv = a_csv(customresourcedefinitions=definitions, install=install, minKubeVersion="1.20.0")
+def test_fbc_md_11_6_an_oldest_kubernetes_that_is_none() -> None:
+    told = errors("alpha-deprecated-apis", csv=a_csv(minKubeVersion="new"))
+    what = "unable to use csv.Spec.MinKubeVersion to verify the CRD/Webhook apis because it has an invalid value: new"
+    assert f"Error: Value tea.v1.0.0: {what}" in told
+
+
+def test_fbc_md_11_6_kinds_that_stayed_are_not_told() -> None:
+    review = an_object("SelfSubjectRulesReview") | {"apiVersion": "authorization.k8s.io/v1beta1"}
+    of_ingresses = an_object("IngressClass") | {"apiVersion": "extensions/v1beta1"}
+    assert not [one for one in found("alpha-deprecated-apis", a=review, b=of_ingresses) if "removed" in one.detail]
+
+
+JOB = {"kind": "CronJob", "name": "job", "version": "batch/v1beta1"}
+
+
+def test_fbc_md_11_6_old_apis_among_the_resources_of_definitions() -> None:
+    shown = [{"kind": "Pod", "name": "", "version": "v1"}, {"kind": "CronJob", "name": "", "version": "v1beta1"}, JOB]
+    definitions = {"owned": [owned() | {"resources": shown}], "required": [owned() | {"resources": [JOB]}]}
+    csv = a_csv(customresourcedefinitions=definitions, minKubeVersion="1.20.0")
     budget = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": 3}}
     [told] = [one for one in warnings("alpha-deprecated-apis", csv=csv, pdb=budget) if "v1.25" in one]
-    assert told.endswith(
-        'CronJob: (["job in ClusterServiceVersion"]),PodDisruptionBudget: ([""]),PodSecurityPolicy: (["rights of sa"])'
-    )
+    assert told.startswith("Warning: Value tea.v1.0.0: this bundle is using APIs")
+    where = "ClusterServiceVersion.Spec.CustomResourceDefinitions"
+    places = f'"{where}.Owned[0].Resource[2]" "{where}.Required[0].Resource[0]"'
+    assert told.endswith(f'CronJob: ([{places}]),PodDisruptionBudget: ([""])')
+
+
+def test_fbc_md_11_6_rules_on_what_is_gone_are_always_a_warning() -> None:
+    rule = a_rule("policy", "podsecuritypolicies", "use")
+    rights = {"permissions": [{"serviceAccountName": "s"}, {"serviceAccountName": "sa", "rules": [rule]}]}
+    install = with_rights(a_rule("", "pods", "get"), rule)
+    csv = a_csv(install=install | {"spec": install["spec"] | rights}, minKubeVersion="1.27.0")
+    [told] = found("alpha-deprecated-apis", csv=csv)
+    where = "ClusterServiceVersion.Spec.InstallStrategy.StrategySpec"
+    places = f'"{where}.ClusterPermissions[0].Rules[1]" "{where}.Permissions[1].Rules[0]"'
+    assert not told.is_error
+    assert told.detail.endswith(f"Migrate the API(s) for podsecuritypolicies: ([{places}])")
 
 
 LABEL = "com.redhat.openshift.versions"
@@ -238,10 +270,13 @@ MAX = '[{"type": "olm.maxOpenShiftVersion", "value": "4.8"}]'
 @pytest.mark.parametrize(
     ("annotation", "dockerfile", "words"),
     [
-        pytest.param(None, None, "csv.Annotations.olm.properties with the key olm.maxOpenShiftVersion", id="no limit"),
-        pytest.param("{", None, "csv.Annotations.olm.properties with the key", id="a broken limit"),
-        pytest.param("[]", None, "csv.Annotations.olm.properties with the key", id="other properties"),
-        pytest.param(MAX.replace("4.8", "4.9"), None, "olm.maxOpenShiftVersion is 4.9: it has", id="too high"),
+        pytest.param(None, None, "csv.Annotations not specified olm.maxOpenShiftVersion", id="no properties"),
+        pytest.param("{", None, "csv.Annotations has an invalid value specified for olm.properties", id="no JSON"),
+        pytest.param('["a"]', None, "csv.Annotations has an invalid value specified for", id="no properties in it"),
+        pytest.param(MAX.replace('"4.8"', "4"), None, "csv.Annotations has an invalid value specified", id="a number"),
+        pytest.param("[]", None, "csv.Annotations.olm.properties lacks olm.maxOpenShiftVersion", id="no limit"),
+        pytest.param(MAX.replace("4.8", "x"), None, "csv.Annotations.olm.properties has an invalid", id="no version"),
+        pytest.param(MAX.replace("4.8", "4.9"), None, "olm.maxOpenShiftVersion is 4.9. Migrate", id="too high"),
         pytest.param(MAX, None, "", id="a limit"),
         pytest.param(MAX, "FROM scratch", f"the Dockerfile has no label {LABEL}", id="no label"),
         pytest.param(
@@ -263,8 +298,17 @@ def test_fbc_md_11_6_what_the_community_wants_of_old_apis(
     assert all(words in sentence for sentence in told)
 
 
+@pytest.mark.parametrize("limit", ["4.8.1", "4.8.0-rc.1"])
+def test_fbc_md_11_6_the_community_warns_of_a_limit_with_a_patch_and_of_labels_it_cannot_see(limit: str) -> None:
+    csv = a_csv({"olm.properties": MAX.replace("4.8", limit)})
+    told = [one for one in warnings("community", csv=csv, crd=a_crd() | OLD) if "(tea.v1.0.0)" in one]
+    assert f"olm.maxOpenShiftVersion must specify only major.minor: {limit}" in told[0]
+    assert "please name the Dockerfile in the option index-path" in told[1]
+    assert 'or migrate the API(s) for CRD: (["pots.tea.io"])' in told[1]
+
+
 def test_fbc_md_11_6_the_community_wants_nothing_of_new_apis() -> None:
-    assert errors("community") == []
+    assert found("community") == []
 
 
 @pytest.mark.parametrize(
