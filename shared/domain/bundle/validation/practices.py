@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.bundle.annotations import CHANNELS, text_of
+from shared.domain.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, text_of
 from shared.domain.bundle.shape import as_list, as_object
-from shared.domain.bundle.validation.finding import WARNING, Finding, about
+from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
+from shared.domain.semver import version_or_none
 
-_NAMING: Final = "https://olm.operatorframework.io/docs/best-practices/channel-naming/"
-_CHANNEL: Final = re.compile(r"(candidate|fast|stable)")
-_SEMVER: Final = r"[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
-_VERSIONED: Final = re.compile(rf".*?v?{_SEMVER}")
-_NAMED: Final = re.compile(rf"[a-z0-9.-]+?\.v{_SEMVER}")
+_NAMING: Final = "https://olm.operatorframework.io/docs/best-practices/channel-naming"
+_SEMVER: Final = "https://semver.org/"
+_CHANNEL: Final = ("candidate", "fast", "stable")
+_IDENTIFIER: Final = "[0-9A-Za-z-]+"
+_VERSION: Final = re.compile(rf"[0-9]+\.[0-9]+\.[0-9]+(?:-{_IDENTIFIER}(?:\.{_IDENTIFIER})*)?(?:\+{_IDENTIFIER})?\Z")
 
 
 def practices(subject: Subject) -> Iterator[Finding]:
@@ -25,10 +26,10 @@ def practices(subject: Subject) -> Iterator[Finding]:
     if not subject.csv:
         return
     name = subject.csv_name
-    if not subject.deployments():
-        yield about(name, "unable to find a deployment to install in the CSV")
+    if as_object(as_object(subject.spec.get("install")).get("spec")).get("deployments") is None:
+        yield Finding(ERROR, "unable to find a deployment to install in the CSV", value=name)
     for detail in (*_requests(subject), *_descriptions(subject), *_channels(subject), *_rights(subject), *_named(name)):
-        yield about(name, detail, WARNING)
+        yield Finding(WARNING, detail, value=name)
 
 
 def _requests(subject: Subject) -> Iterator[str]:
@@ -48,8 +49,9 @@ def _descriptions(subject: Subject) -> Iterator[str]:
 
 
 def _channels(subject: Subject) -> Iterator[str]:
-    channels = text_of(subject.annotations.get(CHANNELS)).split(",")
-    wrong = sorted(channel for channel in channels if channel and not _CHANNEL.match(channel))
+    stated = (*text_of(subject.annotations.get(CHANNELS)).split(","), text_of(subject.annotations.get(DEFAULT_CHANNEL)))
+    channels = {channel.strip() for channel in stated} - {""}
+    wrong = sorted(channel for channel in channels if not channel.startswith(_CHANNEL))
     if wrong:
         listed = f"[{' '.join(map(quoted, wrong))}]"
         yield f"channel(s) {listed} are not following the recommended naming convention: {_NAMING}"
@@ -67,12 +69,15 @@ def _rights(subject: Subject) -> Iterator[str]:
 def _makes_definitions(rule: ReadOnly) -> bool:
     groups, resources = set(as_list(rule.get("apiGroups"))), set(as_list(rule.get("resources")))
     verbs = set(as_list(rule.get("verbs")))
-    is_about = "apiextensions.k8s.io" in groups and not resources.isdisjoint({"*", "customresourcedefinitions"})
-    return is_about and not verbs.isdisjoint({"*", "create", "patch"})
+    is_about = "apiextensions.k8s.io" in groups and not resources.isdisjoint({"*", "[*]", "customresourcedefinitions"})
+    return is_about and not verbs.isdisjoint({"*", "[*]", "create", "patch"})
 
 
 def _named(name: str) -> Iterator[str]:
-    if not _VERSIONED.fullmatch(name):
-        yield f"csv.metadata.Name {name} does not end in a semantic version"
-    if not _NAMED.fullmatch(name):
-        yield f"csv.metadata.Name {name} is not following the recommended naming convention: <operator-name>.v<semver>"
+    version = _VERSION.search(name)
+    if version is None or version_or_none(version[0]) is None:
+        what = f"is not following the versioning convention (MAJOR.MINOR.PATCH e.g 0.0.1): {_SEMVER}"
+        yield f"csv.metadata.Name {name} {what}"
+    if name.count(".v") != 1:
+        what = "is not following the recommended naming convention: <operator-name>.v<semver>"
+        yield f"csv.metadata.Name {name} {what} e.g. memcached-operator.v0.0.1"
