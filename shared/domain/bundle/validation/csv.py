@@ -66,8 +66,8 @@ def _install_modes(subject: Subject) -> Iterator[Finding]:
 
 def min_kube_version(subject: Subject) -> Iterator[Finding]:
     """What is wrong with the oldest Kubernetes that the operator runs on."""
-    name, version = subject.csv_name, str(subject.spec.get("minKubeVersion") or "").strip()
-    if not version:
+    name, version = subject.csv_name, str(subject.spec.get("minKubeVersion") or "")
+    if not version.strip():
         what = "csv.Spec.minKubeVersion is not informed. Without it the operator is offered to clusters of every age"
         yield about(name, what, WARNING)
         return

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from shared.domain.bundle.shape import as_list, as_object
+from shared.domain.bundle.validation.addresses import why_no_email, why_no_url
 from shared.domain.bundle.validation.csv import min_kube_version
 from shared.domain.bundle.validation.finding import WARNING, Finding, about
 from shared.domain.bundle.validation.removed_apis import removed_apis
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
+from shared.domain.semver import parse_version, version_or_none
 
 CAPABILITIES: Final = ("Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot")
 CATEGORIES: Final = (
@@ -19,9 +20,12 @@ CATEGORIES: Final = (
     "Integration & Delivery", "Logging & Tracing", "Monitoring", "Modernization & Migration", "Networking",
     "OpenShift Optional", "Security", "Storage", "Streaming & Messaging", "Observability",
 )  # fmt: skip
+_DEPRECATED: Final = (
+    'The "operatorhub" validator is deprecated; for equivalent validation use "operatorhub/v2", '
+    '"standardcapabilities" and "standardcategories" validators'
+)
 _MEDIA_TYPES: Final = ("image/gif", "image/jpeg", "image/png", "image/svg+xml")
-_EMAIL: Final = re.compile(r"[^@\s<>()\[\]\\,;:\"]+@[^@\s<>()\[\]\\,;:\"]+")
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+|/[^\s]*")
+_NO_VERSION: Final = parse_version("0.0.0")
 
 
 def operatorhub(subject: Subject) -> Iterator[Finding]:
@@ -37,8 +41,7 @@ def operatorhub(subject: Subject) -> Iterator[Finding]:
 
 def operatorhub_old(subject: Subject) -> Iterator[Finding]:
     """What the first edition finds: capabilities and categories, too."""
-    yield Finding(WARNING, "The \"operatorhub\" validator is deprecated; select \"operatorhub/v2\" with "
-                  "\"standardcapabilities\" and \"standardcategories\" instead", value="")  # fmt: skip
+    yield Finding(WARNING, _DEPRECATED, value="")
     yield from operatorhub(subject)
     yield from capabilities(subject)
     yield from categories(subject)
@@ -46,19 +49,19 @@ def operatorhub_old(subject: Subject) -> Iterator[Finding]:
 
 def _details(subject: Subject) -> Iterator[str]:
     spec = subject.spec
-    if not as_object(spec.get("provider")).get("name"):
+    if not as_object(spec.get("provider")).get("name", "").strip():
         yield "csv.Spec.Provider.Name not specified"
     for one in as_list(spec.get("maintainers")):
         if not one.get("name") or not one.get("email"):
             yield "csv.Spec.Maintainers elements should contain both name and email"
-        if (email := one.get("email")) and not _EMAIL.fullmatch(email):
-            yield f"csv.Spec.Maintainers email {email} is invalid: wanted an address such as name@example.com"
+        if (email := one.get("email")) and (why := why_no_email(email)):
+            yield f"csv.Spec.Maintainers email {email} is invalid: {why}"
     for one in as_list(spec.get("links")):
         if not one.get("name") or not one.get("url"):
             yield "csv.Spec.Links elements should contain both name and url"
-        if (url := one.get("url")) and not _URL.fullmatch(url):
-            yield f"csv.Spec.Links url {url} is invalid: wanted a URL such as https://example.com"
-    if spec.get("version") == "0.0.0":
+        if (url := one.get("url")) and (why := why_no_url(url)):
+            yield f"csv.Spec.Links url {url} is invalid: {why}"
+    if version_or_none(spec["version"]) == _NO_VERSION:
         yield "csv.Spec.Version must be set"
 
 

@@ -153,11 +153,16 @@ def test_a_bundle_that_operatorhub_takes() -> None:
     ("spec", "words"),
     [
         ({"provider": {}}, "csv.Spec.Provider.Name not specified"),
+        ({"provider": {"name": " "}}, "csv.Spec.Provider.Name not specified"),
         ({"maintainers": [{"name": "m"}]}, "csv.Spec.Maintainers elements should contain both name and email"),
-        ({"maintainers": [{"name": "m", "email": "m"}]}, "csv.Spec.Maintainers email m is invalid: "),
+        (
+            {"maintainers": [{"name": "m", "email": "m"}]},
+            "csv.Spec.Maintainers email m is invalid: mail: missing '@' or angle-addr",
+        ),
         ({"links": [{"url": "https://a"}]}, "csv.Spec.Links elements should contain both name and url"),
-        ({"links": [{"name": "l", "url": "acme"}]}, "csv.Spec.Links url acme is invalid: "),
+        ({"links": [{"name": "l", "url": "acme"}]}, 'csv.Spec.Links url acme is invalid: parse "acme": '),
         ({"version": None}, "csv.Spec.Version must be set"),
+        ({"version": "0.0.0+b"}, "csv.Spec.Version must be set"),
         ({"icon": []}, "csv.Spec.Icon should only have one element"),
         ({"icon": [an_icon(), an_icon()]}, "csv.Spec.Icon should only have one element"),
         ({"icon": [an_icon(base64data="")]}, "csv.Spec.Icon elements should contain both data and mediatype"),
@@ -168,6 +173,11 @@ def test_a_bundle_that_operatorhub_takes() -> None:
 def test_fbc_md_11_6_and_r291_what_operatorhub_refuses(spec: dict[str, Any], words: str) -> None:
     [told] = errors("operatorhubv2", csv=a_csv(**HUB | spec))
     assert told.startswith(f"Error: Value : (tea.v1.0.0) {words}")
+
+
+def test_fbc_md_11_5_an_oldest_kubernetes_is_not_trimmed() -> None:
+    told = errors("operatorhubv2", csv=a_csv(**HUB | {"minKubeVersion": " 1.22.0"}))
+    assert "Error: Value : (tea.v1.0.0) csv.Spec.MinKubeVersion has an invalid value:  1.22.0" in told
 
 
 def test_fbc_md_11_6_an_icon_may_be_absent() -> None:
