@@ -207,6 +207,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     # look-ups: which objects does the change affect?
     Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),
+    Route(kinds.OPERATOR_GROUP, "platform/ring_plans", itself, always),
     Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/ring_dependents", its_api_group, always, "bulk"),
     Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
     *(

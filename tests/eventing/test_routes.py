@@ -120,7 +120,10 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
         ),
         pytest.param(
             kinds.OPERATOR_GROUP.ref("g", "ns"), "delete", {},
-            {"operator_group/grant_access", "operator_group/select_namespaces", "operator_group/update_provided_apis"},
+            {
+                "operator_group/grant_access", "operator_group/select_namespaces",
+                "operator_group/update_provided_apis", "platform/ring_plans",
+            },
             id="csv.md 1.4 and 8.11: a deleted group loses its roles and labels, its members hear of it",
         ),
         pytest.param(

@@ -77,6 +77,11 @@ def obstacle(groups: Sequence[ReadOnly]) -> str:
     return f"more than one operator group(s) are managing this namespace count={len(managing)}"
 
 
+def is_blocked(plan: ReadOnly) -> bool:
+    """Whether the plan waits until its namespace is ready for plans."""
+    return not is_finished(plan) and _is_stopped(plan["status"])
+
+
 def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:
     """The status while the namespace is not ready for any plan; the phase is not changed."""
     return _with_condition(status, "False", CHECK_FAILED, message, now=now)
@@ -84,7 +89,7 @@ def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:
 
 def unblocked(status: ReadOnly, now: datetime) -> Manifest:
     """The status after an earlier obstacle is gone."""
-    if any(one.get("reason") == CHECK_FAILED for one in status.get("conditions") or ()):
+    if _is_stopped(status):
         return _with_condition(status, "False", "Unknown", "", now=now)
     return dict(status)
 
@@ -121,6 +126,10 @@ def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is
         return {**status, "message": f"retrying execution due to error: {error}"}
     failed = {**status, "phase": "Failed", "message": error}
     return _with_condition(failed, "False", "InstallComponentFailed", error, now=now)
+
+
+def _is_stopped(status: ReadOnly) -> bool:
+    return any(one.get("reason") == CHECK_FAILED for one in status.get("conditions") or ())
 
 
 def _started(status: ReadOnly, now: datetime) -> datetime:
