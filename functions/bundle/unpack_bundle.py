@@ -43,10 +43,11 @@ def unpack_bundle(
         config_map = cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace))
         verdict = verdicts.known(wanted, config_map)
         if verdict is None and policy.unpack == "direct":
-            verdict = _unpack_here(wanted, bundles)
+            verdict, filled = _unpack_here(wanted, bundles)
+            writes += map(Apply, filled)
         seen = look(wanted, config_map, cluster, now) if verdict is None else Look(verdict)
         found[chosen.bundle.name] = seen.verdict
-        writes += _writes(wanted, config_map, seen)
+        writes += _writes(wanted, seen)
     summary = summarise(scene.subscriptions, resolution, found, now)
     for told in summary.told:
         subscription = kinds.SUBSCRIPTION.ref(name_of(told.subscription), ref.name)
@@ -58,19 +59,17 @@ def unpack_bundle(
     return Outcome(tuple(writes), emits, again_in=summary.again_in, verdict=spoken, wait=wait)
 
 
-def _unpack_here(wanted: Unpacking, bundles: Bundles) -> Verdict:
+def _unpack_here(wanted: Unpacking, bundles: Bundles) -> tuple[Verdict, tuple[Manifest, ...]]:
+    """The verdict on the bundle, and its ConfigMap, also of one that is refused: it is pulled only once."""
     match bundles.config_map_payload(ImageSource(*wanted.origin)):
         case Unavailable(reason, message):
-            return Broken(reason, message, _DIRECT_RETRY)
+            return Broken(reason, message, _DIRECT_RETRY), ()
         case payload:
             filled = wanted.config_map(payload)
-            return verdicts.known(wanted, filled) or Unpacked(filled)
+            return verdicts.known(wanted, filled) or Unpacked(filled), (filled,)
 
 
-def _writes(wanted: Unpacking, config_map: Manifest | None, seen: Look) -> Iterator[Write]:
-    match seen.verdict:
-        case Unpacked(payload) if payload is not config_map:
-            yield Apply(payload)
+def _writes(wanted: Unpacking, seen: Look) -> Iterator[Write]:
     yield from (Delete(Ref.of(one), uid_of(one)) for one in seen.repair.delete)
     yield from map(Replace, seen.repair.replace)
     yield from map(Create, (*seen.repair.create, *verdicts.to_create(wanted, seen.verdict)))

@@ -93,6 +93,9 @@ def test_an_image_with_another_version_than_its_catalog_says_is_not_installed(un
     assert reason == "ErrorPreventedUnpacking"
     assert "holds ClusterServiceVersion etcd.v2.0.0, but its catalog names it etcd.v1.0.0" in message
     assert the(world, kinds.INSTALL_PLAN) == []
+    before = world.run(STEP)
+    del world.bundles.images["registry/etcd:v1.0.0"]
+    assert world.run(STEP) == before, "what was unpacked is kept, and not pulled each time"
 
 
 def with_webhooks(package: str, version: str) -> tuple[Manifest, ...]:
