@@ -14,6 +14,7 @@ from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
 
 _PERCENT: Final = re.compile(r"0*([0-9]+)%")
+_RULE: Final = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
 _BUDGET_VERBS: Final = {"create", "update", "patch", "*"}
 _CONSTRAINT_VERBS: Final = {"delete", "update", "patch", "*"}
 _CONSTRAINTS: Final = {
@@ -30,7 +31,7 @@ def harmful(subject: Subject) -> Iterator[Finding]:
             yield _found("globalDefault field cannot be set to true", path, manifest)
     for path, manifest in subject.of_kind("Role", "ClusterRole"):
         for rule in map(as_object, as_list(manifest.get("rules"))):
-            yield from (one.at(path) for one in _rule(rule, manifest))
+            yield from (one.at(path) for one in _rule(rule))
 
 
 def _found(detail: str, path: str, manifest: ReadOnly) -> Finding:
@@ -50,17 +51,22 @@ def _amount(value: object) -> str:
     return f"{percent[1]}%" if percent else text
 
 
-def _rule(rule: ReadOnly, manifest: ReadOnly) -> Iterator[Finding]:
+def _rule(rule: ReadOnly) -> Iterator[Finding]:
+    value = f"{{{' '.join(_bracketed(rule.get(field)) for field in _RULE)}}}"
     groups, resources = as_list(rule.get("apiGroups")), as_list(rule.get("resources"))
     verbs = {verb for verb in as_list(rule.get("verbs")) if isinstance(verb, str)}
     if "policy" in groups and "poddisruptionbudgets" in resources and verbs & _BUDGET_VERBS:
         what = "RBAC includes permission to create/update poddisruptionbudgets, which could impact cluster stability"
-        yield Finding(WARNING, what, value=name_in(manifest))
+        yield Finding(WARNING, what, value=value)
     is_about = "security.openshift.io" in groups and "securitycontextconstraints" in resources
     named = {name for name in as_list(rule.get("resourceNames")) if isinstance(name, str)}
     if is_about and verbs & _CONSTRAINT_VERBS and named & _CONSTRAINTS:
         what = "RBAC includes permission to modify default securitycontextconstraints, which could impact"
-        yield Finding(ERROR, f"{what} cluster stability", value=name_in(manifest))
+        yield Finding(ERROR, f"{what} cluster stability", value=value)
+
+
+def _bracketed(listed: object) -> str:
+    return f"[{' '.join(map(str, as_list(listed)))}]"
 
 
 def operator_groups(subject: Subject) -> Iterator[Finding]:

@@ -71,7 +71,8 @@ def _accounts(subject: Subject) -> Iterator[Finding]:
     pods = (as_object(as_object(one["spec"].get("template")).get("spec")) for one in subject.deployments())
     used = {str(pod.get("serviceAccountName") or "") for pod in pods}
     for path, manifest in subject.of_kind("ServiceAccount"):
-        if (name := name_in(manifest)) and name in used:
+        name = name_in(manifest)
+        if manifest.get("apiVersion") == "v1" and name and name in used:
             what = f"invalid service account found in bundle. This service account {name} in your bundle is not valid"
             yield Finding(
                 ERROR, f"{what}: it is made from the ClusterServiceVersion, remove the file", path, value=name

@@ -79,6 +79,11 @@ def test_the_bundle_as_a_whole(others: dict[str, Any], words: str) -> None:
     assert any(words in told for told in errors("bundle", **others))
 
 
+def test_fbc_md_r282_an_object_of_another_group_is_no_account() -> None:
+    csv = a_csv(install=installing(a_deployment(serviceAccountName="serviceaccount")))
+    assert errors("bundle", csv=csv, sa=an_object("ServiceAccount", apiVersion="tea.io/v1")) == errors("bundle")
+
+
 def test_fbc_md_11_6_another_version_of_an_owned_kind_may_be_there() -> None:
     versions = [{"name": "v1", "storage": True}, {"name": "v2"}]
     assert errors("bundle", crd=a_crd(versions=versions)) == []
@@ -330,12 +335,12 @@ def test_fbc_md_11_6_the_community_wants_nothing_of_new_apis() -> None:
         (an_object("PriorityClass", globalDefault=True), "globalDefault field cannot be set to true"),
         (
             an_object("Role", rules=[a_rule("policy", "poddisruptionbudgets", "update")]),
-            "Warning: Value role: RBAC includes permission to create/update poddisruptionbudgets",
+            "Warning: Value {[update] [policy] [poddisruptionbudgets] [] []}: RBAC includes permission to create",
         ),
         (
             an_object("ClusterRole", rules=[
-                a_rule("security.openshift.io", "securitycontextconstraints", "*", resourceNames=["anyuid"])]),
-            "Error: Value clusterrole: RBAC includes permission to modify default securitycontextconstraints",
+                a_rule("security.openshift.io", "securitycontextconstraints", "*", resourceNames=["a", "anyuid"])]),
+            "Error: Value {[*] [security.openshift.io] [securitycontextconstraints] [a anyuid] []}: RBAC includes",
         ),
     ],
 )  # fmt: skip
