@@ -194,8 +194,8 @@ class Component:
     is_manual: bool = False
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Subscription to one sentence: what it gets and why."""
-    dead_ends: Mapping[str, str] = field(default_factory=dict)
-    """Subscription to one sentence: why its channel leads nowhere from the installed version."""
+    dead_ends: Mapping[str, str] | None = None
+    """Subscription to one sentence: why its channel leads nowhere from the installed version. None: not decided yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ def decided(subscription: ReadOnly, component: Component, message: str, now: dat
     put = []
     if component.refusal:
         put.append(Condition(RESOLUTION_FAILED, "True", component.refusal.reason, message))
-    if end := component.dead_ends.get(name_of(subscription)):
+    if end := (component.dead_ends or {}).get(name_of(subscription)):
         put.append(Condition(STRANDED, "True", "NotInChannel", end))
-    gone = {RESOLUTION_FAILED, STRANDED} - {one.type for one in put}
+    known = {RESOLUTION_FAILED} if component.dead_ends is None else {RESOLUTION_FAILED, STRANDED}
+    gone = known - {one.type for one in put}
     return changed(subscription.get("status") or {}, now, put=put, drop=gone)

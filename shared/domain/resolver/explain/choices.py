@@ -50,7 +50,7 @@ def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     subscribers = sorted(found.inputs.subscribers, key=lambda one: one.name)
     going = [one for one in subscribers if one.name in resolution.reasons and one.name not in refused]
-    ends = {name: end for one in resolution.components for name, end in one.dead_ends.items()}
+    ends = {name: end for one in resolution.components for name, end in (one.dead_ends or {}).items()}
     with Demands(found.problem) as demands:
         newer = _Newer(found, gets, demands)
         return tuple(
