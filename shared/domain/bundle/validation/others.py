@@ -14,6 +14,7 @@ from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
 
 _PERCENT: Final = re.compile(r"0*([0-9]+)%")
+_GROUP_VERSIONS: Final = ("operators.coreos.com/v1", "operators.coreos.com/v1alpha2")
 _RULE: Final = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
 _BUDGET_VERBS: Final = {"create", "update", "patch", "*"}
 _CONSTRAINT_VERBS: Final = {"delete", "update", "patch", "*"}
@@ -72,8 +73,9 @@ def _bracketed(listed: object) -> str:
 def operator_groups(subject: Subject) -> Iterator[Finding]:
     """Annotations of groups that are spelled with other capitals."""
     for path, manifest in subject.of_kind("OperatorGroup"):
-        annotations = as_object(as_object(manifest.get("metadata")).get("annotations"))
-        yield from (one.at(path) for one in cased(annotations, name_in(manifest)))
+        if manifest.get("apiVersion") in _GROUP_VERSIONS:
+            annotations = as_object(as_object(manifest.get("metadata")).get("annotations"))
+            yield from (one.at(path) for one in cased(annotations, name_in(manifest)))
 
 
 def package_manifest(manifest: ReadOnly) -> Iterator[Finding]:

@@ -366,13 +366,15 @@ def test_objects_that_do_no_harm(manifest: dict[str, Any]) -> None:
     assert found("bundle-objects", x=manifest) == []
 
 
-def test_fbc_md_11_6_groups_are_checked_for_case_only() -> None:
+@pytest.mark.parametrize("version", ["v1", "v1alpha2"])
+def test_fbc_md_11_6_groups_are_checked_for_case_only(version: str) -> None:
     group = an_object("OperatorGroup", metadata={"name": "g", "annotations": {"olm.providedapis": "x"}})
-    told = errors("operatorgroup", g=group)
+    told = errors("operatorgroup", g=group | {"apiVersion": f"operators.coreos.com/{version}"})
     wanted = (
         "Error: Value g: provided annotation olm.providedapis uses wrong case and should be olm.providedAPIs instead"
     )
     assert wanted in told
+    assert wanted not in errors("operatorgroup", g=group)
 
 
 def test_a_bundle_that_is_good_practice() -> None:
