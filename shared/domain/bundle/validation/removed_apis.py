@@ -123,7 +123,10 @@ def _granted(subject: Subject) -> list[str]:
 
 
 _LABEL: Final = "com.redhat.openshift.versions"
-_LABELLED: Final = re.compile(rf"LABEL\s+[\"']?{re.escape(_LABEL)}[\"']?\s*=\s*[\"']?([^\"'\s]+)")
+_LABELLED: Final = re.compile(
+    rf"^[ \t]*LABEL[ \t](?:.*[ \t])?[\"']?{re.escape(_LABEL)}[\"']?[ \t]*=[ \t]*[\"']?([^\"'\s]+)", re.MULTILINE
+)
+_CONTINUED: Final = re.compile(r"\\[ \t]*\r?\n")
 _PROPERTIES: Final = "olm.properties"
 _MAX_OPENSHIFT: Final = "olm.maxOpenShiftVersion"
 _FIRST_WITHOUT: Final = "4.9"
@@ -175,7 +178,7 @@ def _stated(properties: str) -> list[tuple[str, str]] | None:
 
 
 def _label(dockerfile: str) -> Iterator[str]:
-    found = _LABELLED.search(dockerfile)
+    found = _LABELLED.search(_CONTINUED.sub(" ", dockerfile))
     if found is None:
         yield f"the Dockerfile has no label {_LABEL}: the bundle uses APIs that Kubernetes 1.22 removed"
         return

@@ -299,6 +299,9 @@ MAX = '[{"type": "olm.maxOpenShiftVersion", "value": "4.8"}]'
         ),
         pytest.param(MAX, f'LABEL "{LABEL}"="v4.6-v4.8"', "", id="a range that ends"),
         pytest.param(MAX, f"LABEL {LABEL}==v4.8", "", id="one version"),
+        pytest.param(MAX, f"FROM a\nLABEL a=b \\\n  {LABEL}=v4.6-v4.8", "", id="fbc.md 11.6: a label on another line"),
+        pytest.param(MAX, f"LABEL a=b {LABEL}=v4.6-v4.8", "", id="fbc.md 11.6: a label behind another"),
+        pytest.param(MAX, f"# LABEL {LABEL}=v4.6-v4.8", f"has no label {LABEL}", id="fbc.md 11.6: a comment"),
         pytest.param(MAX, f"LABEL {LABEL}=v4.8", "has to end below 4.9", id="a range without an end"),
     ],
 )
