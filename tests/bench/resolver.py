@@ -41,8 +41,8 @@ _WANTED: Final = [f"n{number}" for number in range(50)]
 def rows() -> Iterable[Row]:
     """Every row of this page; those about a real catalog only when it is here."""
     yield Row("explaining the worst situation of the corpus", max(map(_explained, SITUATIONS.values())), 1000, "ms")
-    yield Row("explaining why 50 Subscriptions get nothing newer", _whys(_passed()), 500, "ms")
-    yield Row("explaining why 50 Subscriptions get nothing", _whys(_torn()), 500, "ms")
+    yield Row("explaining why 50 Subscriptions get nothing newer", _whys(_passed()), 1000, "ms")
+    yield Row("explaining why 50 Subscriptions get nothing", _whys(_torn()), 1000, "ms")
     yield Row("asking the same question again", _repeated(), 1, "ms")
     yield Row(f"{_CLIQUE} packages that all need each other", _took(lambda: resolve(_clique())), 10_000, "ms")
     if not COMMUNITY.is_dir():
