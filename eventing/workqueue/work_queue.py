@@ -107,7 +107,7 @@ class WorkQueue:
     def wait_for_alarm(self, seconds: float) -> None:
         """Sleep until a delay is added that ends before all others, at most that long; may end early."""
         if seconds <= LATE_SECONDS:
-            time.sleep(seconds)
+            time.sleep(max(seconds, 0.001))  # why: what stays due for some fault must not make the sweeper spin
         else:
             self.client.blpop(["olmf:alarm"], timeout=min(max(seconds - LATE_SECONDS, 0.01), LONGEST_BLOCK_SECONDS))
 
