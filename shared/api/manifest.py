@@ -48,6 +48,14 @@ def annotations_of(manifest: ReadOnly) -> dict[str, str]:
     return dict(metadata(manifest).get("annotations") or {})
 
 
-def timestamp(instant: datetime) -> str:
-    """An instant as Kubernetes writes it, in whole seconds."""
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def timestamp(moment: datetime) -> str:
+    """A time as Kubernetes writes it, in whole seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def instant(text: object) -> datetime | None:
+    """The time in a Kubernetes timestamp; None when it is absent or not valid."""
+    try:
+        return datetime.fromisoformat(str(text)) if text else None
+    except ValueError:
+        return None

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, namespace_of
 from shared.domain.groups import install_modes, members, provided_apis, targets
 from shared.domain.groups.group import Group
-from shared.domain.lifecycle.phases import Status, instant
+from shared.domain.lifecycle.phases import Status
 from shared.domain.lifecycle.verdict import Verdict
 
 EXPELLED = frozenset({provided_apis.CONFLICT_REASON, provided_apis.STATIC_REASON})

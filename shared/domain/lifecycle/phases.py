@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, namespace_of, timestamp
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, labels_of, namespace_of, timestamp
 
 Phase = Literal["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing", "Deleting"]
 
@@ -139,11 +139,3 @@ def is_copied(csv: ReadOnly) -> bool:
 def is_uncopiable(csv: ReadOnly) -> bool:
     """Whether it must not be copied to the namespaces of its group."""
     return phase_of(csv) == "" or reason_of(csv) in _UNCOPIABLE
-
-
-def instant(text: object) -> datetime | None:
-    """The time in a Kubernetes timestamp; None when it is absent or not valid."""
-    try:
-        return datetime.fromisoformat(str(text)) if text else None
-    except ValueError:
-        return None

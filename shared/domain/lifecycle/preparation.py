@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, namespace_of
 from shared.domain.lifecycle import chain
-from shared.domain.lifecycle.phases import GROUP_REASONS, Status, instant, is_copied, pause_left, phase_of
+from shared.domain.lifecycle.phases import GROUP_REASONS, Status, is_copied, pause_left, phase_of
 from shared.domain.lifecycle.requirements import (
     Facts,
     Undecidable,

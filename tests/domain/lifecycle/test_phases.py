@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.api.manifest import Manifest, timestamp
+from shared.api.manifest import Manifest
 from shared.domain.lifecycle import phases
 from shared.domain.lifecycle.phases import Notice, Status, status_of
 from tests.domain.lifecycle.builders import NOW, a_csv, a_status, at
@@ -104,12 +104,3 @@ def test_is_copied(csv: Manifest, want: bool) -> None:
 )  # fmt: skip
 def test_is_uncopiable(status: Manifest, want: bool) -> None:
     assert phases.is_uncopiable(a_csv(status=status)) is want
-
-
-@pytest.mark.parametrize("text", [None, "", "yesterday"])
-def test_a_time_that_cannot_be_read_is_none(text: str | None) -> None:
-    assert phases.instant(text) is None
-
-
-def test_times_survive_a_round_trip() -> None:
-    assert phases.instant(timestamp(NOW)) == NOW
