@@ -54,8 +54,9 @@ def timestamp(moment: datetime) -> str:
 
 
 def instant(text: object) -> datetime | None:
-    """The time in a Kubernetes timestamp; None when it is absent or not valid."""
+    """The time in a Kubernetes timestamp; None when it is absent or not valid, e.g. without a time zone."""
     try:
-        return datetime.fromisoformat(str(text)) if text else None
+        moment = datetime.fromisoformat(str(text)) if text else None
     except ValueError:
         return None
+    return moment if moment and moment.tzinfo else None

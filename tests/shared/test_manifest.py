@@ -9,7 +9,7 @@ import pytest
 from shared.api.manifest import instant, timestamp
 
 
-@pytest.mark.parametrize("text", [None, "", "yesterday"])
+@pytest.mark.parametrize("text", [None, "", "yesterday", "2026-01-01T00:00:00"])
 def test_a_time_that_cannot_be_read_is_none(text: str | None) -> None:
     assert instant(text) is None
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
-from shared.api.manifest import Manifest, ReadOnly, name_of, timestamp
+from shared.api.manifest import Manifest, ReadOnly, instant, name_of, timestamp
 from shared.domain.groups.targets import refusal
 from shared.domain.plan.execution import FINISHED
 
@@ -133,7 +133,7 @@ def _is_stopped(status: ReadOnly) -> bool:
 
 
 def _started(status: ReadOnly, now: datetime) -> datetime:
-    return datetime.fromisoformat(str(status.get("startTime") or timestamp(now))).astimezone(UTC)
+    return instant(status.get("startTime")) or now
 
 
 def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *, now: datetime) -> Manifest:

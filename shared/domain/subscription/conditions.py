@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, timestamp
+from shared.api.manifest import Manifest, ReadOnly, instant, timestamp
 
 RESOLUTION_FAILED = "ResolutionFailed"
 BUNDLE_UNPACKING = "BundleUnpacking"
@@ -77,6 +77,4 @@ def find(status: ReadOnly, kind: str) -> ReadOnly | None:
 
 def since(status: ReadOnly, kind: str, now: datetime) -> datetime:
     """The `lastTransitionTime` of a condition; `now` when the condition does not exist."""
-    condition = find(status, kind) or {}
-    told = condition.get("lastTransitionTime")
-    return datetime.fromisoformat(str(told)).astimezone(UTC) if told else now
+    return instant((find(status, kind) or {}).get("lastTransitionTime")) or now

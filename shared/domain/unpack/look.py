@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest, ReadOnly, instant, name_of
 from shared.domain.unpack import mirrors
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.objects import Unpacking
@@ -102,5 +102,5 @@ def _pods(wanted: Unpacking, job: ReadOnly, objects: Objects) -> Sequence[Manife
 def _is_outdated(wanted: Unpacking, broken: Broken, objects: Objects) -> bool:
     """Whether the catalog has changed since the failure, so that unpacking may succeed now."""
     source = objects.get(kinds.CATALOG_SOURCE.ref(wanted.catalog.name, wanted.catalog.namespace)) or {}
-    changed = ((source.get("status") or {}).get("connectionState") or {}).get("lastConnect")
-    return bool(changed) and datetime.fromisoformat(str(changed)) > broken.since
+    changed = instant(((source.get("status") or {}).get("connectionState") or {}).get("lastConnect"))
+    return changed is not None and changed > broken.since

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, assert_never
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, uid_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, name_of, uid_of
 from shared.domain.bundle.model import BadBundle
 from shared.domain.unpack import texts
 from shared.domain.unpack.content import bundle_in
@@ -105,7 +105,7 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
         return _after_failure(wanted, ranked, failure, now)
     if condition(chosen, "Complete") is None:
         return Running(chosen)
-    finished = _instant((chosen.get("status") or {}).get("completionTime"), now)
+    finished = instant((chosen.get("status") or {}).get("completionTime")) or now
     if now - finished > _JOB_TTL:
         return Stale(chosen)
     message = f"unpack job {name_of(chosen)} has completed, but ConfigMap {wanted.name} holds no manifests"
@@ -155,7 +155,7 @@ def is_over(job: ReadOnly) -> bool:
 
 def is_slow(running: Running, now: datetime) -> bool:
     """Whether the Job takes longer than a pull usually does, so that its pods should be read."""
-    return now - _instant(metadata(running.job).get("creationTimestamp"), now) > _USUAL_PULL
+    return now - (instant(metadata(running.job).get("creationTimestamp")) or now) > _USUAL_PULL
 
 
 def waiting(running: Running, pods: Sequence[ReadOnly]) -> Running:
@@ -212,7 +212,7 @@ def _details(pod: ReadOnly) -> list[str]:
 
 def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadOnly, now: datetime) -> Verdict:
     retry = wanted.limits.retry
-    since = _instant(failure.get("lastTransitionTime"), now)
+    since = instant(failure.get("lastTransitionTime")) or now
     if retry > timedelta() and now - since > retry:
         suffix = hashlib.sha256(uid_of(ranked[0]).encode()).hexdigest()[:5]
         return Missing(f"{wanted.name[:58]}{suffix}", surplus(ranked))
@@ -231,7 +231,3 @@ def _contains(live: Any, wanted: Any) -> bool:
         case list() | tuple():
             return isinstance(live, list) and len(live) == len(wanted) and all(map(_contains, live, wanted))
     return bool(live == wanted)
-
-
-def _instant(text: object, default: datetime) -> datetime:
-    return datetime.fromisoformat(str(text)).astimezone(UTC) if text else default
