@@ -19,6 +19,7 @@ from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscri
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "bundles.tar.zst"
 """The real bundles; without them the rows about `prometheus` are left out, and said to be."""
+OPERATORS = 10
 NAMESPACES = 200
 STEADY_SECONDS = int(os.environ.get("OLMF_BENCH_STEADY_SECONDS", "60"))
 PROMETHEUS = "prometheusoperator.0.56.3"
@@ -35,6 +36,7 @@ def rows() -> Iterable[Row]:
         _settle(audit)
         if has_real:
             yield from _one_real_operator(installation, audit)
+            yield _ten_real_operators(installation, audit)
         yield from _global_operator(installation, audit)
         yield from _touch(installation, audit)
         yield from _steady(audit)
@@ -68,6 +70,17 @@ def _one_real_operator(installation: Installation, audit: AuditLog) -> Iterator[
     yield Row("prometheus on a real API server, Subscription to Succeeded", took, 2, "s")
     yield _counted("prometheus: our requests up to Succeeded", found[:end], 100, "requests")
     yield _counted(f"prometheus: our requests in the {AFTER_SECONDS} s after that", found[end:], 100, "requests")
+
+
+def _ten_real_operators(installation: Installation, audit: AuditLog) -> Row:
+    homes = [f"monitoring-{number}" for number in range(OPERATORS)]
+    for home in homes:
+        installation.apply(a_namespace(home), an_operator_group(home, targets=(home,)))
+    _settle(audit)
+    started = time.perf_counter()
+    installation.apply(*(a_subscription("prometheus", home) for home in homes))
+    _until(lambda: all(_phase(installation, PROMETHEUS, home) == "Succeeded" for home in homes))
+    return Row(f"prometheus in {OPERATORS} namespaces at once on a real API server", time.perf_counter() - started, 12, "s")
 
 
 def _global_operator(installation: Installation, audit: AuditLog) -> Iterator[Row]:
