@@ -113,8 +113,6 @@ def _stuck(row: Row, book: Book, jobs: Sequence[Listed]) -> Iterator[Stuck]:
 
 def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:
     """Print the screen, with the commands that approve what waits for it."""
-    from eventing.packages import plain
-
     names = {str(row["subscription"]) for row in troubled}
     wanted = [str(row["subscription"]) for row in rows if row["subscription"]]
     fine = [name for name in wanted if name not in names]
@@ -122,7 +120,7 @@ def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:
     besides = f"; {unclaimed} installed without one" if unclaimed else ""
     say(f"Namespace {namespace}: {len(wanted)} Subscriptions, {len(wanted) - len(fine)} of them wait{besides}", "")
     if troubled:
-        table([{**row, "says": plain(str(row["says"]))} for row in troubled[:MOST_ROWS]], COLUMNS)
+        table(troubled[:MOST_ROWS], COLUMNS)
         if len(troubled) > MOST_ROWS:
             say(f"and {len(troubled) - MOST_ROWS} more: `olmf list -n {namespace}`")
         say("")

@@ -146,7 +146,7 @@ def list_packages(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List what is installed, or what the catalogs offer."""
-    from eventing.packages import installed, offered, plain
+    from eventing.packages import installed, offered
 
     if everywhere and namespace:
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
@@ -156,7 +156,7 @@ def list_packages(
         say(NOTHING_OFFERED if available else NOTHING_INSTALLED)
         return
     if output == "table":
-        rows = [{**row, "channel": _channel(row), "says": plain(str(row["says"]))} for row in rows]
+        rows = [{**row, "channel": _channel(row)} for row in rows]
     show(rows, output, columns=OFFERED if available else columns_of(rows))
 
 

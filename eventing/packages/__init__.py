@@ -3,7 +3,6 @@
 from eventing.packages.channels import switch_channel
 from eventing.packages.follow import NotReadyError, follow, install
 from eventing.packages.listing import installed, offered
-from eventing.packages.progress import brief, plain
 from eventing.packages.removal import remove
 from eventing.packages.requests import (
     PackageError,
@@ -20,12 +19,10 @@ __all__ = [
     "PackageError",
     "Request",
     "approve_plan",
-    "brief",
     "follow",
     "install",
     "installed",
     "offered",
-    "plain",
     "plan_to_approve",
     "remove",
     "set_hold",

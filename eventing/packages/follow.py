@@ -12,7 +12,7 @@ from eventing.packages.chain import claimed, originals
 from eventing.packages.groups import narrow_group
 from eventing.packages.hints import is_catalog_ready, near
 from eventing.packages.listing import standing_among
-from eventing.packages.progress import Standing, brief
+from eventing.packages.progress import Standing
 from eventing.packages.remedies import remedy
 from eventing.packages.requests import (
     LOOK_SECONDS,
@@ -101,7 +101,7 @@ def _stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> 
 
 
 def _told(package: str, now: Standing) -> str:
-    says = "" if now.is_stuck else brief(now.says)  # what is stuck is told in full at the end
+    says = "" if now.is_stuck else now.says  # what is stuck is told at the end
     return f"{package}: {now.version or 'no version yet'} {now.phase}" + (f" ({says})" if says else "")
 
 

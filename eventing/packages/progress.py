@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
 from shared.domain.lifecycle.unsupported import NOT_YET
+from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown
 from shared.domain.subscription import health
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_FAILED, PLAN_PENDING, STRANDED
@@ -25,11 +25,8 @@ TROUBLES = (
 """Conditions of a Subscription that say why it does not go on, the gravest first."""
 _SETTLED = ("Succeeded", "Replacing", "Deleting")
 """Phases of an installed version that nobody waits for."""
-_SENTENCE = re.compile(r"\n|\. (?=[A-Z])")
-_LONGEST = 160
-_PREAMBLE = "ConstraintsNotSatisfiable: constraints not satisfiable: "
-_HEADING = "because all of this is so:"
-"""The end of the line between OLM's words and ours (`findings.Finding`)."""
+_UNSATISFIABLE = "ConstraintsNotSatisfiable"
+"""The reason of a condition whose message says so again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +101,6 @@ def unclaimed(csv: ReadOnly) -> Standing:
     return Standing(name_of(csv), phase, "; ".join(filter(None, ("no Subscription", news))), since=since)
 
 
-def plain(text: str) -> str:
-    """What a package says in one line, without the words of OLM that our sentences below them say again."""
-    before, _, refusal = text.rpartition(_PREAMBLE)
-    olms, _, ours = refusal.partition(_HEADING)
-    return before + "; ".join(line.removeprefix("- ") for line in (ours.strip() or olms).splitlines())
-
-
-def brief(text: str) -> str:
-    """The first sentence of what a package says, for a line of a table."""
-    first = _SENTENCE.split(text.replace(_PREAMBLE, ""), maxsplit=1)[0]
-    return first if len(first) <= _LONGEST else f"{first[: _LONGEST - 1]}…"
-
-
 def _said(status: ReadOnly) -> dict[str, ReadOnly]:
     """The conditions that hold; that other catalogs are ill does not concern the package."""
     found = {str(each["type"]): each for each in status.get("conditions") or () if each.get("status") == "True"}
@@ -144,12 +128,14 @@ def _left_behind(kept: ReadOnly | None) -> str:
 
 def _is_stuck(trouble: ReadOnly) -> bool:
     # why: a resolution fails for other reasons, too, that pass by themselves
-    return trouble.get("type") == "InstalledCSVMissing" or trouble.get("reason") == "ConstraintsNotSatisfiable"
+    return trouble.get("type") == "InstalledCSVMissing" or trouble.get("reason") == _UNSATISFIABLE
 
 
 def _sentence(condition: ReadOnly, plan: str) -> str:
-    message = str(condition.get("message") or "") or (plan and f"InstallPlan {plan}")
-    return ": ".join(filter(None, (str(condition.get("reason") or ""), message)))
+    reason, message = str(condition.get("reason") or ""), in_one_line(str(condition.get("message") or ""))
+    if reason == _UNSATISFIABLE:
+        return message
+    return ": ".join(filter(None, (reason, message or (plan and f"InstallPlan {plan}"))))
 
 
 def _waited(status: ReadOnly) -> str:

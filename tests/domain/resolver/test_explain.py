@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shared.domain.resolver.constraints import Constraint, Id, Prohibited
-from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, explained
+from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, explained, in_one_line
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import prevented, unsatisfiable
 from shared.domain.resolver.reasons import Code, Reason
@@ -89,6 +89,16 @@ def test_olms_line_stands_first_and_a_sentence_of_ours_is_enough() -> None:
     assert told == "x\nfix: do y: y", "nothing in OLM's words says which group"
     taken = unsatisfiable([Prohibited(Id("a"), "x", Code.NAME_TAKEN)], "Do y.")
     assert explained(taken, finding) == "constraints not satisfiable: x. Do y."
+
+
+def test_a_message_fits_in_one_line_that_says_everything_once() -> None:
+    facts = tuple(Fact(Code.DEPRECATED, "x", sentence) for sentence in ("one", "two"))
+    finding = Finding(("a",), "", facts, (Fix("Y", "do y", "y"),))
+    refusal = unsatisfiable([Prohibited(Id("a"), "x", Code.DEPRECATED)])
+    assert in_one_line(explained(refusal, finding)) == "one; two; fix: do y: y"
+    assert in_one_line(explained(refusal, None)) == "constraints not satisfiable: x"
+    groups = explained(prevented(Reason(Code.OPERATOR_GROUPS, "x")), finding)
+    assert in_one_line(groups) == "x; fix: do y: y", "no fact says it better than OLM"
 
 
 @pytest.mark.parametrize(

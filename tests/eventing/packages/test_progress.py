@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eventing.packages.progress import Standing, brief, plain, standing
+from eventing.packages.progress import Standing, standing
 from shared.api.manifest import Manifest
 
 
@@ -24,7 +24,7 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
         pytest.param(a_subscription(), None, Standing("", "Resolving"), id="nothing known yet"),
         pytest.param(
             a_subscription(("ResolutionFailed", "ConstraintsNotSatisfiable", "no such package")), None,
-            Standing("", "ResolutionFailed", "ConstraintsNotSatisfiable: no such package", is_stuck=True),
+            Standing("", "ResolutionFailed", "no such package", is_stuck=True),
             id="not resolvable",
         ),
         pytest.param(
@@ -138,35 +138,13 @@ def test_since_when_is_no_news() -> None:
     assert before == after
 
 
-@pytest.mark.parametrize(
-    ("text", "want"),
-    [
-        pytest.param("held: audit", "held: audit", id="one sentence"),
-        pytest.param("a needs b.v1.2. Use c.", "a needs b.v1.2", id="the first of two"),
-        pytest.param("conflict\nfix: this", "conflict", id="the first line"),
-        pytest.param("x" * 200, "x" * 159 + "…", id="a long one is cut"),
-    ],
-)
-def test_a_table_has_the_first_sentence(text: str, want: str) -> None:
-    assert brief(text) == want
-
-
-REFUSAL = "ConstraintsNotSatisfiable: constraints not satisfiable: no operators found in package c"
-
-
-@pytest.mark.parametrize(
-    ("text", "want"),
-    [
-        pytest.param("no group\nfix: make one", "no group; fix: make one", id="no contradiction"),
-        pytest.param(f"held: audit; {REFUSAL}", "held: audit; no operators found in package c", id="OLM alone"),
-        pytest.param(
-            f"{REFUSAL}\nSubscription c cannot be satisfied, because all of this is so:\n- no c\n- no d\nfix: ask a",
-            "no c; no d; fix: ask a", id="our sentences in place of OLM's",
-        ),
-    ],
-)  # fmt: skip
-def test_a_refusal_is_told_once(text: str, want: str) -> None:
-    assert plain(text) == want
+def test_a_refusal_is_told_in_one_line_and_once() -> None:
+    message = (
+        "constraints not satisfiable: no operators found in package c\n"
+        "Subscription c cannot be satisfied, because all of this is so:\n- no c\nfix: ask a"
+    )
+    now = standing(a_subscription(("ResolutionFailed", "ConstraintsNotSatisfiable", message), hold="audit"), None)
+    assert (now.reason, now.says) == ("ConstraintsNotSatisfiable", "held: audit; no c; fix: ask a")
 
 
 def test_the_rule_that_is_not_granted_is_named() -> None:

@@ -11,6 +11,8 @@ from shared.domain.resolver.reasons import Code
 _LONGEST_LINE = 240
 _FACTS_FIRST = 3
 """The facts in a summary: with a heading and a fix they make five lines."""
+_FACT, _FIX = "- ", "fix: "
+"""How the lines of facts and fixes begin."""
 _TOO_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES)
 """Facts that the reader knows anyway: shown last."""
 
@@ -68,16 +70,16 @@ class Finding:
         noun = "Subscription" if len(self.subscribers) == 1 else "Subscriptions"
         yield f"{noun} {', '.join(self.subscribers)} cannot be satisfied, because all of this is so:"
         for fact in sorted(self.facts, key=lambda one: (one.code in _TOO_PLAIN, one.rank)):
-            yield f"- {fact.sentence}"
+            yield f"{_FACT}{fact.sentence}"
 
     def _ways(self) -> tuple[str, ...]:
         """The fixes; without any what the refusal advises, and an error told in words says itself what to do."""
         if self.fixes:
-            return tuple(f"fix: {one.what}: {one.do}" for one in self.fixes)
+            return tuple(f"{_FIX}{one.what}: {one.do}" for one in self.fixes)
         if self.advice:
-            return (f"fix: {self.advice}",)
+            return (f"{_FIX}{self.advice}",)
         is_told = any(one.code is Code.PREVENTED for one in self.facts)
-        return () if is_told else ("fix: none was found that works",)
+        return () if is_told else (f"{_FIX}none was found that works",)
 
 
 def explained(refusal: Refusal, finding: Finding | None) -> str:
@@ -87,6 +89,14 @@ def explained(refusal: Refusal, finding: Finding | None) -> str:
     if says_all:
         lines = lines[-1:] if refusal.code is Code.OPERATOR_GROUPS and finding and finding.fixes else ()
     return "\n".join((refusal.message, *lines))
+
+
+def in_one_line(message: str) -> str:
+    """What `explained` wrote, without OLM's message where facts below it say the same."""
+    lines = message.splitlines()
+    has_facts = any(line.startswith(_FACT) for line in lines)
+    shown = [line for line in lines if not has_facts or line.startswith((_FACT, _FIX))]
+    return "; ".join(line.removeprefix(_FACT) for line in shown)
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
