@@ -80,7 +80,9 @@ def _ten_real_operators(installation: Installation, audit: AuditLog) -> Row:
     started = time.perf_counter()
     installation.apply(*(a_subscription("prometheus", home) for home in homes))
     _until(lambda: all(_phase(installation, PROMETHEUS, home) == "Succeeded" for home in homes))
-    return Row(f"prometheus in {OPERATORS} namespaces at once on a real API server", time.perf_counter() - started, 12, "s")
+    return Row(
+        f"prometheus in {OPERATORS} namespaces at once on a real API server", time.perf_counter() - started, 12, "s"
+    )
 
 
 def _global_operator(installation: Installation, audit: AuditLog) -> Iterator[Row]:
