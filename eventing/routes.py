@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Literal, TypeAlias
 
 from eventing import events
@@ -28,6 +29,8 @@ class Job:
     """`<group>/<step>`: the file `functions/<group>/<step>.py`."""
     ref: Ref
     lane: Lane = "direct"
+    delay: timedelta = timedelta()
+    """How long the job waits for further events before it runs; none where a run rings it."""
 
     @property
     def group(self) -> str:
@@ -44,6 +47,7 @@ class Route:
     key: Key
     when: Predicate
     lane: Lane = "direct"
+    delay: timedelta = timedelta()
 
 
 def itself(event: Event) -> tuple[Ref, ...]:
@@ -153,6 +157,8 @@ RIGHTS_OF_CSV = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUST
 """Kinds of RBAC objects that give an operator its permissions."""
 OWNED_BY_CSV = (kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, *RIGHTS_OF_CSV)
 """Kinds whose change may concern the CSV that owns them."""
+GATHERING = timedelta(seconds=2)
+"""Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
 
 ROUTES: tuple[Route, ...] = (
     # catalogs
@@ -184,6 +190,7 @@ ROUTES: tuple[Route, ...] = (
     Route(CSV, "cluster_service_version/copy_csv", itself, both(gone, original), "bulk"),
     Route(names.COPY_DUE, "cluster_service_version/copy_csvs", itself, always, "bulk"),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/check_requirements", itself, always),
+    Route(names.RIGHTS_CHANGED, "cluster_service_version/check_requirements", itself, always, "bulk"),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/probe_operator", itself, always),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/replace_operator", itself, always),
     Route(names.CONFIG_CHANGED, "cluster_service_version/probe_operator", itself, always),
@@ -211,7 +218,7 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/ring_dependents", its_api_group, always, "bulk"),
     Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
     *(
-        Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk")
+        Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk", GATHERING)
         for kind in (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
     ),
     *(
@@ -249,7 +256,7 @@ def _concerns(route: Route, event: Event) -> bool:
 def jobs_for(event: Event, routes: Iterable[Route] = ROUTES) -> tuple[Job, ...]:
     """The jobs for an event, each once, in the order of the routes."""
     rung = (
-        Job(route.step, ref, route.lane)
+        Job(route.step, ref, route.lane, route.delay)
         for route in routes
         if _concerns(route, event) and route.when(event)
         for ref in route.key(event)

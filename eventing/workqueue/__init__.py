@@ -47,7 +47,8 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
     2  A ref has at most one claim; a later claim has a greater token, even after FLUSHALL.
     3  Events that arrive while an entry runs make it run exactly once more, with every cause (32 by name, all counted).
     4  Only the token that holds the ref can renew its lease, finish, or get permission to write.
-    5  Any event but an own one ends a delay early. Only success resets the count of failures.
+    5  Any event but an own one ends a delay early, or after its job's own delay (`Job.delay`). Only success resets the
+       count of failures.
     6  `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released, with its
        count at zero, by the next event of its ref that is not its own, or by a person.
     7  Ending a run, its journal entry, its jobs and its next run are one call: all of it happens, or nothing. The jobs

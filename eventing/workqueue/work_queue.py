@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from redis import Redis
@@ -51,19 +53,17 @@ class WorkQueue:
         self._journal = JOURNAL if settings.journal_bytes else ""
         self._dice = secrets.SystemRandom().random
 
-    def add(self, jobs: Iterable[Job], cause: str, *, delay: timedelta | None = None, trace: str = "") -> Added:
-        """Ring jobs; each waits at most once.
+    def add(self, jobs: Iterable[Job], cause: str, *, trace: str = "") -> Added:
+        """Ring jobs; each waits at most once, and at most as long as the shortest delay with which it was rung.
 
         `cause` is the id of the event. By it the watch event of a write of the job's own last run
         (`RunResult.wrote`) is recognised: it merges, but shortens no delay and releases no dead letter. `trace` is the
         trace context of the event, if the sender gave one.
         """
-        arguments = _told(jobs)
         fresh, unserved = 0, dict[str, None]()
-        for start in range(0, len(arguments), 2 * _BATCH):
-            batch = arguments[start : start + 2 * _BATCH]
+        for delay, batch in _batches(jobs):
             new, lonely, released = run(
-                self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *batch
+                self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *_told(batch)
             )
             fresh += new
             unserved.update(dict.fromkeys(group.decode() for group in lonely))
@@ -203,6 +203,14 @@ class WorkQueue:
 
             for entry in entries:
                 rq_jobs.hide(self.client, entry.decode())
+
+
+def _batches(jobs: Iterable[Job]) -> Iterator[tuple[timedelta, list[Job]]]:
+    """The jobs with the same delay, a limited number at a time: other clients wait while a script runs."""
+    for delay, alike in groupby(sorted(jobs, key=attrgetter("delay")), key=attrgetter("delay")):
+        found = list(alike)
+        for start in range(0, len(found), _BATCH):
+            yield delay, found[start : start + _BATCH]
 
 
 def _told(jobs: Iterable[Job]) -> list[str]:

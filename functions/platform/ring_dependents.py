@@ -55,7 +55,7 @@ def _rights(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
         return
     for csv in _originals({ref.namespace}, cluster):
         if dependents.rests_on_rights(csv):
-            yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
+            yield Emit(names.RIGHTS_CHANGED, Ref.of(csv))
 
 
 def _owners(ref: Ref, cluster: Cluster) -> Iterator[Emit]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from eventing import events
@@ -28,6 +30,17 @@ def test_rights_that_nobody_owns_share_a_key(kind: kinds.Kind) -> None:
     key = "rbac.authorization.k8s.io/v1/Role/ns/*"
 
     assert rung(kind.ref("a", "ns"), **{events.OWNERS: ""}) == {(LOOKUP, key)}
+
+
+def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
+    """Each look checks all operators there, behind the direct work."""
+    (job,) = jobs_for(Event("1", names.UPDATED, "test", kinds.ROLE.ref("a", "ns"), {events.OWNERS: ""}))
+    csv = kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
+
+    assert job.delay >= timedelta(seconds=1)
+    assert [(job.step, job.lane) for job in jobs_for(Event("2", names.RIGHTS_CHANGED, "test", csv))] == [
+        ("cluster_service_version/check_requirements", "bulk")
+    ]
 
 
 def test_an_event_that_does_not_name_owners_is_looked_up() -> None:

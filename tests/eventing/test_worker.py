@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -77,7 +78,7 @@ def test_a_worker_runs_what_was_rung_before_it_started(redis_url: str, client: R
 def test_a_worker_runs_what_becomes_due(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:one", "yes")
     with a_worker(redis_url):
-        queue.add([a_job("one")], "event", delay=timedelta(milliseconds=150))
+        queue.add([replace(a_job("one"), delay=timedelta(milliseconds=150))], "event")
         wait_for(has_seen(client, "one"))
 
 

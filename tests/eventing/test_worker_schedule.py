@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_job_that_becomes_due_is_lined_up(redis_url: str) -> None:
         client.set("olmf:turn:audit", 1)
         threading.Thread(target=_schedule, args=(redis_url,), daemon=True).start()
 
-        queue.add([a_job("one")], "event", delay=timedelta(milliseconds=50))
+        queue.add([replace(a_job("one"), delay=timedelta(milliseconds=50))], "event")
         wait_for(lambda: sum(queue.depth().ready.values()) == 1)
         client.delete("olmf:turn:audit")  # the audit rings, and ends the thread
         wait_for(lambda: threading.active_count() == 1 or not _schedulers())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from redis import Redis
@@ -17,8 +18,11 @@ from shared.kinds import Ref
 GROUPS = ("subscription", "bundle")
 
 
-def a_job(name: str = "one", step: str = "subscription/look", lane: Lane = "direct") -> Job:
-    return Job(step, Ref("v1", "ConfigMap", name, "ns"), lane)
+NONE = timedelta()
+
+
+def a_job(name: str = "one", step: str = "subscription/look", lane: Lane = "direct", delay: timedelta = NONE) -> Job:
+    return Job(step, Ref("v1", "ConfigMap", name, "ns"), lane, delay)
 
 
 def a_result(**fields: object) -> RunResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import HealthCheck, settings
@@ -39,9 +40,9 @@ class Machine(RuleBasedStateMachine):
         """By ref: what that claim rings if it is lost."""
         self.greatest = 0
 
-    @rule(job=JOBS, delay=st.sampled_from([None, None, timedelta(minutes=1)]))
-    def an_event_comes(self, job: Job, delay: timedelta | None) -> None:
-        self.rig.queue.add([job], self._owe(job), delay=delay)
+    @rule(job=JOBS, delay=st.sampled_from([timedelta(), timedelta(), timedelta(minutes=1)]))
+    def an_event_comes(self, job: Job, delay: timedelta) -> None:
+        self.rig.queue.add([replace(job, delay=delay)], self._owe(job))
 
     @rule()
     def a_worker_claims(self) -> None:

@@ -22,7 +22,7 @@ def due_in(rig: Rig) -> float:
 
 
 def test_a_delayed_job_waits_for_its_time(rig: Rig) -> None:
-    rig.queue.add([a_job()], "event", delay=MINUTE)
+    rig.queue.add([a_job(delay=MINUTE)], "event")
 
     rig.queue.sweep()
     assert rig.queue.claim(GROUPS) is None
@@ -32,7 +32,7 @@ def test_a_delayed_job_waits_for_its_time(rig: Rig) -> None:
 
 
 def test_an_event_from_outside_ends_a_delay(rig: Rig) -> None:
-    rig.queue.add([a_job()], "early", delay=MINUTE)
+    rig.queue.add([a_job(delay=MINUTE)], "early")
     rig.queue.add([a_job()], "late")
 
     assert rig.claim().causes == ("early", "late")
@@ -40,11 +40,18 @@ def test_an_event_from_outside_ends_a_delay(rig: Rig) -> None:
 
 
 def test_the_shorter_of_two_delays_counts(rig: Rig) -> None:
-    rig.queue.add([a_job()], "event-1", delay=2 * MINUTE)
-    rig.queue.add([a_job()], "event-2", delay=MINUTE)
-    rig.queue.add([a_job()], "event-3", delay=3 * MINUTE)
+    rig.queue.add([a_job(delay=2 * MINUTE)], "event-1")
+    rig.queue.add([a_job(delay=MINUTE)], "event-2")
+    rig.queue.add([a_job(delay=3 * MINUTE)], "event-3")
 
     assert 50 < due_in(rig) <= 60
+
+
+def test_jobs_of_one_event_wait_each_for_its_own_time(rig: Rig) -> None:
+    added = rig.queue.add([a_job("later", delay=MINUTE), a_job("now")], "event")
+
+    assert added.fresh == 2
+    assert rig.states() == {"ready": ["now"], "delayed": ["later"]}
 
 
 def test_a_step_that_asks_for_it_runs_again_later_because_of_that_run(rig: Rig) -> None:
@@ -144,7 +151,7 @@ def test_a_step_that_asks_to_run_again_at_once_needs_no_sweep(rig: Rig) -> None:
 def test_a_step_that_runs_again_at_once_forgets_a_delay_that_was_set_meanwhile(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     claim = rig.claim()
-    rig.queue.add([a_job()], "later", delay=MINUTE)
+    rig.queue.add([a_job(delay=MINUTE)], "later")
     rig.queue.finish(claim, a_result(again_in=timedelta(0)))
 
     assert rig.states() == {"ready": ["one"]}
@@ -183,7 +190,7 @@ def test_a_failure_is_listed_with_its_reason_and_the_next_try(rig: Rig) -> None:
 
 def test_the_nearest_delay_says_when_to_sweep_and_rings_the_alarm(rig: Rig) -> None:
     assert rig.queue.sweep() == 1.0
-    rig.queue.add([a_job()], "event", delay=timedelta(milliseconds=300))
+    rig.queue.add([a_job(delay=timedelta(milliseconds=300))], "event")
 
     assert rig.client.llen("olmf:alarm") == 1
     assert rig.queue.sweep() <= 0.3

@@ -15,6 +15,7 @@ LABEL = "olm.operatorgroup.uid/uid-g"
 GROUP_RUNG = Emit(names.GROUP_CHANGED, OPERATOR_GROUP.ref("g", "ns"))
 COPY_DUE = Emit(names.COPY_DUE, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
 CSV_RUNG = Emit(names.REQUIREMENT_CHANGED, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
+RIGHTS_RUNG = Emit(names.RIGHTS_CHANGED, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
 BY_LABEL: dict[str, Any] = {"selector": {"matchLabels": {"team": "x"}}}
 
 
@@ -106,9 +107,9 @@ def test_versions_concerned_by_definitions(csv: dict[str, Any], emits: tuple[Emi
 @pytest.mark.parametrize(
     ("phase", "emits"),
     [
-        pytest.param("Pending", (CSV_RUNG,), id="csv.md 20: it may wait for permissions"),
-        pytest.param("Failed", (CSV_RUNG,), id="csv.md 1.4: it may have failed for lack of them"),
-        pytest.param("Succeeded", (CSV_RUNG,), id="csv.md 5.7: it fails when they are removed"),
+        pytest.param("Pending", (RIGHTS_RUNG,), id="csv.md 20: it may wait for permissions"),
+        pytest.param("Failed", (RIGHTS_RUNG,), id="csv.md 1.4: it may have failed for lack of them"),
+        pytest.param("Succeeded", (RIGHTS_RUNG,), id="csv.md 5.7: it fails when they are removed"),
         pytest.param("Replacing", (), id="csv.md 4.7: its successor has taken over"),
     ],
 )
