@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, uid_of
-from shared.domain.groups import members, projection, roles
+from shared.domain.groups import members, projection, roles, targets
 from shared.domain.groups.group import Group
 from shared.domain.groups.provided_apis import apis_of
 from shared.domain.lifecycle.ownership import owner_labels
@@ -31,14 +31,14 @@ def grant_access(ref: Ref, cluster: Cluster) -> Outcome:
     csvs = [csv for csv in cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace) if not is_copied(csv)]
     claimants = [csv for csv in csvs if members.has_claims(csv, group)]
     present = {Ref.of(role): role for role in cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})}
-    apis = group.apis.union(*map(apis_of, csvs))
-    wanted = [*roles.group_roles(group, apis)]
+    unfit_name = targets.unfit_name(manifest)
+    wanted = [] if unfit_name else [*roles.group_roles(group, group.apis.union(*map(apis_of, csvs)))]
     for csv in filter(members.has_succeeded, claimants):
         wanted += roles.api_roles(csv, _uids(csv, present, cluster))
     writes = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
     for csv in claimants:
         writes += [Apply(item) for item in _rights(csv, group, cluster)]
-    return Outcome(tuple(writes), verdict=f"{len(writes)} roles or bindings to write")
+    return Outcome(tuple(writes), verdict=unfit_name or f"{len(writes)} roles or bindings to write")
 
 
 def _uids(csv: ReadOnly, present: Mapping[Ref, Manifest], cluster: Cluster) -> Mapping[Ref, str]:

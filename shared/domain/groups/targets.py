@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from shared import names
@@ -10,10 +10,12 @@ from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, timestam
 from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES
 from shared.domain.groups.selectors import matches
+from shared.domain.syntax import LABEL_VALUE
 
 MULTIPLE = "MultipleOperatorGroup"
 SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
 INVALID = "InvalidTargetNamespaces"
+WITHOUT_ROLES = "OperatorGroupWithoutRoles"
 
 
 def refusal(group: ReadOnly) -> str | None:
@@ -37,6 +39,17 @@ def invalid_targets(group: ReadOnly) -> str | None:
     if ALL_NAMESPACES in targets:
         return f"TargetNamespaces cannot contain NamespaceAll: [{' '.join(targets)}]"
     return None
+
+
+def unfit_name(group: ReadOnly) -> str | None:
+    """Why the group cannot have ClusterRoles, or None: they carry its name in a label."""
+    name = name_of(group)
+    if not LABEL_VALUE.problems(name):
+        return None
+    return (
+        f"users get no roles for its provided APIs: these roles carry the name of the group in a label, which holds"
+        f" {LABEL_VALUE.longest} characters, and the name has {len(name)}. Create the group again with a shorter name"
+    )
 
 
 def needs_namespaces(group: ReadOnly) -> bool:
@@ -83,18 +96,22 @@ def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool
 
 
 def _conditions(group: ReadOnly, *, has_siblings: bool, now: datetime) -> list[ReadOnly]:
-    texts: dict[str, tuple[str, str]] = {}
-    if has_siblings:
-        texts[MULTIPLE] = ("MultipleOperatorGroupsFound", "Multiple OperatorGroup found in the same namespace")
-    if message := refusal(group):
-        texts[SERVICE_ACCOUNT] = ("ScopedExecutionNotSupported", message)
-    if message := invalid_targets(group):
-        texts[INVALID] = ("NamespaceAllFound", message)
+    several = ("MultipleOperatorGroupsFound", "Multiple OperatorGroup found in the same namespace")
+    texts = {MULTIPLE: several} if has_siblings else {}
+    texts |= {kind: (reason, message) for kind, (reason, check) in _DEFECTS.items() if (message := check(group))}
     present = (group.get("status") or {}).get("conditions") or ()
     by_type = {condition.get("type"): condition for condition in present}
     ours = [_condition(by_type.get(kind), kind, *text, now=now) for kind, text in texts.items()]
-    foreign = [item for item in present if item.get("type") not in {MULTIPLE, SERVICE_ACCOUNT, INVALID}]
+    foreign = [item for item in present if item.get("type") not in {MULTIPLE, *_DEFECTS}]
     return [*foreign, *ours]
+
+
+_DEFECTS: Mapping[str, tuple[str, Callable[[ReadOnly], str | None]]] = {
+    SERVICE_ACCOUNT: ("ScopedExecutionNotSupported", refusal),
+    INVALID: ("NamespaceAllFound", invalid_targets),
+    WITHOUT_ROLES: ("NameTooLong", unfit_name),
+}
+"""The conditions about the group itself by type: the reason, and the check that returns the message."""
 
 
 def _condition(present: ReadOnly | None, kind: str, reason: str, message: str, *, now: datetime) -> ReadOnly:

@@ -154,6 +154,22 @@ def test_a_refused_group_selects_nothing_and_says_why() -> None:
 
 
 @pytest.mark.parametrize(
+    ("length", "reasons"),
+    [
+        pytest.param(63, [], id="csv.md 8.7: its roles carry the name in a label"),
+        pytest.param(64, ["NameTooLong"], id="a longer name says why there are no roles"),
+    ],
+)
+def test_a_name_that_no_label_holds(length: int, reasons: list[str]) -> None:
+    group = {"metadata": {"name": "g" * length, "namespace": "ns"}}
+
+    got = status(group, ("a",), has_siblings=False, now=NOW)
+
+    assert got["namespaces"] == ["a"]
+    assert [condition["reason"] for condition in got.get("conditions", [])] == reasons
+
+
+@pytest.mark.parametrize(
     ("labels", "groups", "want"),
     [
         pytest.param(

@@ -89,6 +89,18 @@ def test_a_group_has_three_roles_also_without_apis() -> None:
         }
 
 
+def test_a_group_whose_name_no_label_holds_still_serves_its_operators() -> None:
+    """csv.md 8.7 and 8.8: its own roles would be refused; those of the APIs and of the operators are not about it."""
+    group = a_group("g" * 64, targets=["a"])
+    csv = a_csv(member_of=group, owns=[GOOSE_CRD])
+
+    outcome = grant_access(OPERATOR_GROUP.ref("g" * 64, "ns"), FakeCluster([group, csv, a_definition()]))
+
+    assert len(applied(outcome)) == 4
+    assert not [name for name in applied(outcome) if "olm.og." in name]
+    assert "a shorter name" in outcome.verdict
+
+
 def test_roles_aggregate_every_provided_api() -> None:
     """csv.md 8.3 step 6: the annotation and what members own; 8.7: sorted selectors; 18.5 row 112."""
     group = a_group(targets=["a"], provided="Cow.v1.m.com")
