@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from heapq import merge
 
 import msgspec
 
@@ -19,6 +20,7 @@ from eventing.routes import WATCHED
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
 from shared.kinds import EVENT, Ref
+from shared.ports import Catalogs
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,21 @@ class Past:
         return sorted({ref.namespace for ref in refs if ref.namespace})
 
     def changes(self) -> Iterator[Change]:
-        """The objects that existed at the start of the journal, then the changes from outside, in order of events."""
+        """The objects that existed at the start of the journal, then the changes from outside, in order of time."""
+        return merge(self._of_objects(), self._of_images(), key=lambda change: change.at)
+
+    def _of_images(self) -> Iterator[Change]:
+        """A poke where a catalog image answered a run differently from before: no event of the API reports it."""
+        last: dict[bytes, bytes] = {}
+        for run in sorted(self.book.runs.values(), key=lambda run: run.at):
+            for answer in (answer for decision in run.decisions for answer in decision.answers):
+                question = msgspec.json.encode((answer.method, answer.args, answer.kwargs))
+                said = msgspec.json.encode(answer)
+                if answer.port == Catalogs.__name__ and last.setdefault(question, said) != said:
+                    last[question] = said
+                    yield Change(Event(f"{run.id}.poke", names.POKE, "capture", Ref.parse(run.ref)), run.at)
+
+    def _of_objects(self) -> Iterator[Change]:
         for uid, versions in self._versions.items():
             first = min(versions)
             if uid not in self._made and first < self._born.get(uid, first + 1):

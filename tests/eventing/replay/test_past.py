@@ -14,7 +14,7 @@ from eventing.replay.archive import Capture
 from eventing.replay.past import Change, Past
 from shared import names
 from shared.api.manifest import Manifest
-from shared.kinds import CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Kind, Ref
+from shared.kinds import CATALOG_SOURCE, CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Kind, Ref
 from tests.eventing.effects.fake_api import FakeApi
 
 SUB, MAP, DEPLOY = (kind.ref("one", "olm") for kind in (SUBSCRIPTION, CONFIG_MAP, DEPLOYMENT))
@@ -97,3 +97,15 @@ def test_a_capture_holds_the_kinds_that_ring_us_and_whatever_else_we_wrote() -> 
     ]
     book.runs["run"] = Run("run", "a/b", str(SUB), 20, 1.0, "0", decisions=[Decision([], "outcome", writes)])
     assert [Ref.of(found) for found in present_objects(cluster, book)] == [SUB, MAP]
+
+
+def test_a_catalog_image_that_changed_is_a_poke_of_whoever_read_it() -> None:
+    source = CATALOG_SOURCE.ref("one", "olm")
+    book = Book()
+    for at, digest in ((20, "a"), (30, "a"), (40, "b"), (50, "b")):
+        pulled = Answer("Catalogs", "pull", ["image"], value={"reference": digest})
+        asked = Answer("Cluster", "list", [str(at)], value=[])
+        decision = Decision([pulled, asked], "outcome", [])
+        book.add(Recorded(Run(f"run{at}", "a/b", str(source), at, 1.0, "0", decisions=[decision])))
+    (change,) = changes(Past(Capture(book)))
+    assert (change.event.type, change.event.ref, change.at, change.after) == (names.POKE, source, 40, None)
