@@ -21,11 +21,14 @@ class CliError(Exception):
 
 def told(error: Exception) -> CliError | None:
     """What the world around us refused, as a sentence; None for a bug of ours, which deserves its traceback."""
+    from eventing.local.state import ForeignFileError
     from eventing.workqueue import UNREACHABLE
     from shared.adapters.kube import ApiError, ConnectionSettingError
 
     if isinstance(error, ConnectionSettingError):
         return CliError(" ".join(str(error).split()), USAGE)
+    if isinstance(error, ForeignFileError):
+        return CliError(str(error))
     if isinstance(error, ApiError) and error.is_unreachable:
         return CliError(f"the API server does not answer: {error.message}")
     if isinstance(error, ApiError):

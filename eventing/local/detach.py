@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -79,10 +80,11 @@ def stop(directory: StateDirectory) -> bool:
     addresses = directory.read()
     if addresses is None:
         return False
-    os.kill(addresses.supervisor, signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+        os.kill(addresses.supervisor, signal.SIGTERM)
     deadline = time.monotonic() + 4 * STOP_SECONDS  # its programs end one after the other, then it leaves the cluster
     while is_alive(addresses.supervisor) and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
-    if is_alive(addresses.supervisor):
+    if directory.is_claimed():
         os.kill(addresses.supervisor, signal.SIGKILL)  # its programs end with it
     return True

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from eventing.local.state import StateDirectory, write_json
+from eventing.local.state import StateDirectory, read_json, write_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +23,29 @@ class Served:
         return ", ".join(map(str, (*self.bundles, *self.catalogs)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """The content of `served.json`."""
+
+    kubeconfig: str
+    bundles: list[str]
+    catalogs: list[str]
+
+
 def remember(state: StateDirectory, served: Served, kubeconfig: Path | None) -> None:
     """Write down what is served to a cluster (None: the sandbox); nothing served changes nothing."""
     if served == Served():
         return
-    folders = {"bundles": served.bundles, "catalogs": served.catalogs}
-    note = {key: [str(path.resolve()) for path in paths] for key, paths in folders.items()}
-    write_json(_file(state), {**note, "kubeconfig": str(kubeconfig or "")})
+    bundles, catalogs = ([str(path.resolve()) for path in paths] for paths in (served.bundles, served.catalogs))
+    write_json(_file(state), asdict(_Note(str(kubeconfig or ""), bundles, catalogs)))
 
 
 def recall(state: StateDirectory, kubeconfig: Path | None) -> Served:
-    """What was served last to this cluster, as far as it is still there."""
-    try:
-        note = json.loads(_file(state).read_text())
-    except FileNotFoundError:
+    """What was served last to this cluster, as far as it is still there. ForeignFileError."""
+    note = read_json(_file(state), _Note)
+    if note is None or note.kubeconfig != str(kubeconfig or ""):
         return Served()
-    if note["kubeconfig"] != str(kubeconfig or ""):
-        return Served()
-    bundles, catalogs = (tuple(map(Path, note[key])) for key in ("bundles", "catalogs"))
-    return Served(bundles, catalogs).present()
+    return Served(tuple(map(Path, note.bundles)), tuple(map(Path, note.catalogs))).present()
 
 
 def is_without_bundles(folder: Path) -> bool:

@@ -9,9 +9,13 @@ import os
 import random
 import shlex
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
 
 from shared.adapters.whole_file import write_whole
 
@@ -19,6 +23,13 @@ from shared.adapters.whole_file import write_whole
 class AlreadyRunningError(RuntimeError):
     """Another supervisor works in the state directory."""
 
+
+class ForeignFileError(RuntimeError):
+    """A file of a state directory does not say what this version writes there."""
+
+
+_T = TypeVar("_T")
+_LOOK_SECONDS = 0.01
 
 PORTS = range(20_000, 32_000)
 """Where programs of ours listen."""
@@ -97,11 +108,19 @@ class StateDirectory:
     def claimed(self) -> Iterator[None]:
         """The right to run here, for one process at a time. AlreadyRunningError while another one has it."""
         with (self.root / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise AlreadyRunningError(self.occupied()) from error
+            while not _locks(lock, fcntl.LOCK_EX):
+                if self.is_claimed():
+                    raise AlreadyRunningError(self.occupied())
+                time.sleep(_LOOK_SECONDS)  # somebody only looked whether it is claimed
             yield
+
+    def is_claimed(self) -> bool:
+        """Whether somebody has the right to run here; to ask does not hinder others who ask, nor who claims it."""
+        try:
+            with (self.root / "lock").open() as lock:
+                return not _locks(lock, fcntl.LOCK_SH)
+        except FileNotFoundError:
+            return False
 
     def occupied(self, pid: int = 0) -> str:
         """Why nothing else can run here now, and what ends what does."""
@@ -112,34 +131,31 @@ class StateDirectory:
         write_json(self.addresses_file, asdict(addresses))
 
     def read(self) -> Addresses | None:
-        """The addresses of an installation whose supervisor lives, else None."""
+        """The addresses of an installation whose supervisor lives, else None. ForeignFileError."""
         addresses = self._stored()
         # The pid of a killed supervisor may be that of another program by now; its lock is not.
-        return addresses if addresses and is_alive(addresses.supervisor) and self._is_claimed() else None
+        return addresses if addresses and is_alive(addresses.supervisor) and self.is_claimed() else None
 
     def left_behind(self) -> Addresses | None:
         """The addresses of an installation that did not end by itself: its supervisor was killed. None otherwise."""
         return None if self.read() else self._stored()
 
-    def _is_claimed(self) -> bool:
-        try:
-            with self.claimed():
-                return False
-        except AlreadyRunningError:
-            return True
-
     def _stored(self) -> Addresses | None:
-        try:
-            raw = json.loads(self.addresses_file.read_text())
-        except FileNotFoundError:
-            return None
-        processes = tuple(Process(**process) for process in raw.pop("processes"))
-        return Addresses(**raw, processes=processes)
+        return read_json(self.addresses_file, Addresses)
+
+
+def _locks(file: IO[str], kind: int) -> bool:
+    """Lock a file until it is closed, unless that would have to wait."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def kept_port(note: Path) -> int:
     """A free port of loopback: the one that was noted if possible, so that an address stays valid."""
-    port = free_port(int(note.read_text()) if note.exists() else 0)
+    port = free_port(read_json(note, int) or 0)
     write_json(note, port)
     return port
 
@@ -160,6 +176,17 @@ def free_port(wanted: int = 0) -> int:
 def write_json(path: Path, value: object) -> None:
     """Write JSON in one step."""
     write_whole(path, [json.dumps(value, indent=2).encode(), b"\n"])
+
+
+def read_json(path: Path, wanted: type[_T]) -> _T | None:
+    """What `write_json` wrote of a value of that type; None without a file. ForeignFileError for anything else."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=wanted)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        why = f"{path} is damaged, or of another version of olmf ({error})"
+        raise ForeignFileError(f"{why}: stop with that version what runs there, then remove the file") from error
 
 
 def is_alive(pid: int) -> bool:

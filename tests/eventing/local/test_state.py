@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from eventing.local.health import is_healthy, report
-from eventing.local.state import Addresses, AlreadyRunningError, Process, StateDirectory, is_alive
+from eventing.local.state import Addresses, AlreadyRunningError, ForeignFileError, Process, StateDirectory, is_alive
+from tests.kit.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -49,6 +52,25 @@ def test_who_was_killed_leaves_its_addresses(directory: StateDirectory, is_taken
     assert (directory.read(), directory.left_behind()) == (None, killed)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param('{"state": "/s", "pid": 1}', id="of another version"),
+        pytest.param('{"state": "/s", "supervisor": "1"}', id="with another type"),
+        pytest.param('{"state": ', id="damaged"),
+    ],
+)
+def test_what_it_cannot_read_it_names(directory: StateDirectory, content: str) -> None:
+    directory.addresses_file.write_text(content)
+    with pytest.raises(ForeignFileError, match=r"olmf\.json is damaged, or of another version .* remove the file"):
+        directory.read()
+
+
+def test_what_a_later_version_adds_is_left_out(directory: StateDirectory) -> None:
+    directory.addresses_file.write_text('{"state": "/s", "supervisor": 1, "more": true}')
+    assert directory.left_behind() == Addresses("/s", 1)
+
+
 def test_commands_name_a_directory_that_is_not_the_default(directory: StateDirectory) -> None:
     assert StateDirectory.default().command("down") == "olmf down"
     assert directory.command("up", "--detach") == f"olmf up --detach --state {directory.root}"
@@ -66,6 +88,24 @@ def test_one_supervisor_at_a_time(directory: StateDirectory) -> None:
         pytest.fail("two supervisors in one directory")
     with directory.claimed():
         pass
+
+
+def test_who_only_looks_hinders_nobody(directory: StateDirectory) -> None:
+    with directory.claimed():
+        assert directory.is_claimed()
+
+    def claim() -> bool:
+        with directory.claimed():
+            return directory.is_claimed()
+
+    with ThreadPoolExecutor(1) as pool:
+        with (directory.root / "lock").open() as looked_at:
+            fcntl.flock(looked_at, fcntl.LOCK_SH)
+            claimed = pool.submit(claim)
+            with pytest.raises(TimeoutError):
+                claimed.result(timeout=0.1)
+            assert not directory.is_claimed()
+        assert claimed.result(PATIENCE_SECONDS)
 
 
 def test_a_zombie_is_not_alive() -> None:
