@@ -37,7 +37,7 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
             return outcome_of(csv, replaced)
     desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
     labelled = cluster.list(kinds.DEPLOYMENT, ref.namespace, labels=owner_labels(csv))
-    problem = first_problem(csv, desired, labelled)
+    problem = first_problem(csv, desired, labelled, lambda name: cluster.get(kinds.DEPLOYMENT.ref(name, ref.namespace)))
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(desired, labelled) if is_outdated else told_again(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), verdict="its pods get what they lack")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata, name_of
 from shared.domain.lifecycle.deployments import hash_label
 
 
@@ -51,17 +52,31 @@ def rollout(deployment: ReadOnly) -> Rollout:
     return Rollout(True, f'deployment "{name}" is up-to-date and available')
 
 
-def first_problem(csv: ReadOnly, desired: Sequence[Manifest], labelled: Iterable[Manifest]) -> Problem | None:
-    """The first problem in the order of the strategy, or None. `labelled`: the Deployments with this owner's labels."""
+def first_problem(
+    csv: ReadOnly, desired: Sequence[Manifest], labelled: Iterable[Manifest], find: Callable[[str], ReadOnly | None]
+) -> Problem | None:
+    """The first problem in the order of the strategy, or None.
+
+    `labelled` are the Deployments with the owner labels of this version; `find` reads any Deployment, by name.
+    """
     present = {name_of(item): item for item in labelled}
-    problems = (_problem(csv, item, present.get(name_of(item))) for item in desired)
+    problems = (
+        _problem(csv, item, present[name_of(item)]) if name_of(item) in present else _missing(name_of(item), find)
+        for item in desired
+    )
     return next((problem for problem in problems if problem), None)
 
 
-def _problem(csv: ReadOnly, wanted: ReadOnly, live: ReadOnly | None) -> Problem | None:
+def _missing(name: str, find: Callable[[str], ReadOnly | None]) -> Problem:
+    """A Deployment without our labels counts as missing; another version may have taken it."""
+    message, holder = f"missing deployment with name={name}", labels_of(find(name) or {}).get(names.OWNER)
+    if holder:
+        message += f": {holder} installs one of that name, too, so each takes it from the other; uninstall one of them"
+    return Problem("missing", message)
+
+
+def _problem(csv: ReadOnly, wanted: ReadOnly, live: ReadOnly) -> Problem | None:
     name = name_of(wanted)
-    if live is None:
-        return Problem("missing", f"missing deployment with name={name}")
     # Checked first, so that an edit of the version also replaces a Deployment that exceeded its deadline.
     if message := _difference(csv, wanted, live):
         return Problem("outdated", message)

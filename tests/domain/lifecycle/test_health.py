@@ -82,6 +82,9 @@ def annotated(annotations: Manifest) -> Manifest:
     return {"template": {"metadata": {"annotations": annotations}}}
 
 
+ABSENT = dict[str, Manifest]().get
+
+
 def labelled(**labels: str) -> Manifest:
     return {"name": "one", "namespace": "ns", "labels": labels}
 
@@ -128,18 +131,18 @@ def labelled(**labels: str) -> Manifest:
     ],
 )  # fmt: skip
 def test_first_problem(deployments: list[Manifest], kind: str, message: str) -> None:
-    problem = first_problem(CSV, desired_deployments(CSV, ()), deployments)
+    problem = first_problem(CSV, desired_deployments(CSV, ()), deployments, ABSENT)
     assert problem
     assert problem.kind == kind
     assert problem.message.startswith(message)
 
 
 def test_no_problem_when_all_deployments_are_well_csv_md_6_5() -> None:
-    assert first_problem(CSV, desired_deployments(CSV, ()), live()) is None
+    assert first_problem(CSV, desired_deployments(CSV, ()), live(), ABSENT) is None
 
 
 def test_a_version_without_annotations_expects_none() -> None:
     bare = a_csv(annotations={})
     wanted = desired_deployments(bare, ())
     found = [{**wanted[0], "status": {"conditions": [AVAILABLE]}}]
-    assert first_problem(bare, wanted, found) is None
+    assert first_problem(bare, wanted, found, ABSENT) is None

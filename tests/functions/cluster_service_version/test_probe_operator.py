@@ -236,6 +236,12 @@ def test_two_versions_that_name_the_same_deployment_do_not_fight_without_end() -
     resting = [csv for csv in ("a.v1", "b.v1") if world.step("probe", csv).again_in]
     assert len(resting) == 1
     assert phases(world.csv(resting[0]))[-1] == ("Failed", "ComponentUnhealthy")
+    (other,) = {"a.v1", "b.v1"} - set(resting)
+    said = f"missing deployment with name=operator: {other} installs one of that name, too"
+    assert world.csv(resting[0])["status"]["message"].startswith(f"installing: {said}")
+    wait = world.step("probe", resting[0]).wait
+    assert wait
+    assert wait.what.startswith(said)
 
 
 def test_install_modes_are_checked_first_csv_md_18_rows_23_and_129() -> None:
