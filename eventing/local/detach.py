@@ -30,7 +30,8 @@ def start_detached(
     """
     directory.make()
     log = directory.logs / "supervisor.log"
-    with log.open("wb") as output:
+    log.write_bytes(b"")
+    with log.open("ab") as output:  # it is cut while the supervisor writes to its end
         process = subprocess.Popen(
             [sys.executable, "-m", "eventing.cli.main", *words],
             stdin=subprocess.PIPE if tied else subprocess.DEVNULL,

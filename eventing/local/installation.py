@@ -11,6 +11,7 @@ from collections.abc import Callable
 import structlog
 
 from eventing.local.folders import ring_on_change
+from eventing.local.logs import keep_short
 from eventing.local.objects import leave, make_objects
 from eventing.local.plan import Plan, repeated
 from eventing.local.served import Served, remember
@@ -47,9 +48,11 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
             start.result()
             on_ready(supervisor)
             async with asyncio.TaskGroup() as tasks:
-                watch = tasks.create_task(ring_on_change(plan.served(), supervisor.addresses.endpoint))
+                rings = ring_on_change(plan.served(), supervisor.addresses.endpoint)
+                beside = [tasks.create_task(work) for work in (rings, keep_short(plan.state.logs))]
                 await ended
-                watch.cancel()
+                for task in beside:
+                    task.cancel()
         else:
             start.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -30,8 +30,6 @@ BACK_OFF_SECONDS = (0.1, 0.5, 2, 5)
 """Pauses before a program that died again is started again."""
 STEADY_SECONDS = 60
 """Whoever ran that long starts again at once when it dies."""
-LOG_BYTES = 16 * 1024 * 1024
-"""A log that is longer when its program is started is put aside, in place of the one that was put aside before."""
 FALSE_STARTS = 3
 """How often a program may die before it was ready for the first time."""
 
@@ -140,9 +138,6 @@ class Supervisor:
         environ = {"OLMF_LOG_JSON": "false", **without_ties(os.environ), **program.environ, READY_FILE: str(ready)}
         log = self.state.logs / f"{program.name}.log"
         log.touch()
-        if log.stat().st_size > LOG_BYTES:
-            log.replace(log.with_suffix(".old.log"))
-            log.touch()
         return await self._launcher.start(program.name, ("run", *program.words), environ, log)
 
     async def _await_ready(self, running: Running) -> None:

@@ -13,7 +13,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from eventing.local.state import Addresses, StateDirectory, is_alive
-from eventing.local.supervisor import LOG_BYTES, Program, StartError, Supervisor
+from eventing.local.supervisor import Program, StartError, Supervisor
 from tests.kit.installation import SAMPLES
 from tests.kit.waiting import PATIENCE_SECONDS
 
@@ -71,16 +71,6 @@ async def test_a_program_comes_back_when_its_machine_lets_it(tmp_path: Path) -> 
             await until(lambda: any("No such file" in str(line.get("code")) for line in said))
         logs.rename(supervisor.state.logs)
         await until(lambda: addresses(supervisor).processes[0].pid != before.pid)
-
-
-async def test_a_log_that_is_long_is_put_aside(tmp_path: Path) -> None:
-    async with a_supervisor(tmp_path) as supervisor:
-        log = supervisor.state.logs / "content.log"
-        with log.open("wb") as file:
-            file.truncate(LOG_BYTES + 1)
-        await supervisor.start([a_registry(supervisor)])
-    assert log.stat().st_size < LOG_BYTES
-    assert log.with_suffix(".old.log").stat().st_size == LOG_BYTES + 1
 
 
 async def test_stop_leaves_nothing(tmp_path: Path) -> None:
