@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from structlog.testing import capture_logs
 
 from eventing.events import Event
 from eventing.journal import Book, JournalFiles, Recorder, Run, read_files
+from eventing.journal.files import MOST_FILES
 from eventing.journal.records import Saw, pack
 from shared import names
 from shared.kinds import CONFIG_MAP
@@ -32,13 +34,29 @@ def test_entries_of_all_processes_are_read_in_the_order_of_time(tmp_path: Path) 
 
 
 def test_the_oldest_entries_are_forgotten(tmp_path: Path) -> None:
-    files = JournalFiles(tmp_path, "watch", max_bytes=1_000, keep=3)
+    files = JournalFiles(tmp_path, "watch", file_bytes=1_000, folder_bytes=3_000)
     for number in range(200):
         files.append(an_event(number))
     read = [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)]
     assert read == [f"event-{number}" for number in range(200 - len(read), 200)]
     assert 10 < len(read) < 50
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3_000
+
+
+def test_files_of_processes_that_ended_are_forgotten_the_oldest_first(tmp_path: Path) -> None:
+    for number in range(3):
+        JournalFiles(tmp_path, f"worker-{number}").append(an_event(number))
+        os.utime(tmp_path / f"worker-{number}.jsonl", (number, number))
+    size = len(an_event(0)) + 1
+    JournalFiles(tmp_path, "worker-3", file_bytes=size, folder_bytes=3 * size).append(an_event(3))
+    assert [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)] == ["event-1", "event-2", "event-3"]
+
+
+def test_processes_that_soon_ended_leave_no_crowd_of_files(tmp_path: Path) -> None:
+    for number in range(MOST_FILES + 5):
+        (tmp_path / f"worker-{number}.jsonl").touch()
+    JournalFiles(tmp_path, "worker")
+    assert len(list(tmp_path.iterdir())) == MOST_FILES
 
 
 def test_a_disk_that_takes_nothing_stops_nothing(tmp_path: Path) -> None:
