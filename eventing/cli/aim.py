@@ -1,4 +1,4 @@
-"""Adds to the commands that a verb prints for which cluster they are, as far as its user said so."""
+"""Adds to the commands that a verb prints for which cluster or capture they are, as far as its user said so."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ _ABOUT_A_CLUSTER = (
     "versions", "why", "capture", r"queue \w+", r"events \w+",
 )  # fmt: skip
 _OLMF = re.compile(rf"\bolmf (?:{'|'.join(_ABOUT_A_CLUSTER)})\b(?! --(?:state|kubeconfig)\b)")
+_ON_CAPTURE = re.compile(r"\bolmf (?:resolve|explain|why)\b(?! --from\b)")
 _KUBECTL = re.compile(r"\bkubectl(?= [a-z-])(?! --kubeconfig\b)")
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The options that lead to the cluster of this verb; empty where a command finds it without them."""
+    """The options that lead to the cluster or capture of this verb; empty where a command finds it without them."""
 
     olmf: str = ""
     kubectl: str = ""
+    capture: str = ""
+    """The option that leads to the capture of this verb; commands for a cluster are left as they are."""
 
 
 _AIM: ContextVar[Aim] = ContextVar("aim", default=Aim())  # noqa: B039  # why: frozen
 
 
 def take(aim: Aim) -> None:
-    """From now on commands are for this cluster."""
+    """From now on commands are for this cluster or capture."""
     _AIM.set(aim)
 
 
 def aimed(text: str) -> str:
     """The text, its commands with their cluster; a command that has one keeps it."""
     aim = _AIM.get()
-    for command, options in ((_OLMF, aim.olmf), (_KUBECTL, aim.kubectl)):
+    for command, options in ((_OLMF, aim.olmf), (_KUBECTL, aim.kubectl), (_ON_CAPTURE, aim.capture)):
         plain = options.replace("\\", r"\\")
         text = command.sub(rf"\g<0> {plain}", text) if options else text
     return text

@@ -78,9 +78,13 @@ def _is_capture(path: Path) -> bool:
 
 
 def opened_capture(path: Path) -> Capture:
-    """The capture in a file. CliError when there is none."""
+    """The capture in a file; commands that are printed from now on are for it. CliError when there is none."""
+    import shlex
+
+    from eventing.cli.aim import Aim, take
     from eventing.replay import NotACapture, open_capture
 
+    take(Aim(capture=shlex.join(["--from", str(path)])))
     try:
         return open_capture(path)
     except FileNotFoundError as error:

@@ -38,6 +38,12 @@ def test_every_text_of_a_value_is_aimed() -> None:
     assert aimed_in({"do": ["olmf list", 1]}) == {"do": ["olmf list --state s1", 1]}
 
 
+def test_what_a_capture_can_answer_says_which_one() -> None:
+    take(Aim(capture="--from x.tar"))
+    told = aimed("`olmf why -n a` tells; `olmf approve p` approves; olmf explain --from y.tar")
+    assert told == "`olmf why --from x.tar -n a` tells; `olmf approve p` approves; olmf explain --from y.tar"
+
+
 def test_where_nothing_was_said_nothing_is_added() -> None:
     take(Aim())
     assert aimed("`olmf why -n a`; kubectl get pods") == "`olmf why -n a`; kubectl get pods"

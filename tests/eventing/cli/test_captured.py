@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from eventing.cli.aim import Aim, take
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
 from shared.domain.resolver.question import shelf_of
@@ -25,9 +27,11 @@ CONTENT = [*package("a", line("a", 2)), *package("b", line("b", 1), v1=[needs("K
 
 
 @pytest.fixture(autouse=True)
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept of catalogs goes to a folder of the test."""
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is kept of catalogs goes to a folder of the test; no test after it prints commands for its capture."""
     monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "content"))
+    yield
+    take(Aim())
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +83,8 @@ def test_why_tells_of_a_captured_object_as_of_a_living_one(incident: str) -> Non
     assert found.exit_code == 0
     assert "subscription/track_subscription" in found.stdout
     assert "needs kind K" in found.stdout
+    screen = olmf("why", "-n", "ns", "--from", incident).stdout
+    assert f"`olmf why --from {incident} Subscription/a -n ns` tells more" in screen
     rows = json.loads(olmf("why", "-n", "ns", "--from", incident, "-o", "json").stdout)["waiting"]
     assert "b" in [row["subscription"] for row in rows]
     assert failure("why", "sub/nobody", "-n", "ns", "--from", incident).code == NEGATIVE
