@@ -6,6 +6,7 @@ It runs directly after the write that causes it, in its own task, as the control
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections import defaultdict, deque
 
@@ -16,7 +17,10 @@ from eventing.sandbox.store import Change, Key, Stored
 from eventing.sandbox.world import World, now
 from shared.api.manifest import Manifest, ReadOnly, metadata, uid_of
 
+_log = logging.getLogger(__name__)
 NAMESPACES = "/namespaces"
+RETRY_SECONDS = 1.0
+"""Pause after a write that failed."""
 
 
 class Collector:
@@ -35,10 +39,10 @@ class Collector:
 
     def _observe(self, change: Change) -> None:
         self._note(change)
-        if change.now.key[0] == definitions.TABLE:
-            definitions.follow(change, self._world)
         self._due.append(change)
         self._wake.set()
+        if change.now.key[0] == definitions.TABLE:
+            definitions.follow(change, self._world)
 
     def _note(self, change: Change) -> None:
         now_owners, before_owners = _owner_uids(change.now.manifest), set[str]()
@@ -62,10 +66,16 @@ class Collector:
             self._follow(self._due.popleft())
 
     async def run(self) -> None:
-        """Run for ever, with requests served in between."""
+        """Run for ever, with requests served in between; when the file of the store fails, try again."""
         while True:
             while self._due:
-                self._follow(self._due.popleft())
+                try:
+                    self._follow(self._due[0])
+                except OSError as error:
+                    _log.warning("collector_waits", extra={"why": str(error)})
+                    await asyncio.sleep(RETRY_SECONDS)
+                    continue
+                self._due.popleft()
                 await asyncio.sleep(0)
             await self._wake.wait()
             self._wake.clear()

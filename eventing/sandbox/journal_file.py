@@ -25,7 +25,8 @@ class JournalFile:
         self._open()
 
     def _open(self) -> None:
-        self._file = os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._file = os.fdopen(descriptor, "ab", buffering=0)
 
     def read(self) -> Iterator[Any]:
         """Every complete line; an incomplete last line (the process died during the write) is removed."""
@@ -39,9 +40,15 @@ class JournalFile:
         self._file.truncate(whole)
 
     def append(self, line: bytes) -> None:
-        """Add one line. What a full disk did not take stays in the buffer, and goes before the next line."""
-        self._room -= self._file.write(line + b"\n")
-        self._file.flush()
+        """Add one line, or nothing: when the disk is full, the part that was written is removed again."""
+        before, rest = os.fstat(self._file.fileno()).st_size, memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError:
+            self._file.truncate(before)
+            raise
+        self._room -= len(line) + 1
 
     @property
     def is_due(self) -> bool:

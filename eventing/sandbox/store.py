@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ import orjson
 
 from eventing.sandbox.journal_file import JournalFile
 from shared.api.manifest import Manifest, ReadOnly
+
+_log = logging.getLogger(__name__)
 
 Key: TypeAlias = tuple[str, str, str]
 """Table, namespace (empty for cluster-scoped objects), name."""
@@ -91,7 +94,7 @@ class Store:
             if manifest is None:
                 self._tables.setdefault(table, {}).pop((namespace, name), None)
             else:
-                self._keep((table, namespace, name), self.revision, manifest)
+                self._keep(_stored((table, namespace, name), self.revision, manifest))
         self.oldest = self.revision
         """The revision after which the history begins."""
 
@@ -121,40 +124,52 @@ class Store:
         for table in list(self._tables):
             yield from self.list(table, namespace)
 
-    def _keep(self, key: Key, revision: int, manifest: Manifest) -> Stored:
-        stored = Stored(key, revision, manifest, orjson.dumps(manifest))
-        self._tables.setdefault(key[0], {})[key[1:]] = stored
-        return stored
+    def _keep(self, stored: Stored) -> None:
+        self._tables.setdefault(stored.key[0], {})[stored.key[1:]] = stored
 
     def put(self, key: Key, manifest: Manifest) -> Stored:
         """Store an object with a new resourceVersion; the store takes ownership of `manifest`."""
         before = self.get(key)
-        self.revision += 1
-        manifest["metadata"]["resourceVersion"] = str(self.revision)
-        now = self._keep(key, self.revision, manifest)
-        self._publish(Change("MODIFIED" if before else "ADDED", now, before), now.raw)
+        now = self._next(key, manifest)
+        self._commit(Change("MODIFIED" if before else "ADDED", now, before), now.raw)
         return now
 
     def remove(self, key: Key) -> Stored:
         """Delete an object; its last state carries the revision of the deletion."""
-        before = self._tables[key[0]].pop(key[1:])
-        self.revision += 1
-        last = before.copy()
-        last["metadata"]["resourceVersion"] = str(self.revision)
-        now = Stored(key, self.revision, last, orjson.dumps(last))
-        self._publish(Change("DELETED", now, before), b"null")
+        before = self._tables[key[0]][key[1:]]
+        now = self._next(key, before.copy())
+        self._commit(Change("DELETED", now, before), b"null")
         return now
 
-    def _publish(self, change: Change, raw: bytes) -> None:
+    def _next(self, key: Key, manifest: Manifest) -> Stored:
+        revision = self.revision + 1
+        manifest["metadata"]["resourceVersion"] = str(revision)
+        return _stored(key, revision, manifest)
+
+    def _commit(self, change: Change, raw: bytes) -> None:
+        """Write a change to the file, then to memory and to readers. When the file fails (OSError), nothing changes."""
+        now = change.now
         if self._file:
-            self._file.append(_line(change.now.revision, change.now.key, raw))
+            self._file.append(_line(now.revision, now.key, raw))
+        self.revision = now.revision
+        if change.type == "DELETED":
+            del self._tables[now.key[0]][now.key[1:]]
+        else:
+            self._keep(now)
         self._remember(change)
-        for feed in self._feeds.get(change.now.key[0], ()):
+        for feed in self._feeds.get(now.key[0], ()):
             feed.add(change)
         for observer in self._observers:
             observer(change)
         if self._file and self._file.is_due:
+            self._try_compact()
+
+    def _try_compact(self) -> None:
+        """Rewrite the file; when that fails, every line is still in it, and it is due again after it has grown."""
+        try:
             self.compact()
+        except OSError as error:
+            _log.warning("journal_not_rewritten", extra={"why": str(error)})
 
     def _remember(self, change: Change) -> None:
         self._history.append(change)
@@ -200,6 +215,10 @@ class Store:
     def reaches(self, revision: int) -> bool:
         """Whether the history contains every change after a revision."""
         return revision >= self.oldest
+
+
+def _stored(key: Key, revision: int, manifest: Manifest) -> Stored:
+    return Stored(key, revision, manifest, orjson.dumps(manifest))
 
 
 def _line(revision: int, key: Key, raw: bytes) -> bytes:

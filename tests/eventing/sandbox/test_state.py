@@ -8,6 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
@@ -98,18 +100,68 @@ def test_a_torn_last_line_is_forgotten_and_the_rest_is_kept(tmp_path: Path) -> N
     store.close()
 
 
-def test_what_a_full_disk_did_not_take_is_written_before_the_next_line(tmp_path: Path) -> None:
-    file = JournalFile(tmp_path / "objects.jsonl")
+@contextmanager
+def _files_of_at_most(size: int) -> Iterator[None]:
+    """A full disk, for this process: no file grows beyond the size."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (5, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
-        with pytest.raises(OSError, match="File too large"):
-            file.append(b"[1, 2, 3]")
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_of_a_line_that_a_full_disk_did_not_take_nothing_stays(tmp_path: Path) -> None:
+    file = JournalFile(tmp_path / "objects.jsonl")
+    with _files_of_at_most(5), pytest.raises(OSError, match="File too large"):
+        file.append(b"[1, 2, 3]")
     file.append(b"[4]")
-    assert list(file.read()) == [[1, 2, 3], [4]]
+    assert list(file.read()) == [[4]]
     file.close()
+
+
+@pytest.mark.parametrize("act", ["create", "change", "delete"])
+def test_a_write_that_the_file_did_not_take_changes_nothing(tmp_path: Path, act: str) -> None:
+    path, key = tmp_path / "objects.jsonl", ("/configmaps", "n", "a")
+    store = Store(JournalFile(path))
+    if act != "create":
+        store.put(key, _object("a", 1))
+    before, feed = (store.revision, store.all()), store.subscribe("/configmaps", store.revision)
+    with _files_of_at_most(path.stat().st_size + 9), pytest.raises(OSError, match="File too large"):
+        _ = store.remove(key) if act == "delete" else store.put(key, _object("a", 2))
+    assert (store.revision, store.all(), feed.take()) == (*before, [])
+    after = store.put(key, _object("a", 3))
+    assert [change.now for change in feed.take()] == [after]
+    store.close()
+    again = Store(JournalFile(path))
+    assert [one.manifest for one in again.all()] == [after.manifest]
+    again.close()
+
+
+def test_a_file_that_cannot_be_rewritten_takes_lines_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "objects.jsonl"
+    store = Store(JournalFile(path, room_bytes=150))
+    feed = store.subscribe("/configmaps", store.revision)
+    (tmp_path / f".objects.jsonl.{os.getpid()}").mkdir()  # in the way of the file that is to replace it
+    for value in range(3):
+        store.put(("/configmaps", "n", "a"), _object("a", value))
+    assert (len(feed.take()), len(path.read_bytes().splitlines())) == (3, 3)
+    store.close()
+
+
+def test_a_sandbox_on_a_full_disk_refuses_writes_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        http = Api.of(kubeconfig)
+        owner = http.post(CONFIG_MAPS, a_config_map("owner")).body["metadata"]
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["uid"]}
+        http.post(CONFIG_MAPS, a_config_map("dependent", ownerReferences=[reference]))
+        size = (tmp_path / "objects.jsonl").stat().st_size
+        with _files_of_at_most(size + 60):  # room for one line about a deletion, not for an object
+            assert http.post(CONFIG_MAPS, a_config_map("late")).status == 500
+            assert http.delete(f"{CONFIG_MAPS}/owner").status == 200
+            assert http.get(f"{CONFIG_MAPS}/late").status == 404
+        wait_for(lambda: http.get(f"{CONFIG_MAPS}/dependent").status == 404)
+        assert http.post(CONFIG_MAPS, a_config_map("late")).status == 201
 
 
 def test_the_file_is_compacted_to_what_is_there(tmp_path: Path) -> None:
