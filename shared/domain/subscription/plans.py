@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of, version_of
-from shared.domain.subscription.conditions import PLAN_FAILED, PLAN_MISSING, PLAN_PENDING, Condition, find
+from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING, Condition, find
 
-CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED)
+CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)
 
 
 def conditions(plan: ReadOnly | None) -> tuple[Condition, ...]:
@@ -39,6 +39,18 @@ def _message(status: ReadOnly, installed: ReadOnly) -> str:
 def has_failed(plan: ReadOnly | None) -> bool:
     """Whether the plan has failed for good."""
     return ((plan or {}).get("status") or {}).get("phase") == "Failed"
+
+
+def blocking(plan: ReadOnly | None) -> tuple[Condition, ...]:
+    """`Blocked`, when the plan of a Subscription in `UpgradePending` has failed for good; none otherwise."""
+    if plan is None or not has_failed(plan):
+        return ()
+    name = name_of(plan)
+    message = (
+        f"nothing else is installed while the failed InstallPlan {name} exists. Delete it for a new plan, with a newer"
+        f" version if there is one: kubectl delete installplan {name} -n {namespace_of(plan)}"
+    )
+    return (Condition(BLOCKED, "True", "InstallPlanFailed", message),)
 
 
 def references(name: str, namespace: str, plan: ReadOnly | None = None) -> Manifest:

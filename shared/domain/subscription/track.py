@@ -77,7 +77,8 @@ def _plan(
     if seen.plan is None and standing.state == state.PENDING and not is_deleted:
         return {**fields, "state": "", "currentCSV": None, "installPlanRef": None, "installplan": None}, [], drop
     fields |= plans.completed(subscription.get("status") or {}, seen.plan)
-    return fields, list(plans.conditions(seen.plan)), drop
+    blocking = plans.blocking(seen.plan) if standing.state == state.PENDING else ()
+    return fields, [*plans.conditions(seen.plan), *blocking], drop
 
 
 def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> list[Condition]:

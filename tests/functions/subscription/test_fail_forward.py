@@ -66,6 +66,23 @@ def test_a_failed_plan_is_an_upgrade_that_failed() -> None:
     assert conditions(failed())["InstallPlanFailed"][0] == "InstallComponentFailed"
 
 
+def test_a_failed_plan_says_how_to_get_a_newer_version_without_the_strategy() -> None:
+    """catalog.md 3.10: UpgradePending, and resolved again when the plan is deleted."""
+    world = failed("Default")
+    published(world, with_head("1.0.0", "2.0.0", "3.0.0", replaces="etcd.v1.0.0", skips=("etcd.v2.0.0",)))
+    plan = max(the(world, kinds.INSTALL_PLAN), key=lambda one: int(one["spec"]["generation"]))
+    assert said(world) == ("UpgradePending", "etcd.v1.0.0", "etcd.v2.0.0")
+    reason, message = conditions(world)["Blocked"]
+    assert reason == "InstallPlanFailed"
+    assert message.endswith(f"kubectl delete installplan {metadata(plan)['name']} -n ns")
+
+    world.remove(kinds.INSTALL_PLAN.ref(metadata(plan)["name"], "ns"))
+    unpacked(world)
+
+    assert said(world) == ("AtLatestKnown", "etcd.v3.0.0", "etcd.v3.0.0")
+    assert conditions(world) == {}
+
+
 @pytest.mark.parametrize(
     "entry",
     [
