@@ -95,11 +95,13 @@ def _running(place: Target) -> _Known:
 
 def _captured(path: Path) -> _Known:
     """A capture has no queue: it does not say when a step is tried next."""
-    from eventing.cli.given import opened_capture
+    from eventing.cli.given import opened_capture, subscribed_in
     from eventing.replay.captured import objects_of_capture
 
     capture = opened_capture(path)
-    return _Known(capture.book, (), objects_of_capture(capture), "default")
+    namespaces = subscribed_in(capture.objects)
+    namespace = namespaces.pop() if len(namespaces) == 1 else "default"
+    return _Known(capture.book, (), objects_of_capture(capture), namespace)
 
 
 def _standing(known: _Known, ref: Ref) -> Row:

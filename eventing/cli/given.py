@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from shared.api.manifest import namespace_of
+from shared.kinds import SUBSCRIPTION
 
 if TYPE_CHECKING:
     from eventing.packages.remedies import Objects
@@ -37,10 +40,10 @@ def inputs_of(
 ) -> Inputs:
     """What a capture, or files with catalogs, say about a namespace; else what the cluster says. CliError.
 
-    Only a cluster says which namespace is meant when none is given.
+    Without one it is that of the kubeconfig's context, or of all Subscriptions that a capture or files hold.
     """
-    if not namespace and (catalogs or folder):
-        raise CliError("give -n NAMESPACE: files do not say which one is meant", USAGE)
+    if folder and not folder.exists():
+        raise CliError(f"--from {folder}: no such file or folder", USAGE)
     if folder and folder.is_file() and _is_capture(folder):
         return _of_capture(folder, catalogs or (), namespace, is_whole=is_whole)
     if catalogs:
@@ -97,7 +100,7 @@ def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole
     from eventing.replay.captured import inputs_of_capture
 
     capture = opened_capture(path)
-    _check_namespace(namespace, capture.objects, path)
+    namespace = _chosen_namespace(namespace, capture.objects, path)
     return inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
 
 
@@ -109,21 +112,40 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
     if folder is None:
         raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)
     objects = list(manifests([str(folder)]))
-    _check_namespace(namespace, objects, folder)
+    namespace = _chosen_namespace(namespace, objects, folder)
     try:
         return inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
     except InvalidQuestion as error:
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
 
 
-def _check_namespace(namespace: str, objects: Iterable[Mapping[str, object]], path: Path) -> None:
-    """CliError when all objects are in other namespaces, as that may be a wrong word; it says in which."""
+def _chosen_namespace(namespace: str, objects: Sequence[Mapping[str, object]], path: Path) -> str:
+    """The namespace that is meant. CliError lists those that may be meant, also when nothing is in the given one."""
     from eventing.resolution import namespaces_in
 
+    if not namespace:
+        return _only(subscribed_in(objects), path)
     found = namespaces_in(objects)
     if found and found.isdisjoint({"", namespace}):
         there = ", ".join(sorted(found))
         raise CliError(f"--from {path}: it has nothing in namespace {namespace}, but in {there} (-n)", USAGE)
+    return namespace
+
+
+def subscribed_in(objects: Iterable[Mapping[str, object]]) -> set[str]:
+    """The namespaces that have Subscriptions."""
+    return {namespace_of(one) for one in objects if one.get("kind") == SUBSCRIPTION.kind} - {""}
+
+
+def _only(namespaces: set[str], path: Path) -> str:
+    match sorted(namespaces):
+        case [only]:
+            sys.stderr.write(f"# namespace {only}\n")
+            return only
+        case []:
+            raise CliError(f"give -n NAMESPACE: no Subscription of --from {path} says which one is meant", USAGE)
+        case several:
+            raise CliError(f"give -n NAMESPACE: --from {path} has Subscriptions in {', '.join(several)}", USAGE)
 
 
 def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, Shelf]:

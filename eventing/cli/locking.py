@@ -45,8 +45,6 @@ def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | No
 
     held = _opened(locked) if locked else None
     read = _as_locked(read, held) if held else read
-    if not read.namespace:
-        raise CliError("resolve: give -n NAMESPACE, or --batch and questions on stdin", USAGE)
     inputs = inputs_of(read.namespace, read.catalogs, read.folder, cluster, is_whole=read.is_whole)
     resolution = resolve(inputs)
     if held and locked:

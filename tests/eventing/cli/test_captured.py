@@ -85,6 +85,7 @@ def test_why_tells_of_a_captured_object_as_of_a_living_one(incident: str) -> Non
     assert "needs kind K" in found.stdout
     screen = olmf("why", "-n", "ns", "--from", incident).stdout
     assert f"`olmf why --from {incident} Subscription/a -n ns` tells more" in screen
+    assert olmf("why", "--from", incident).stdout == screen, "the only namespace with Subscriptions"
     rows = json.loads(olmf("why", "-n", "ns", "--from", incident, "-o", "json").stdout)["waiting"]
     assert "b" in [row["subscription"] for row in rows]
     assert failure("why", "sub/nobody", "-n", "ns", "--from", incident).code == NEGATIVE

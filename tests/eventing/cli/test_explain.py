@@ -158,6 +158,35 @@ def test_a_namespace_that_the_files_do_not_have_is_a_wrong_word(verb: str, tmp_p
     assert str(error) == f"--from {there}: it has nothing in namespace nss, but in ns (-n)"
 
 
+@pytest.mark.parametrize("verb", ["resolve", "explain"])
+def test_the_only_namespace_with_subscriptions_is_meant(verb: str, tmp_path: Path, catalog: str) -> None:
+    elsewhere = csv("b.v1")
+    elsewhere["metadata"]["namespace"] = "other"
+    there = folder(tmp_path, sub("a"), elsewhere)
+    found = olmf(verb, "--catalog", catalog, "--from", there)
+    assert (found.exit_code, "a.v2 from channel stable" in found.stdout) == (0, True)
+    assert "# namespace ns\n" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "why"),
+    [
+        pytest.param(["one", "two"], "has Subscriptions in one, two", id="two may be meant"),
+        pytest.param([""], "no Subscription of --from {} says which one is meant", id="none says so"),
+    ],
+)
+def test_without_a_namespace_the_candidates_are_listed(
+    namespaces: list[str], why: str, tmp_path: Path, catalog: str
+) -> None:
+    subscriptions = [sub(f"a{number}") for number in range(len(namespaces))]
+    for one, namespace in zip(subscriptions, namespaces, strict=True):
+        one["metadata"]["namespace"] = namespace
+    there = folder(tmp_path, *subscriptions)
+    error = failure("resolve", "--catalog", catalog, "--from", there)
+    assert (error.code, str(error).startswith("give -n NAMESPACE: ")) == (USAGE, True)
+    assert why.format(there) in str(error)
+
+
 def test_manifests_without_a_namespace_are_in_every_one(tmp_path: Path, catalog: str) -> None:
     anywhere = sub("a")
     del anywhere["metadata"]["namespace"]
@@ -211,7 +240,6 @@ def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
-        pytest.param(("resolve",), USAGE, "give -n NAMESPACE", id="resolve what?"),
         pytest.param(("resolve", "-n", "x", "--catalog", "CAT"), USAGE, "name the manifests", id="no manifests"),
         pytest.param(
             ("resolve", "-n", "x", "--catalog", "/none", "--from", "/"), USAGE, "/none: no such file or folder",
