@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from shared.domain.resolver.channels import in_order
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.predicates import is_of_package
 from shared.domain.resolver.reasons import Code, Reason
 
 
@@ -39,7 +42,10 @@ def candidates(subscriber: Subscriber, market: Market) -> Candidates:
     pool, refusal = _pool(subscriber, market, is_new=current is None)
     if refusal:
         return Candidates(subscriber, current, refusal=refusal)
-    if current is None and subscriber.starting_csv:
+    if market.is_anywhere(subscriber.catalog):
+        channels = groupby(sorted(pool, key=_rank), lambda one: one.channel)
+        ordered = [one for _, channel in channels for one in in_order(tuple(channel))]
+    elif current is None and subscriber.starting_csv:
         ordered = [one for each in sorted(pool, key=_rank) for one in market.alone(each)]
     else:
         groups = sorted({(_rank(one), one.package) for one in pool})
@@ -65,12 +71,14 @@ def _current(subscriber: Subscriber, market: Market) -> Operator | None:
 def _pool(subscriber: Subscriber, market: Market, *, is_new: bool) -> tuple[Sequence[Operator], Reason | None]:
     """The operators that match catalog, package, channel and startingCSV; or the first of these that none matches."""
     catalog, package, channel = subscriber.catalog, subscriber.package, subscriber.channel
-    source = market.catalog(catalog)
-    if source is None or not any(source.shelf.names()):
+    catalogs = market.referenced(catalog)
+    if not catalogs:
         where = f"from catalog {catalog.name} in namespace {catalog.namespace}"
         return _none(Code.CATALOG_EMPTY, f"{where} referenced by subscription {subscriber.name}")
     of_package = f"package {package} in the catalog referenced by subscription {subscriber.name}"
-    pool = market.package(catalog, package)
+    pool = tuple(one for key in catalogs for one in market.package(key, package))
+    if market.is_anywhere(catalog):
+        pool += tuple(one for one in market.installed if is_of_package(one, package))
     if not pool:
         return _none(Code.PACKAGE_MISSING, f"in {of_package}")
     pool = tuple(one for one in pool if channel in ("", one.channel))

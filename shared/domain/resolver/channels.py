@@ -20,10 +20,10 @@ def in_order(operators: Sequence[Operator]) -> tuple[Operator, ...]:
     """The operators of one channel from head to tail, without skipped ones. ChannelError unless they form one chain."""
     if not operators:
         return ()
-    known = {one.name: one for one in operators}
+    known = {one.name: one for one in operators}  # of several with one name, only the last can be replaced
     skipped = {name for one in operators for name in one.skips if name in known}
     passed = skipped | {one.replaces for one in operators}
-    heads = [one for one in operators if one.name not in passed]
+    heads = [one for one in operators if one.name not in passed or known[one.name] is not one]
     where = f'in channel "{operators[0].channel}" of package "{operators[0].package}"'
     if not heads:
         text = f"no channel heads (entries not replaced by another entry) found {where}"
@@ -50,4 +50,4 @@ def _chain(head: Operator, known: Mapping[str, Operator], where: str) -> list[Op
 
 
 def _shown(chain: Sequence[Operator]) -> str:
-    return chain[0].name if len(chain) == 1 else f"{chain[0].name}...{chain[-1].name}"
+    return "...".join(one.name for one in dict.fromkeys((*chain[:1], *chain[-1:]))) or "[]"

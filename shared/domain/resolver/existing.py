@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.catalog.model import Property
+from shared.domain.catalog.shapes import RAW, list_of, struct, why_not
+from shared.domain.go.json import END, loads
 from shared.domain.lifecycle.phases import phase_of
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.facts import Gvk
@@ -15,6 +18,9 @@ from shared.domain.resolver.model import Installed
 
 FAIL_FORWARD = "TechPreviewUnsafeFailForward"
 """`spec.upgradeStrategy` of an OperatorGroup whose failed versions may be replaced."""
+
+_STATED: Final = struct("projection.property", "type", value=RAW)
+_ANNOTATION: Final = struct("projection.propertiesAnnotation", properties=list_of(_STATED))
 
 
 class IncoherentCSVs(ValueError):
@@ -60,11 +66,20 @@ def of_csv(csv: ReadOnly, packages: Iterable[str]) -> tuple[Property, ...]:
     if text is None:
         return (*implied, *_implied_package(csv, set(filter(None, packages))))
     try:
-        listed = json.loads(text).get("properties") or []
-        return tuple(Property(one["type"], one.get("value")) for one in listed)
-    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        return tuple(_annotated(text))
+    except ValueError as error:
         where = f'failed to retrieve properties of csv "{name_of(csv)}"'
-        raise IncoherentCSVs(f"{where}: failed to unmarshal properties annotation: {error}") from error
+        what = str(error).replace(END, "unexpected end of JSON input")
+        raise IncoherentCSVs(f"{where}: failed to unmarshal properties annotation: {what}") from error
+
+
+def _annotated(text: str) -> Iterator[Property]:
+    """The properties in an annotation, read as Go reads a struct. ValueError."""
+    value = loads(text.encode())
+    if why := why_not(_ANNOTATION, value):
+        raise ValueError(why)
+    for one in map(_STATED.read, _ANNOTATION.read(value).get("properties") or ()):
+        yield Property(one.get("type") or "", one.get("value"))
 
 
 def _apis(csv: ReadOnly) -> Iterator[Property]:

@@ -46,9 +46,14 @@ class Market:
         self._found: dict[object, tuple[Operator, ...]] = {}
         self._preferred: dict[tuple[object, CatalogKey], tuple[Operator, ...]] = {}
 
-    def catalog(self, key: CatalogKey) -> Source | None:
-        """A catalog by key; None when the namespace does not see it."""
-        return self._sources.get(key)
+    def referenced(self, key: CatalogKey) -> tuple[CatalogKey, ...]:
+        """The visible catalogs with content that a reference means; in OLM, an empty one means all of them."""
+        keys = sorted(self._sources) if self.is_anywhere(key) else filter(self._sources.__contains__, [key])
+        return tuple(one for one in keys if any(self._sources[one].shelf.names()))
+
+    def is_anywhere(self, key: CatalogKey) -> bool:
+        """Whether OLM takes a reference for all catalogs, and for what is installed."""
+        return self.is_whole and key == CatalogKey("", "")
 
     def package(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
         """The operators of a package in all of its channels."""

@@ -18,7 +18,8 @@ from shared.domain.semver import InvalidRange, Range, parse_range, version_or_no
 MAX_CONSTRAINT_BYTES = 131072
 """An `olm.constraint` longer than this is refused."""
 
-_PINNED = ("packageName", "versionRange")
+PINNED = ("packageName", "versionRange")
+"""The fields of an `olm.package.required`."""
 
 Sought = tuple[str, str | Gvk]
 """Where to look: `("package", name)` or `("api", gvk)`."""
@@ -131,7 +132,7 @@ def _api(value: object) -> Predicate:
 
 def _package(value: object) -> Predicate:
     try:
-        return _pinned(*texts(value, _PINNED))
+        return _pinned(*texts(value, PINNED))
     except (Undecodable, InvalidRange) as error:
         raise InvalidConstraint(str(error)) from error
 

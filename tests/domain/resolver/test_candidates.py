@@ -13,6 +13,7 @@ from shared.domain.resolver.market import Market, Source
 from shared.domain.resolver.model import CatalogKey, Installed, Subscriber
 from shared.domain.resolver.operators import Operator, of_installed, of_package
 from shared.domain.resolver.shelves import LoadedShelf
+from tests.domain.resolver.scenery import GLOBAL, ask, catalog, chosen, csv, entry, line, package, sub
 
 KEY = CatalogKey("olm", "local")
 
@@ -180,3 +181,34 @@ def test_two_versions_of_the_installed_name_are_ambiguous() -> None:
 def test_an_empty_channel_has_an_empty_order() -> None:
     """resolver.md 5.4 5: empty input, empty output."""
     assert in_order(()) == ()
+
+
+def test_a_subscription_without_a_catalog_means_all_of_them_in_olm() -> None:
+    """resolver.md 5.2, probe F29."""
+    anywhere = sub("a", source="", namespace="", installed="a.v1")
+    here = catalog(package("b", [entry("b.v1")]), package("a", line("a", 1)))
+    there = catalog(package("a", [entry("a.v2", "a.v1")], channel="beta"), name="other", namespace=GLOBAL)
+    anywhere["spec"]["channel"] = ""
+    assert chosen(ask(here, there, subs=[anywhere], csvs=[csv("a.v1")])) == ["a.v2"]
+    nowhere = "no operators found from catalog  in namespace  referenced by subscription a, subscription a exists"
+    refused = ask(here, there, subs=[anywhere], csvs=[csv("a.v1")], whole=False)
+    assert chosen(refused) == [f"constraints not satisfiable: {nowhere}"]
+
+
+def test_one_channel_of_two_catalogs_has_no_order() -> None:
+    """resolver.md 5.4, probe F29."""
+    anywhere = sub("a", source="", namespace="", starting="a.v1")
+    both = [catalog(package("a", line("a", 2)), name=name) for name in ("cat", "other")]
+    [told] = chosen(ask(*both, subs=[anywhere]))
+    assert told.endswith('were found in channel "stable" of package "a": a.v1, a.v1')
+    del anywhere["spec"]["startingCSV"]
+    [told] = chosen(ask(*both, subs=[anywhere]))
+    chains = "a.v1, a.v2...a.v1, a.v2...a.v1"
+    assert told.endswith(f'3 replacement chains were found in channel "stable" of package "a": {chains}')
+
+
+def test_a_chain_of_nothing_but_a_skipped_namesake_is_empty() -> None:
+    """resolver.md 5.4."""
+    twins = operators(an_entry("v2", skips=("v1",)), an_entry("v1")), operators(an_entry("v1"))
+    with pytest.raises(ChannelError, match=r": \[\], v2$"):
+        in_order([*(one for one in twins[0]), *twins[1]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -164,3 +165,29 @@ def test_an_annotation_that_cannot_be_read_makes_the_installed_sick() -> None:
     here = catalog(package("b", [entry("b.v1")]))
     [told] = chosen(ask(here, subs=[sub("b")], csvs=[broken]))
     assert told.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "a.v1"')
+
+
+KIND = '{"group": "g", "version": "v1", "kind": "K"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "properties"),
+    [
+        pytest.param("null", [], id="nothing"),
+        pytest.param('{"properties": [null]}', [("", None)], id="an empty property"),
+        pytest.param(f'{{"Properties": [{{"TYPE": "olm.gvk", "Value": {KIND}}}]}}', ["olm.gvk"], id="keys in any case"),
+        pytest.param('{"properties": [{"type": 1}]}', "cannot unmarshal number into Go struct field", id="a number"),
+        pytest.param('{"properties": [', "unexpected end of JSON input", id="a text that ends too early"),
+        pytest.param('{"properties": []} x', "invalid character 'x' after top-level value", id="more than one value"),
+    ],
+)
+def test_the_annotation_is_read_as_go_reads_it(text: str, properties: list[Any] | str) -> None:
+    """resolver.md 2.5."""
+    stated = csv("a.v1")
+    stated["metadata"]["annotations"]["operatorframework.io/properties"] = text
+    if isinstance(properties, str):
+        with pytest.raises(IncoherentCSVs, match=properties):
+            of_csv(stated, [])
+    else:
+        wanted = [(one, json.loads(KIND)) if isinstance(one, str) else one for one in properties]
+        assert [(one.type, one.value) for one in of_csv(stated, [])] == wanted

@@ -15,7 +15,7 @@ from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import Sat
 from tests.domain.resolver.corpus import SITUATIONS, Situation
-from tests.domain.resolver.scenery import catalog, line, package, seen, sub
+from tests.domain.resolver.scenery import Blob, ask, catalog, line, package, prop, seen, sub
 
 EXPECTED = Path(__file__).with_name("corpus.txt")
 CASES = [pytest.param(name, one, id=f"resolver.md 12 row {one.row}: {name}") for name, one in SITUATIONS.items()]
@@ -132,3 +132,19 @@ def test_a_long_line_is_cut() -> None:
 
 if __name__ == "__main__":
     EXPECTED.write_text(written())
+
+
+@pytest.mark.parametrize(
+    ("requirement", "lacking"),
+    [
+        pytest.param(
+            prop("olm.package.required", PACKAGENAME="k", versionrange=">=1.0.0"), "package k", id="a package"
+        ),
+        pytest.param(prop("olm.gvk.required", Group="g", VERSION="v1", kind="K"), "kind K of g/v1", id="an API"),
+        pytest.param({"type": "olm.gvk.required", "value": None}, "kind  of /", id="nothing"),
+    ],
+)
+def test_a_requirement_has_its_fix_however_its_keys_are_spelled(requirement: Blob, lacking: str) -> None:
+    """resolver.md 4.2: keys in any case, null as an empty object."""
+    answer = ask(catalog(package("a", line("a", 1), v1=[requirement])), subs=[sub("a")])
+    assert any(lacking in fix["what"] for fix in answer["fixes"])

@@ -26,7 +26,7 @@ def test_the_annotation_is_what_counts() -> None:
     assert of_csv(a_csv("{}"), ["a"]) == ()
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"properties":[1]}', '{"properties":[{}]}'])
+@pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"properties":[1]}'])
 def test_an_annotation_that_cannot_be_read_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r'failed to retrieve properties of csv "a\.v1"'):
         of_csv(a_csv(text), [])

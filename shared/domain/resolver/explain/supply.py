@@ -11,10 +11,11 @@ from shared.domain.resolver.constraints import Dependency
 from shared.domain.resolver.explain.facts import Reader, listed
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.explain.proposals import Proposal
+from shared.domain.resolver.facts import gvk, texts
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.predicates import Predicate, requirements
+from shared.domain.resolver.predicates import PINNED, Predicate, requirements
 from shared.domain.resolver.shelves import LoadedShelf, Remembering
 from shared.domain.semver import parse_range, parse_version
 
@@ -93,7 +94,7 @@ def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
         package = shelf.package(operator.package) if shelf else None
         if shelf and package and stated.type == "olm.package.required" and operator.bundle:
             bundle = operator.bundle
-            name = stated.value["packageName"]
+            name, _ = texts(stated.value, PINNED)
             loose = Property(stated.type, {"packageName": name, "versionRange": ">=0.0.0-0"})
             properties = tuple(loose if one == stated else one for one in bundle.properties)
             changed = replace(package, bundles={**package.bundles, bundle.name: replace(bundle, properties=properties)})
@@ -106,11 +107,11 @@ def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
 def _answering(requirement: Property) -> Property | None:
     """The property with which a bundle meets a requirement; None when one property does not suffice."""
     if requirement.type == "olm.gvk.required":
-        return Property("olm.gvk", requirement.value)
+        return Property("olm.gvk", gvk(requirement.value)._asdict())
     if requirement.type != "olm.package.required":
         return None
-    value = {"packageName": requirement.value["packageName"], "version": _version_in(requirement.value["versionRange"])}
-    return Property("olm.package", value)
+    name, versions = texts(requirement.value, PINNED)
+    return Property("olm.package", {"packageName": name, "version": _version_in(versions)})
 
 
 def _version_in(text: str) -> str:
