@@ -56,7 +56,7 @@ def explain(
     inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     check(inputs, (state, kubeconfig), is_given=bool(catalog or folder))
     findings, found = explained(inputs, subscription)
-    objects = objects_of(catalog, folder, (state, kubeconfig))
+    objects = objects_of(inputs.namespace, catalog, folder, (state, kubeconfig))
     rows = standings(objects, inputs.namespace, subscription) if objects else []
     if subscription and not (findings or found or rows):
         raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}", NEGATIVE)

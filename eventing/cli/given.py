@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
-from shared.api.manifest import namespace_of
-from shared.kinds import SUBSCRIPTION
+from shared.api.manifest import name_of, namespace_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from eventing.packages.remedies import Objects
@@ -33,6 +33,8 @@ Where = tuple[Path | None, Path | None]
 """A state directory, and a kubeconfig."""
 GLOBAL = "olm"
 """Where a catalog is said to be when nobody says where."""
+_STANDS_IN = {SUBSCRIPTION.kind: "state", CLUSTER_SERVICE_VERSION.kind: "phase"}
+"""The field of the status that says where an object stands."""
 
 
 def inputs_of(
@@ -42,8 +44,6 @@ def inputs_of(
 
     Without one it is that of the kubeconfig's context, or of all Subscriptions that a capture or files hold.
     """
-    if folder and not folder.exists():
-        raise CliError(f"--from {folder}: no such file or folder", USAGE)
     if folder and folder.is_file() and _is_capture(folder):
         return _of_capture(folder, catalogs or (), namespace, is_whole=is_whole)
     if catalogs:
@@ -61,17 +61,37 @@ def inputs_of(
         raise CliError(str(error), USAGE) from error
 
 
-def objects_of(catalogs: Sequence[str] | None, folder: Path | None, cluster: Where) -> Objects | None:
-    """The cluster that `inputs_of` looks at, or the captured one; None for files, and where catalogs are supposed."""
-    from eventing.cli.target import choose
+def objects_of(namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where) -> Objects | None:
+    """The objects that `inputs_of` looks at; None for files without status, and where other catalogs are supposed."""
+    if folder is None:
+        from eventing.cli.target import choose
 
+        return choose(*cluster, quiet=True).cluster()
+    if not folder.is_file() or not _is_capture(folder):
+        return _objects_with_status(folder, namespace)
     if catalogs:
         return None
-    if folder and folder.is_file() and _is_capture(folder):
-        from eventing.replay.captured import objects_of_capture
+    from eventing.replay.captured import objects_of_capture
 
-        return objects_of_capture(opened_capture(folder))
-    return None if folder else choose(*cluster, quiet=True).cluster()
+    return objects_of_capture(opened_capture(folder))
+
+
+def _objects_with_status(folder: Path, namespace: str) -> Objects | None:
+    """The objects of files, if each that should say where it stands does; else the first that does not is named."""
+    from eventing.cli.extension.given import at, manifests
+    from eventing.replay.captured import Captured
+
+    kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
+    found = [one for one in manifests([str(folder)]) if one.get("kind") in kinds]
+    mine = [one for one in found if namespace_of(one) in ("", namespace)]
+    for one in mine:
+        field = _STANDS_IN.get(one["kind"])
+        if field and not at(one, "status", field):
+            why = f"{one['kind']} {name_of(one)} has no status.{field} there"
+            sys.stderr.write(f"# phases are not known from --from {folder}: {why}\n")
+            return None
+    placed = [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in mine]
+    return Captured({kinds[one["kind"]].ref(name_of(one), namespace): one for one in placed})
 
 
 def _is_capture(path: Path) -> bool:

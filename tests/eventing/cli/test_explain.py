@@ -113,6 +113,20 @@ def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, c
     assert failure(*words, "c").code == NEGATIVE
 
 
+def test_files_say_a_phase_where_they_hold_one(tmp_path: Path, catalog: str) -> None:
+    settled = sub("a", installed="a.v1")
+    settled["status"] |= {"currentCSV": "a.v1", "state": "AtLatestKnown"}
+    failed = csv("a.v1", phase="Failed")
+    failed["status"]["message"] = "no such mode"
+    words = ("explain", "-n", "ns", "--catalog", catalog, "--from", folder(tmp_path, settled, failed))
+    found = olmf(*words)
+    assert (found.exit_code, "a: a.v1 is Failed: no such mode" in found.stdout) == (NEGATIVE, True)
+    Path(tmp_path, "objects", "b.yaml").write_text(yaml.safe_dump({"kind": "Subscription", **sub("b")}))
+    found = olmf(*words, "a")
+    assert (found.exit_code, "Failed" in found.stdout) == (0, False)
+    assert f"# phases are not known from --from {tmp_path}/objects: Subscription b has no status.state" in found.stderr
+
+
 def a_choice(name: str, gets: str = "") -> Choice:
     return Choice(name, name, f"{name}.v1", gets, f"{gets} from channel x" if gets else f"{name}.v1 is installed")
 
