@@ -159,6 +159,8 @@ OWNED_BY_CSV = (kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, *RIGHTS_OF_CSV)
 """Kinds whose change may concern the CSV that owns them."""
 GATHERING = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
+SETTLING = timedelta(milliseconds=250)
+"""An API server serves an API, or stops that, up to 50 ms after the event of its CustomResourceDefinition."""
 
 ROUTES: tuple[Route, ...] = (
     # catalogs
@@ -215,7 +217,7 @@ ROUTES: tuple[Route, ...] = (
     # look-ups: which objects does the change affect?
     Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),
     Route(kinds.OPERATOR_GROUP, "platform/ring_plans", itself, always),
-    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/ring_dependents", its_api_group, always, "bulk"),
+    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/ring_dependents", its_api_group, always, "bulk", SETTLING),
     Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
     *(
         Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk", GATHERING)

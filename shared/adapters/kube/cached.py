@@ -149,6 +149,16 @@ class CachedClient(KubeClient):
         self._remembered = frozenset(kinds)
         self._now = now
         self._shelves = _Shelves()
+        self._definitions = Told(0, 0)
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        """The served kind, or None. Discovery is asked again after any change of a CustomResourceDefinition."""
+        if (api_version, kind) not in BY_IDENTITY:
+            told = self._changes.told(CUSTOM_RESOURCE_DEFINITION, "")
+            if told != self._definitions:
+                self._kinds.forget()
+                self._definitions = told
+        return super().find(api_version, kind)
 
     def get(self, ref: Ref) -> Manifest | None:
         """The object, or None when it does not exist (or its kind is not served)."""

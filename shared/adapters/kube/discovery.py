@@ -11,7 +11,7 @@ from shared.api.manifest import Manifest
 from shared.kinds import BY_IDENTITY, Kind
 
 FRESH_SECONDS = 30.0
-"""How long a positive answer is given again."""
+"""How long a positive answer is given again: a bound for aggregated APIs, of which no event tells."""
 SETTLING_SECONDS = 0.05
 """How long a negative one is: whoever asks for many kinds of a group asks once, and a new CRD is found at once."""
 

@@ -219,6 +219,20 @@ def a_definition(letter: str) -> Manifest:
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": meta, "spec": spec}
 
 
+def test_a_kind_is_not_found_any_more_once_the_change_of_its_definition_was_told(
+    cached: CachedClient, other: KubeClient, bell: Bell
+) -> None:
+    definition = other.create(a_definition("r"))
+    api = ("cached.example/v1", "R")
+    assert cached.find(*api)
+    other.delete(Ref.of(definition))
+    assert cached.find(*api), "remembered, until an event tells of it"
+    bell.tell(definition)
+    asked = cached.requests_made
+    assert [cached.find(*api), cached.find(*api)] == [None, None]
+    assert cached.requests_made == asked + 1
+
+
 def test_definitions_that_are_absent_cost_two_reads_however_many(
     cached: CachedClient, other: KubeClient, bell: Bell
 ) -> None:
