@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TypeVar
 
-import msgspec
-
 from shared.adapters.whole_file import write_whole
 
 
@@ -180,6 +178,8 @@ def write_json(path: Path, value: object) -> None:
 
 def read_json(path: Path, wanted: type[_T]) -> _T | None:
     """What `write_json` wrote of a value of that type; None without a file. ForeignFileError for anything else."""
+    import msgspec  # why: `olmf --help` reads nothing
+
     try:
         return msgspec.json.decode(path.read_bytes(), type=wanted)
     except FileNotFoundError:
