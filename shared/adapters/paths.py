@@ -16,17 +16,14 @@ LAYOUT_MARK: Final = "oci-layout"
 
 
 class NoSuchPath(FileNotFoundError):
-    """A PATH names no folder, no file and no image; `why` is given when it could only be an image."""
+    """A PATH names no folder, no file and no image; `says` is given when it could only be an image."""
 
-    def __init__(self, path: str, why: str = "") -> None:
+    def __init__(self, path: str, says: str = "") -> None:
         super().__init__(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        self.why = why
+        self._says = says or f"{path}: no such file or folder"
 
     def __str__(self) -> str:
-        if not self.why:
-            return f"{self.filename}: no such file or folder"
-        what = f'failed to pull image "{self.filename}": {self.why} (registry/name:tag)'
-        return f"{what}; nor is there a file or folder of this name"
+        return self._says
 
 
 def image_named_by(path: str) -> str:
@@ -47,13 +44,18 @@ def image_named_by(path: str) -> str:
     from shared.domain.catalog.image_reference import why_not_canonical
 
     if why := why_not_canonical(path):
-        raise NoSuchPath(path, why)
+        pulling = f'failed to pull image "{path}": {why} (registry/name:tag)'
+        raise NoSuchPath(path, f"{pulling}; nor is there a file or folder of this name")
     return path
 
 
 def _check_local(path: str) -> None:
+    from shared.adapters.oci.errors import OciError
     from shared.adapters.oci.local import local_name
 
-    name = None if path in LOCAL_PREFIXES else local_name(path)
+    try:
+        name = None if path in LOCAL_PREFIXES else local_name(path)
+    except OciError as error:
+        raise NoSuchPath(path, error.message) from error
     if name is None or not name.path.exists():
         raise NoSuchPath(path)

@@ -39,6 +39,7 @@ UNNAMED = f"repository name must be canonical {NO_IMAGE}"
         pytest.param("oci:/none:1", "oci:/none:1: no such file or folder", id="a layout that is not here"),
         pytest.param("oci:", "oci:: no such file or folder", id="a layout without a folder"),
         pytest.param("docker-archive:/none", "docker-archive:/none: no such file", id="an archive that is not here"),
+        pytest.param("oci:.@sha256:bad", "'oci:.@sha256:bad' names no image", id="a digest that is cut off"),
         pytest.param("", f'failed to pull image "": invalid reference format {NO_IMAGE}', id="nothing"),
         pytest.param("none", f'failed to pull image "none": {UNNAMED}', id="fbc.md R245: a word"),
         pytest.param("none/below", UNNAMED, id="a path that looks like no image"),
