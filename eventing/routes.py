@@ -153,10 +153,8 @@ BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
 PROVIDERS = (kinds.CUSTOM_RESOURCE_DEFINITION, kinds.API_SERVICE)
 """Kinds that own the ClusterRoles of their API."""
-RIGHTS_OF_CSV = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
-"""Kinds of RBAC objects that give an operator its permissions."""
-OWNED_BY_CSV = (kinds.DEPLOYMENT, kinds.SERVICE_ACCOUNT, *RIGHTS_OF_CSV)
-"""Kinds whose change may concern the CSV that owns them."""
+RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
+"""Kinds that give an operator its permissions."""
 GATHERING = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
 SETTLING = timedelta(milliseconds=250)
@@ -196,10 +194,10 @@ ROUTES: tuple[Route, ...] = (
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/probe_operator", itself, always),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/replace_operator", itself, always),
     Route(names.CONFIG_CHANGED, "cluster_service_version/probe_operator", itself, always),
-    *(Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), always) for kind in OWNED_BY_CSV),
+    *(Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), always) for kind in kinds.COMPONENTS),
     Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_rights", its_owner(CSV), gone),
-    *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), edited) for kind in RIGHTS_OF_CSV),
-    *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in OWNED_BY_CSV[1:]),
+    *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), edited) for kind in kinds.RBAC),
+    *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in RIGHTS),
     Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), edited),
     Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, edited),
     Route(kinds.ROLE_BINDING, "cluster_service_version/sync_operator_condition", its_reporter, edited),
@@ -225,7 +223,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     *(
         Route(kind, "platform/ring_dependents", itself, unsaid(events.OWNERS), "bulk")
-        for kind in (*OWNED_BY_CSV, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
+        for kind in (*kinds.COMPONENTS, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
     ),
     Route(CSV, "platform/ring_subscriptions", itself, both(gone, original), "bulk"),
     Route(names.AUDIT_RANG, "platform/audit_cluster", itself, always, "bulk"),

@@ -103,6 +103,15 @@ API_SERVICE = Kind("apiregistration.k8s.io/v1", "APIService", "apiservices", is_
 KINDS: tuple[Kind, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Kind))
 """Every kind above, in the order of this module."""
 
+RBAC = (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
+"""The kinds of roles and bindings."""
+
+COMPONENTS = (DEPLOYMENT, SERVICE_ACCOUNT, *RBAC)
+"""The kinds of the objects that an operator consists of."""
+
+CROWDED = (JOB, *COMPONENTS)
+"""The kinds of which a cluster has many objects that are neither ours nor about ours."""
+
 BY_IDENTITY = {(kind.api_version, kind.kind): kind for kind in KINDS}
 """`KINDS` by (apiVersion, kind); for any other kind, ask discovery."""
 

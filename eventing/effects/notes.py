@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from eventing.effects.api import Api
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, timestamp, uid_of
+from shared.api.manifest import Manifest, instant, timestamp, uid_of
 from shared.kinds import EVENT, Ref
 from shared.step import Record
 
@@ -28,7 +28,7 @@ def note(api: Api, record: Record, about: Manifest | None, now: datetime) -> Man
         present = api.get(ref) if error.already_exists else None
         if present is None:
             raise
-    if now - _last(present, now) <= WINDOW:
+    if now - (instant(present.get("lastTimestamp")) or now) <= WINDOW:
         return api.merge(ref, {"count": int(present.get("count") or 1) + 1, "lastTimestamp": stamp})
     return api.merge(ref, {"count": 1, "firstTimestamp": stamp, "lastTimestamp": stamp})
 
@@ -58,8 +58,3 @@ def _event(record: Record, ref: Ref, uid: str, stamp: str) -> Manifest:
         "firstTimestamp": stamp,
         "lastTimestamp": stamp,
     }
-
-
-def _last(event: Manifest, now: datetime) -> datetime:
-    text = event.get("lastTimestamp")
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) if text else now

@@ -8,7 +8,7 @@ from typing import Literal
 
 from eventing import events
 from eventing.events import Event, change_id
-from eventing.routes import OWNED_BY_CSV, jobs_for
+from eventing.routes import jobs_for
 from eventing.traces import begun_by
 from eventing.watch.hints import hints
 from shared import kinds, names
@@ -16,8 +16,6 @@ from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, uid_
 from shared.kinds import Kind, Ref
 
 Verb = Literal["add", "update", "delete"]
-OURS_AMONG_OTHERS = (kinds.JOB, *OWNED_BY_CSV)
-"""Kinds of which a cluster has many objects that do not affect us."""
 _TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "delete": names.DELETED}
 
 
@@ -99,9 +97,9 @@ class Memory:
 
     def _is_bystander(self, event: Event) -> bool:
         """Whether the object does not affect any of our objects (see the docstring of the package)."""
-        if self.kind not in OURS_AMONG_OTHERS:
+        if self.kind not in kinds.CROWDED:
             return False
-        is_just_there = not self.has_listed and self.kind in OWNED_BY_CSV and not event.hints[events.OWNERS]
+        is_just_there = not self.has_listed and self.kind in kinds.COMPONENTS and not event.hints[events.OWNERS]
         return is_just_there or not jobs_for(event)
 
 

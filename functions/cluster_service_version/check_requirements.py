@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from functions.cluster_service_version import outcome_of
 from shared import kinds
-from shared.api.manifest import Manifest, name_of, namespace_of, uid_of
+from shared.api.manifest import Manifest, is_deleted, name_of, namespace_of, uid_of
 from shared.domain.lifecycle import preparation, requirements, retirement
 from shared.domain.lifecycle.admission import EXPELLED, is_barred
 from shared.domain.lifecycle.authorizer import Grants
@@ -30,7 +30,7 @@ _WITNESSES = (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
 def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
     """Write the next phase of a version that is not being installed."""
     csv = cluster.get(ref)
-    if csv is None or is_copied(csv) or retirement.is_deleted(csv):
+    if csv is None or is_copied(csv) or is_deleted(csv):
         return NOTHING
     status = status_of(csv, clock.now())
     if status.reason == preparation.NO_RETRY:
@@ -58,12 +58,12 @@ def _facts(csv: Manifest, cluster: Cluster, discovery: Discovery, neighbours: tu
         discovery.version() if requirements.wants_version(csv) else "",
     )
     # The roles that an InstallPlan made for this version usually suffice; only otherwise all roles are read.
-    for granting, labels in ((requirements.own_grants(csv), owner_labels(csv)), (requirements.GRANTING, None)):
+    for granting, labels in ((requirements.own_grants(csv), owner_labels(csv)), (kinds.RBAC, None)):
         if requirements.is_permitted(csv, facts):
             break
         places = {kind: namespace_of(csv) if kind.is_namespaced else "" for kind in granting}
         found = {kind: cluster.list(kind, place, labels=labels) for kind, place in places.items()}
-        facts = replace(facts, grants=Grants(*(found.get(kind, ()) for kind in requirements.GRANTING)))
+        facts = replace(facts, grants=Grants(*(found.get(kind, ()) for kind in kinds.RBAC)))
     return facts
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared import names
-from shared.api.manifest import labels_of, metadata
+from shared.api.manifest import is_deleted, labels_of, metadata
 from shared.domain.groups import copies
-from shared.domain.groups.group import Group
-from shared.domain.lifecycle import retirement
+from shared.domain.groups.group import Group, homes_of
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
@@ -31,7 +30,7 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
         return Outcome(emits=tuple(_originals(ref, cluster)), verdict="the copy is gone")
     if not is_copied(found):
         return NOTHING
-    if retirement.is_deleted(found):  # an original that somebody labelled as a copy still has its finalizer
+    if is_deleted(found):  # an original that somebody labelled as a copy still has its finalizer
         return Outcome(emits=(Emit(names.REQUIREMENT_CHANGED, ref),) if metadata(found).get("finalizers") else ())
     copy = copies.Copy.of(found)
     if copies.is_hidden(found):
@@ -48,8 +47,7 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
 
 
 def _originals(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
-    groups = (Group.of(item) for item in cluster.list(OPERATOR_GROUP))
-    homes = {group.namespace for group in groups if group.watches(ref.namespace)} - {ref.namespace}
+    homes = homes_of(map(Group.of, cluster.list(OPERATOR_GROUP)), ref.namespace)
     for original in (CLUSTER_SERVICE_VERSION.ref(ref.name, home) for home in sorted(homes)):
         found = cluster.get(original)
         if found and not is_copied(found):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functions.cluster_service_version import outcome_of
 from shared import kinds
-from shared.api.manifest import name_of, uid_of
-from shared.domain.lifecycle import installation, preparation, retirement
+from shared.api.manifest import is_deleted, name_of, uid_of
+from shared.domain.lifecycle import installation, preparation
 from shared.domain.lifecycle.admission import is_unsuited
 from shared.domain.lifecycle.deployments import changes, desired_deployments
 from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
@@ -23,7 +23,7 @@ _REFUSED = ("forbidden", "invalid")
 def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt) -> Outcome:
     """Write the Deployments of a version in InstallReady, and set it to Installing."""
     csv = cluster.get(ref)
-    if csv is None or is_copied(csv) or retirement.is_deleted(csv) or phase_of(csv) != "InstallReady":
+    if csv is None or is_copied(csv) or is_deleted(csv) or phase_of(csv) != "InstallReady":
         return NOTHING
     status = status_of(csv, clock.now())
     if unsuited := is_unsuited(csv, status):

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from functions.cluster_service_version import outcome_of
 from shared import kinds
+from shared.api.manifest import is_deleted
 from shared.domain.lifecycle import observation, retirement
 from shared.domain.lifecycle.admission import is_unsuited
 from shared.domain.lifecycle.deployments import annotated, desired_deployments, told_again
@@ -23,7 +24,7 @@ from shared.step import NOTHING, Outcome, Ref, Replace
 def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> Outcome:
     """Write the phase that follows from the health of the Deployments."""
     csv = cluster.get(ref)
-    if csv is None or is_copied(csv) or retirement.is_deleted(csv):
+    if csv is None or is_copied(csv) or is_deleted(csv):
         return NOTHING
     status = status_of(csv, clock.now())
     if not observation.is_observed(status):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functions.cluster_service_version import outcome_of
 from shared import kinds, names
-from shared.api.manifest import Manifest, metadata, name_of, uid_of, version_of
+from shared.api.manifest import Manifest, is_deleted, metadata, name_of, uid_of, version_of
 from shared.domain.lifecycle import retirement
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
@@ -25,7 +25,7 @@ def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     if csv is None:
         waiting = retirement.left_behind(ref, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))
         return Outcome(emits=tuple(Emit(names.REQUIREMENT_CHANGED, other) for other in waiting))
-    if retirement.is_deleted(csv):
+    if is_deleted(csv):
         return _cleaned(ref, csv, cluster)
     if is_copied(csv) or phase_of(csv) not in ("Replacing", "Deleting"):
         return NOTHING

@@ -11,10 +11,9 @@ Emits:  `io.olmf.grant.due`: its OperatorGroup (of a copy: that of the original)
 from __future__ import annotations
 
 from shared import names
-from shared.api.manifest import Manifest, annotations_of, name_of
+from shared.api.manifest import Manifest, annotations_of, is_deleted, name_of
 from shared.domain.lifecycle import rbac
 from shared.domain.lifecycle.phases import is_copied, phase_of
-from shared.domain.lifecycle.retirement import is_deleted
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import NOTHING, Create, Emit, Outcome, Ref

@@ -7,7 +7,7 @@ Writes: these three; the status of the OperatorCondition. Rings the version whil
 from __future__ import annotations
 
 from shared import names
-from shared.api.manifest import metadata, version_of
+from shared.api.manifest import is_deleted, version_of
 from shared.domain.groups import conditions
 from shared.domain.lifecycle.phases import is_copied, phase_of
 from shared.kinds import OPERATOR_CONDITION
@@ -18,7 +18,7 @@ from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, Replace, Set
 def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     """Update the OperatorCondition of a version that is not a copy, with its Role and RoleBinding."""
     csv = cluster.get(ref)
-    if csv is None or is_copied(csv) or metadata(csv).get("deletionTimestamp"):
+    if csv is None or is_copied(csv) or is_deleted(csv):
         return NOTHING
     target = OPERATOR_CONDITION.ref(ref.name, ref.namespace)
     present, wanted = cluster.get(target), conditions.operator_condition(csv)

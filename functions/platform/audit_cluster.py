@@ -12,13 +12,9 @@ from shared.step import Emit, Kind, Outcome, Ref
 
 AUDITED = (
     kinds.NAMESPACE, kinds.CLUSTER_SERVICE_VERSION, kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION,
-    kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION,
-    kinds.JOB, kinds.DEPLOYMENT,
-    kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING,
+    kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.CROWDED,
 )  # fmt: skip
 """Every watched kind."""
-MANAGED = frozenset(AUDITED[-7:])
-"""Kinds of which only objects with our label are audited."""
 
 
 def audit_cluster(_: Ref, inventory: Inventory, journal: Journal) -> Outcome:
@@ -29,4 +25,4 @@ def audit_cluster(_: Ref, inventory: Inventory, journal: Journal) -> Outcome:
 
 
 def _labels(kind: Kind) -> dict[str, str] | None:
-    return {names.MANAGED: "true"} if kind in MANAGED else None
+    return {names.MANAGED: "true"} if kind in kinds.CROWDED else None

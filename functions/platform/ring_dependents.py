@@ -6,12 +6,12 @@ Writes: nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.groups import dependents
-from shared.domain.groups.group import Group
+from shared.domain.groups.group import Group, homes_of
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, OPERATOR_GROUP, ROLE
 from shared.ports import Cluster
@@ -31,7 +31,7 @@ def _namespace(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
     for group in groups:
         if dependents.must_select_again(group, namespace, ref.name):
             yield Emit(names.GROUP_CHANGED, Ref.of(group))
-    homes = {group.namespace for group in map(Group.of, groups) if group.watches(ref.name)} - {ref.name}
+    homes = homes_of(map(Group.of, groups), ref.name)
     if namespace is None or not homes:
         return
     present = {Ref.of(csv).name for csv in cluster.list(CLUSTER_SERVICE_VERSION, ref.name)}
@@ -64,7 +64,7 @@ def _owners(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
         yield Emit(names.DEPENDENT_RANG, owner)
 
 
-def _originals(namespaces: set[str], cluster: Cluster) -> Iterator[Manifest]:
+def _originals(namespaces: Iterable[str], cluster: Cluster) -> Iterator[Manifest]:
     for namespace in sorted(namespaces):
         yield from (csv for csv in cluster.list(CLUSTER_SERVICE_VERSION, namespace) if not is_copied(csv))
 

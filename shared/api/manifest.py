@@ -38,6 +38,11 @@ def version_of(manifest: ReadOnly) -> str:
     return str(metadata(manifest).get("resourceVersion") or "")
 
 
+def is_deleted(manifest: ReadOnly) -> bool:
+    """Whether the object is being deleted (`metadata.deletionTimestamp`)."""
+    return bool(metadata(manifest).get("deletionTimestamp"))
+
+
 def labels_of(manifest: ReadOnly) -> dict[str, str]:
     """`metadata.labels` as a new dict."""
     return dict(metadata(manifest).get("labels") or {})

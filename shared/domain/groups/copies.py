@@ -28,8 +28,7 @@ from shared.domain.lifecycle.phases import is_copied, is_uncopiable, phase_of, r
 
 LASTING = timedelta(seconds=10)
 """How long a phase must have lasted before it is written to copies; `Succeeded` is written at once."""
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_NOT_COPIED = frozenset((names.TARGET_NAMESPACES, LAST_APPLIED))
+_NOT_COPIED = frozenset((names.TARGET_NAMESPACES, names.LAST_APPLIED))
 _MEMBERSHIP = (names.OPERATOR_GROUP, names.OPERATOR_NAMESPACE)
 _MOMENTS = frozenset(("lastUpdateTime", "lastTransitionTime", "conditions"))
 

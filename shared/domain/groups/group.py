@@ -47,6 +47,11 @@ class Api:
         return None
 
 
+def homes_of(groups: Iterable[Group], namespace: str) -> frozenset[str]:
+    """The other namespaces whose group selects this one: the homes of the operators that have copies here."""
+    return frozenset(group.namespace for group in groups if group.watches(namespace)) - {namespace}
+
+
 def parse_apis(annotation: str) -> frozenset[Api]:
     """The APIs in the annotation `olm.providedAPIs`; invalid items are ignored."""
     parts = annotation.replace(" ", "").split(",")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, is_deleted, metadata, name_of
 from shared.domain.groups.group import Group, parse_apis
 from shared.domain.groups.install_modes import duplicates, modes_of, supports
 from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON, apis_of
@@ -25,7 +25,7 @@ def announcing(csvs: Iterable[Manifest], group: Group) -> tuple[Manifest, ...]:
     fit = (
         csv
         for csv in csvs
-        if not metadata(csv).get("deletionTimestamp")
+        if not is_deleted(csv)
         and duplicates(modes_of(csv)) is None
         and supports(modes_of(csv), group.namespace, group.targets or ()) is None
     )
@@ -55,7 +55,7 @@ def must_hear(csv: ReadOnly, *, groups: int) -> bool:
 
 def has_claims(csv: ReadOnly, group: Group) -> bool:
     """Whether the version may need roles: not being deleted, and installed or needing RBAC elsewhere for that."""
-    if metadata(csv).get("deletionTimestamp"):
+    if is_deleted(csv):
         return False
     if has_succeeded(csv):
         return True

@@ -8,7 +8,7 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata
 from shared.domain.groups.group import Api, Group
 from shared.domain.lifecycle.hashes import api_hash, text_hash
-from shared.domain.lifecycle.ownership import labels_for
+from shared.domain.lifecycle.ownership import labels_for, reference_to
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
 
 SUFFIXES = ("admin", "edit", "view")
@@ -99,14 +99,17 @@ def _owned(csv: ReadOnly, definitions: str) -> Sequence[ReadOnly]:
 
 
 def api_roles(csv: ReadOnly, uids: Mapping[Ref, str]) -> Iterator[Manifest]:
-    """The ClusterRoles of every API that a version owns and whose provider exists (has a uid)."""
+    """The ClusterRoles of every API that a version owns and whose provider exists (has a uid).
+
+    The owner has its real kind, not OLM's lower-case one, with which garbage collection would not find it.
+    """
     for entry in _owned(csv, "customresourcedefinitions"):
         name = str(entry.get("name"))
         plural, _, group = name.partition(".")
         api = Api(group, str(entry.get("version")), str(entry.get("kind")))
         provider = CUSTOM_RESOURCE_DEFINITION.ref(name)
         if uid := uids.get(provider):
-            owner = _provider_reference(provider, uid)
+            owner = reference_to(CUSTOM_RESOURCE_DEFINITION, name, uid)
             yield from _roles_of_api(api, f"{name}-{api.version}", plural, owner)
             yield _view_of_definition(api, name, owner)
     for entry in _owned(csv, "apiservicedefinitions"):
@@ -114,7 +117,8 @@ def api_roles(csv: ReadOnly, uids: Mapping[Ref, str]) -> Iterator[Manifest]:
         plural = str(entry.get("name"))
         provider = API_SERVICE.ref(f"{api.version}.{api.group}")
         if uid := uids.get(provider):
-            yield from _roles_of_api(api, f"{plural}-{api.version}", plural, _provider_reference(provider, uid))
+            owner = reference_to(API_SERVICE, provider.name, uid)
+            yield from _roles_of_api(api, f"{plural}-{api.version}", plural, owner)
 
 
 def _roles_of_api(api: Api, base: str, plural: str, owner: Manifest) -> Iterator[Manifest]:
@@ -142,15 +146,3 @@ def _api_role(name: str, labels: Mapping[str, str], owner: Manifest, rule: Manif
     role = _role(name, labels)
     role["metadata"]["ownerReferences"] = [owner]
     return {**role, "rules": [rule]}
-
-
-def _provider_reference(provider: Ref, uid: str) -> Manifest:
-    # why not OLM's lower-case kind: garbage collection would not find the owner
-    return {
-        "apiVersion": provider.api_version,
-        "kind": provider.kind,
-        "name": provider.name,
-        "uid": uid,
-        "controller": False,
-        "blockOwnerDeletion": False,
-    }

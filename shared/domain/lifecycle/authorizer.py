@@ -15,7 +15,7 @@ _ANYTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """The roles and bindings that were read. More of them never remove a permission."""
+    """The roles and bindings that were read, in the order of `kinds.RBAC`. More never remove a permission."""
 
     roles: tuple[ReadOnly, ...] = ()
     role_bindings: tuple[ReadOnly, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, namespace_of, uid_of
-from shared.kinds import CLUSTER_SERVICE_VERSION
+from shared.kinds import CLUSTER_SERVICE_VERSION, Kind
 
 CSV_KIND = CLUSTER_SERVICE_VERSION.kind
 
@@ -22,18 +22,18 @@ def labels_for(name: str, namespace: str, kind: str = CSV_KIND) -> dict[str, str
 
 
 def owner_reference(owner: ReadOnly, *, controller: bool = False) -> Manifest:
+    """The owner reference to an object as it was read; a ClusterServiceVersion, if it does not say its kind."""
+    stated = {key: owner[key] for key in ("apiVersion", "kind") if owner.get(key)}
+    return {**reference_to(CLUSTER_SERVICE_VERSION, name_of(owner), uid_of(owner)), **stated, "controller": controller}
+
+
+def reference_to(kind: Kind, name: str, uid: str = "") -> Manifest:
     """An owner reference for garbage collection that never blocks the deletion of the owner.
 
-    The uid is that of the owner; empty when its manifest has none: effects fill it in when they create the object.
+    Without uid: effects fill it in when they write the object.
     """
-    return {
-        "apiVersion": owner.get("apiVersion") or CLUSTER_SERVICE_VERSION.api_version,
-        "kind": owner.get("kind") or CSV_KIND,
-        "name": name_of(owner),
-        "uid": uid_of(owner),
-        "controller": controller,
-        "blockOwnerDeletion": False,
-    }
+    named = {"apiVersion": kind.api_version, "kind": kind.kind, "name": name, "uid": uid}
+    return {**named, "controller": False, "blockOwnerDeletion": False}
 
 
 def csv_owners(manifest: ReadOnly) -> tuple[Manifest, ...]:

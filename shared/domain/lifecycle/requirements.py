@@ -15,9 +15,6 @@ from shared.domain.lifecycle.strategy import Permission, Strategy, UnknownStrate
 from shared.domain.semver import version as semver
 from shared.kinds import Kind, Ref
 
-GRANTING = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
-"""The kinds of roles and bindings, in the order of the fields of `Grants`."""
-
 Api: TypeAlias = tuple[str, str]
 """apiVersion and kind."""
 
@@ -87,7 +84,7 @@ def own_grants(csv: ReadOnly) -> tuple[Kind, ...]:
     if not isinstance(strategy, Strategy):
         return ()
     return tuple(
-        kind for kind in GRANTING if (strategy.permissions if kind.is_namespaced else strategy.cluster_permissions)
+        kind for kind in kinds.RBAC if (strategy.permissions if kind.is_namespaced else strategy.cluster_permissions)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.lifecycle import chain
 from shared.domain.lifecycle.phases import Status, phase_of, reason_of
 from shared.domain.lifecycle.verdict import Verdict
@@ -77,8 +77,3 @@ def related(csv: ReadOnly, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:
     """The refs of its predecessor and successors, which wait for its phase."""
     older = chain.predecessor(csv, neighbours)
     return tuple(map(Ref.of, (*((older,) if older else ()), *chain.successors(csv, neighbours))))
-
-
-def is_deleted(csv: ReadOnly) -> bool:
-    """Whether the object is being deleted (`deletionTimestamp`)."""
-    return bool(metadata(csv).get("deletionTimestamp"))

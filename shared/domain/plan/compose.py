@@ -13,6 +13,7 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, uid_of
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.lifecycle.ownership import reference_to
 from shared.domain.plan import dependencies
 from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import steps
@@ -68,6 +69,7 @@ class Draft:
 
 def manifest(draft: Draft) -> Manifest:
     """The InstallPlan, without status."""
+    owners = [reference_to(kinds.SUBSCRIPTION, name_of(one), uid_of(one)) for one in draft.subscriptions]
     return {
         "apiVersion": kinds.INSTALL_PLAN.api_version,
         "kind": kinds.INSTALL_PLAN.kind,
@@ -75,7 +77,7 @@ def manifest(draft: Draft) -> Manifest:
             "name": draft.name,
             "namespace": draft.namespace,
             "labels": draft.components,
-            "ownerReferences": [_owner(one) for one in draft.subscriptions],
+            "ownerReferences": owners,
         },
         "spec": {
             "clusterServiceVersionNames": draft.csvs,
@@ -165,17 +167,6 @@ def refused(draft: Draft, message: str, now: datetime) -> Iterator[tuple[ReadOnl
         new = changed(one.get("status") or {}, now, put=[failed], drop=[BUNDLE_UNPACKING])
         if new is not None:
             yield one, new
-
-
-def _owner(subscription: ReadOnly) -> Manifest:
-    return {
-        "apiVersion": kinds.SUBSCRIPTION.api_version,
-        "kind": kinds.SUBSCRIPTION.kind,
-        "name": name_of(subscription),
-        "uid": uid_of(subscription),
-        "controller": False,
-        "blockOwnerDeletion": False,
-    }
 
 
 def _lookup(chosen: Chosen) -> Manifest:

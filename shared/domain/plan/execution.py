@@ -8,6 +8,7 @@ from typing import Literal
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of, version_of
+from shared.domain.lifecycle.ownership import labels_for, reference_to
 from shared.kinds import Kind
 
 Owner = Literal["none", "reference", "label", "labels"]
@@ -95,7 +96,8 @@ def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
     if rule.kind == kinds.SUBSCRIPTION:
         meta["annotations"] = {**(meta.get("annotations") or {}), names.GENERATED_BY: place.plan}
     if rule.owner == "reference":
-        meta["ownerReferences"] = _united(meta.get("ownerReferences") or [], [_owner(place)])
+        owner = reference_to(kinds.CLUSTER_SERVICE_VERSION, place.csv)
+        meta["ownerReferences"] = _united(meta.get("ownerReferences") or [], [owner])
     whole = {**manifest, "apiVersion": rule.kind.api_version, "kind": rule.kind.kind, "metadata": meta}
     return {key: value for key, value in whole.items() if key != "status"}
 
@@ -143,24 +145,12 @@ def _united(old: list[Manifest], new: list[Manifest]) -> list[Manifest]:
     return list({(one.get("kind"), one.get("name"), one.get("uid") or ""): one for one in (*kept, *new)}.values())
 
 
-def _owner(place: Place) -> Manifest:
-    """The owner reference to the ClusterServiceVersion; its uid is read when the object is written."""
-    return {
-        "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version,
-        "kind": kinds.CLUSTER_SERVICE_VERSION.kind,
-        "name": place.csv,
-        "controller": False,
-        "blockOwnerDeletion": False,
-    }
-
-
 def _owner_labels(rule: Rule, place: Place) -> dict[str, str]:
     match rule.owner:
         case "label":
             return {names.OWNER: place.csv}
         case "labels":
-            kind = kinds.CLUSTER_SERVICE_VERSION.kind
-            return {names.OWNER: place.csv, names.OWNER_NAMESPACE: place.namespace, names.OWNER_KIND: kind}
+            return labels_for(place.csv, place.namespace)
     return {}
 
 

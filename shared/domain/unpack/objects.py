@@ -9,6 +9,7 @@ from datetime import timedelta
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.hash import bundle_hash
+from shared.domain.lifecycle.ownership import reference_to
 from shared.domain.resolver.model import CatalogKey, Chosen
 from shared.domain.unpack.content import ANY, Promise
 from shared.domain.unpack.settings import NO_LIMITS, Settings
@@ -61,7 +62,7 @@ class Unpacking:
     def config_map(self, payload: ReadOnly | None = None) -> Manifest:
         """The ConfigMap: empty until the Job, or the worker itself, fills it."""
         manifest = self._object(kinds.CONFIG_MAP, self.name)
-        manifest["metadata"]["ownerReferences"] = [_owner(kinds.CATALOG_SOURCE, self.catalog.name)]
+        manifest["metadata"]["ownerReferences"] = [reference_to(kinds.CATALOG_SOURCE, self.catalog.name)]
         if payload is not None:
             manifest["metadata"]["annotations"] = payload["annotations"]
             manifest["binaryData"] = payload["binaryData"]
@@ -130,7 +131,7 @@ class Unpacking:
 
     def _owned(self, kind: Kind, name: str) -> Manifest:
         manifest = self._object(kind, name)
-        manifest["metadata"]["ownerReferences"] = [_owner(kinds.CONFIG_MAP, self.name)]
+        manifest["metadata"]["ownerReferences"] = [reference_to(kinds.CONFIG_MAP, self.name)]
         return manifest
 
     def _object(self, kind: Kind, name: str) -> Manifest:
@@ -143,17 +144,6 @@ class Unpacking:
                 "labels": {names.MANAGED: "true"},
             },
         }
-
-
-def _owner(kind: Kind, name: str) -> Manifest:
-    """A non-blocking owner reference; its uid is read when the object is written."""
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "name": name,
-        "controller": False,
-        "blockOwnerDeletion": False,
-    }
 
 
 def _mount(pod: Manifest, secrets: Sequence[str]) -> None:
