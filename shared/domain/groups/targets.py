@@ -7,6 +7,7 @@ from datetime import datetime
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, timestamp
+from shared.domain.annotations import without_effect
 from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES
 from shared.domain.groups.selectors import matches
@@ -16,6 +17,8 @@ MULTIPLE = "MultipleOperatorGroup"
 SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
 INVALID = "InvalidTargetNamespaces"
 WITHOUT_ROLES = "OperatorGroupWithoutRoles"
+UNKNOWN_ANNOTATION = "UnknownAnnotation"
+_ANNOTATIONS = (names.CATALOG_POLICY, names.MADE_FOR)
 
 
 def refusal(group: ReadOnly) -> str | None:
@@ -50,6 +53,11 @@ def unfit_name(group: ReadOnly) -> str | None:
         f"users get no roles for its provided APIs: these roles carry the name of the group in a label, which holds"
         f" {LABEL_VALUE.longest} characters, and the name has {len(name)}. Create the group again with a shorter name"
     )
+
+
+def unknown_annotation(group: ReadOnly) -> str:
+    """A sentence about the annotations with our prefix that are not known, as misspelled ones; empty without any."""
+    return without_effect(group, "on an OperatorGroup", _ANNOTATIONS)
 
 
 def needs_namespaces(group: ReadOnly) -> bool:
@@ -110,6 +118,7 @@ _DEFECTS: Mapping[str, tuple[str, Callable[[ReadOnly], str | None]]] = {
     SERVICE_ACCOUNT: ("ScopedExecutionNotSupported", refusal),
     INVALID: ("NamespaceAllFound", invalid_targets),
     WITHOUT_ROLES: ("NameTooLong", unfit_name),
+    UNKNOWN_ANNOTATION: ("HasNoEffect", unknown_annotation),
 }
 """The conditions about the group itself by type: the reason, and the check that returns the message."""
 

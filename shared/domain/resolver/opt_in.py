@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Final
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of
+from shared.domain.annotations import without_effect
 from shared.domain.semver import InvalidRange, Range, Version, parse_range, version_or_none
 
 INSTALL, REQUIRE, IGNORE = "install", "require", "ignore"
@@ -86,15 +86,8 @@ def opt_in_of(subscription: ReadOnly) -> OptIn:
 
 
 def unknown(subscription: ReadOnly) -> str:
-    """A sentence about the annotations with our prefix that are none of ours, as misspelled ones; empty without any."""
-    known = tuple(_FIELDS.values())
-    strays = sorted(one for one in annotations_of(subscription) if one.startswith(names.PREFIX) and one not in known)
-    return "; ".join(f"annotation {one} is not known on a Subscription and has no effect{_near(one)}" for one in strays)
-
-
-def _near(annotation: str) -> str:
-    near = get_close_matches(annotation.removeprefix(names.PREFIX), [one.partition("/")[2] for one in _FIELDS.values()])
-    return f" (known is {names.PREFIX}{near[0]})" if near else ""
+    """A sentence about the annotations with our prefix that are not known, as misspelled ones; empty without any."""
+    return without_effect(subscription, "on a Subscription", _FIELDS.values())
 
 
 def policy_of(groups: Sequence[ReadOnly], otherwise: str) -> str:

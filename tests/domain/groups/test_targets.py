@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from shared.api.manifest import Manifest
 from shared.domain.groups.group import Group
 from shared.domain.groups.selectors import matches
 from shared.domain.groups.targets import invalid_targets, label_patch, needs_namespaces, refusal, resolve, status
 
+NOT_KNOWN = "is not known on an OperatorGroup and has no effect"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STAMP = "2026-01-01T00:00:00Z"
 BEFORE = "2025-01-01T00:00:00Z"
@@ -167,6 +169,31 @@ def test_a_name_that_no_label_holds(length: int, reasons: list[str]) -> None:
 
     assert got["namespaces"] == ["a"]
     assert [condition["reason"] for condition in got.get("conditions", [])] == reasons
+
+
+@pytest.mark.parametrize(
+    ("annotations", "want"),
+    [
+        pytest.param({"olmf.io/catalog-policy": "strict", "olmf.io/made-for": "etcd"}, [], id="known ones"),
+        pytest.param(
+            {"olmf.io/catalog-polciy": "strict"},
+            [f"annotation olmf.io/catalog-polciy {NOT_KNOWN} (known is olmf.io/catalog-policy)"],
+            id="a misspelled one",
+        ),
+        pytest.param(
+            {"olmf.io/hold": "audit"},
+            [f"annotation olmf.io/hold {NOT_KNOWN}"],
+            id="one for Subscriptions",
+        ),
+    ],
+)  # fmt: skip
+def test_an_annotation_without_effect_is_told_once(annotations: dict[str, str], want: list[str]) -> None:
+    group: Manifest = {"metadata": {"name": "all", "namespace": "ns", "annotations": annotations}}
+    for _ in range(2):
+        group = {**group, "status": status(group, ("",), has_siblings=False, now=NOW)}
+        assert [condition["message"] for condition in group["status"].get("conditions", [])] == want
+    cured = {**group, "metadata": {"name": "all", "namespace": "ns"}}
+    assert "conditions" not in status(cured, ("",), has_siblings=False, now=NOW)
 
 
 @pytest.mark.parametrize(
