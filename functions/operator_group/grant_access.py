@@ -72,5 +72,5 @@ def _rights(csv: Manifest, group: Group, cluster: Cluster) -> Iterator[Manifest]
 def _lacking(wanted: Iterator[Manifest], cluster: Cluster) -> Iterator[Manifest]:
     for item in wanted:
         present = cluster.get(Ref.of(item))
-        if not projection.is_foreign(item, present) and not projection.is_current(item, present):
+        if not projection.is_foreign(item, present) and not roles.is_in_place(item, present):
             yield item

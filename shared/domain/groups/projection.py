@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of
 from shared.domain.lifecycle.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, Kind
 
@@ -68,16 +68,6 @@ def _for_target(kind: Kind, source: ReadOnly, csv: ReadOnly, copy: ReadOnly) -> 
         "ownerReferences": [owner_reference(copy)],
     }
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
-
-
-def is_current(wanted: ReadOnly, present: ReadOnly | None) -> bool:
-    """Whether the present object has the wanted rules, or role and subjects."""
-    if present is None or not labels_of(wanted).items() <= labels_of(present).items():
-        return False
-    owners = {owner["uid"] for owner in metadata(wanted).get("ownerReferences") or ()}
-    return owners <= {owner.get("uid") for owner in metadata(present).get("ownerReferences") or ()} and all(
-        (present.get(key) or []) == wanted[key] for key in ("rules", "roleRef", "subjects") if key in wanted
-    )
 
 
 def is_foreign(wanted: ReadOnly, present: ReadOnly | None) -> bool:

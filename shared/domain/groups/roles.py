@@ -63,14 +63,14 @@ def _role(name: str, labels: Mapping[str, str]) -> Manifest:
 
 
 def is_in_place(wanted: ReadOnly, present: ReadOnly | None) -> bool:
-    """Whether a role has all wanted fields; foreign labels are ignored."""
+    """Whether a role or binding has all wanted fields; foreign labels and owners are ignored."""
     if present is None or not labels_of(wanted).items() <= labels_of(present).items():
         return False
     owners = {owner["uid"] for owner in metadata(wanted).get("ownerReferences") or ()}
     return (
         owners <= {owner.get("uid") for owner in metadata(present).get("ownerReferences") or ()}
         and wanted.get("aggregationRule") == present.get("aggregationRule")
-        and ("rules" not in wanted or wanted["rules"] == (present.get("rules") or []))
+        and all((present.get(key) or []) == wanted[key] for key in ("rules", "roleRef", "subjects") if key in wanted)
     )
 
 
