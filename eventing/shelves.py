@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 from shared.domain.resolver.model import CatalogKey, Shelf
-from shared.domain.resolver.shelves import IndexedShelf, Remembering
+from shared.domain.resolver.shelves import IndexedShelf, MemoShelf
 
 if TYPE_CHECKING:
     from shared.adapters.content.snapshot import Snapshot
@@ -40,7 +40,7 @@ def unread_catalogs(cluster: KubeClient) -> dict[CatalogKey, str]:
 
 def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
     """An indexed catalog; each of its packages is read once, when it is first used."""
-    return Remembering(IndexedShelf(_Snapshot(snapshot), snapshot.name, None))
+    return MemoShelf(IndexedShelf(_Snapshot(snapshot), snapshot.name, None))
 
 
 def digest_of_snapshot(snapshot: Snapshot) -> str:

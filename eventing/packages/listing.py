@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
 from eventing.packages.progress import Standing, standing, unclaimed
-from eventing.packages.remedies import Objects, Remembered, remedy, until_groups
+from eventing.packages.remedies import ListedOnce, Objects, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
@@ -27,7 +27,7 @@ _UNTIL = {
 
 def installed(cluster: Objects, namespace: str = "") -> list[Row]:
     """One row per Subscription, with the standing of its package; then one per version without a Subscription."""
-    cluster = Remembered(cluster)
+    cluster = ListedOnce(cluster)
     csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
     subscriptions = cluster.list(SUBSCRIPTION, namespace)
     places = {namespace_of(each) for each in (*csvs, *subscriptions)}

@@ -27,7 +27,7 @@ class Objects(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class ListedOnce:
     """Objects that are listed once: a crowd that waits for one group asks for it again and again."""
 
     objects: Objects

@@ -28,7 +28,7 @@ State: TypeAlias = tuple[object, ...]
 _T = TypeVar("_T")
 
 
-class Remembered(Generic[_T]):
+class MadeOfFiles(Generic[_T]):
     """A value made of files, made again only when they changed."""
 
     def __init__(self, make: Callable[[], _T]) -> None:
@@ -66,7 +66,7 @@ class Folder(ABC):
 
     def __init__(self, repository: str, tag: str) -> None:
         self.repository, self.tag = repository, tag
-        self._image = Remembered(self._build)
+        self._image = MadeOfFiles(self._build)
 
     @abstractmethod
     def state(self) -> State:
@@ -106,7 +106,7 @@ class BundleFolder(Folder):
     def __init__(self, root: Path, repository: str, tag: str) -> None:
         super().__init__(repository, tag)
         self._root = root
-        self._offer = Remembered(self._read)
+        self._offer = MadeOfFiles(self._read)
 
     def offer(self) -> tuple[Offer | None, tuple[str, ...]]:
         """What a catalog says about the files as they are now (None: they are no bundle), and what is wrong in them."""

@@ -144,7 +144,7 @@ class LoadedShelf:
         return found
 
 
-class Remembering:
+class MemoShelf:
     """A shelf with a memo of its answers, in which one package may be replaced."""
 
     def __init__(self, shelf: Shelf, changed: Package | None = None) -> None:

@@ -25,7 +25,7 @@ from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Inputs, Installed, Refusal, Resolution
 from shared.domain.resolver.problem import Problem, pose
 from shared.domain.resolver.resolve import market_of, resolve, set_aside
-from shared.domain.resolver.shelves import Remembering
+from shared.domain.resolver.shelves import MemoShelf
 
 MAX_TRIALS: Final = 40
 """Proposals that are tried for one refusal."""
@@ -48,7 +48,7 @@ def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Findi
 
 def remembered(inputs: Inputs) -> Inputs:
     """The same inputs, with catalogs that answer each question only once: for resolving many times."""
-    return replace(inputs, shelves={key: Remembering(shelf) for key, shelf in inputs.shelves.items()})
+    return replace(inputs, shelves={key: MemoShelf(shelf) for key, shelf in inputs.shelves.items()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import PINNED, Predicate, requirements
-from shared.domain.resolver.shelves import LoadedShelf, Remembering
+from shared.domain.resolver.shelves import LoadedShelf, MemoShelf
 from shared.domain.semver import parse_range, parse_version
 
 _IMAGINED = CatalogKey("", "imagined")
@@ -100,7 +100,7 @@ def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
             changed = replace(package, bundles={**package.bundles, bundle.name: replace(bundle, properties=properties)})
             what = f"loosen the pin of {operator.name} on {predicate.plain}"
             fix = Fix("LoosenPin", what, f"edit olm.package.required of {operator.name} in catalog {operator.catalog}")
-            shelves = {**inputs.shelves, operator.catalog: Remembering(shelf, changed)}
+            shelves = {**inputs.shelves, operator.catalog: MemoShelf(shelf, changed)}
             yield fix, replace(inputs, shelves=shelves)
 
 
