@@ -6,7 +6,7 @@ import secrets
 import uuid
 from typing import Any
 
-from eventing.sandbox import rules
+from eventing.sandbox import metadata_rules, rules
 from eventing.sandbox.calls import Call
 from eventing.sandbox.defaults import fill_builtin
 from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, invalid, not_found, unexplained
@@ -28,7 +28,8 @@ def decode(call: Call, manifest: Any, *, fills: bool = True) -> Manifest:
     if not isinstance(manifest, dict):
         raise bad_request("the object provided is unrecognized (must be of type object)")
     for key, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
-        if manifest.setdefault(key, wanted) != wanted:
+        manifest[key] = manifest.get(key) or wanted
+        if manifest[key] != wanted:
             raise bad_request(
                 f"the {'API version' if key == 'apiVersion' else 'kind'} in the data ({manifest[key]}) does not match "
                 f"the expected {'API version' if key == 'apiVersion' else 'kind'} ({wanted})"
@@ -67,9 +68,10 @@ def _undecodable(call: Call, why: str) -> str:
 def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
     """A new object, with defaults and validated."""
     meta = manifest["metadata"]
-    _place(call, meta)
-    if meta.get("resourceVersion"):
+    place(call, meta)
+    if meta.get("resourceVersion") not in (None, "", "0"):
         raise unexplained("resourceVersion should not be set on objects to be created")
+    meta.pop("resourceVersion", None)
     for name in (*_OURS, "managedFields"):
         meta.pop(name, None)
     if not meta.get("name") and meta.get("generateName"):
@@ -81,7 +83,7 @@ def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
     if "status" in call.resource.subresources:
         manifest.pop("status", None)
     fill_builtin(call.resource, manifest, world)
-    check(call, manifest, [*rules.name_defects(call.resource, meta.get("name", ""))])
+    check(call, manifest, [*metadata_rules.name_defects(call.resource, meta.get("name", ""))])
     return manifest
 
 
@@ -93,7 +95,16 @@ _UNGENERATED = frozenset({
 """Kinds without `metadata.generation`."""
 
 
-def _place(call: Call, meta: Manifest) -> None:
+def require_name(call: Call, meta: ReadOnly) -> None:
+    """Raise Failure when an object to be written at a name does not say its own."""
+    if not meta.get("name"):
+        raise bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
+
+
+def place(call: Call, meta: Manifest) -> None:
+    """Set name and namespace of an object to those of the call; Failure when it says others."""
     if not call.resource.is_namespaced:
         meta.pop("namespace", None)
     elif meta.setdefault("namespace", call.namespace) != call.namespace:
@@ -120,9 +131,11 @@ def _require_namespace(call: Call, meta: Manifest, world: World) -> None:
 def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) -> Manifest:
     """The next state of an object: the server's fields are kept, the others are validated."""
     meta, before = manifest["metadata"], old.manifest["metadata"]
-    _place(call, meta)
+    place(call, meta)
     wanted = meta.get("resourceVersion")
-    if wanted and wanted != before["resourceVersion"]:
+    if wanted and not str(wanted).isdigit():
+        raise unexplained(f'strconv.ParseUint: parsing "{wanted}": invalid syntax')
+    if wanted not in (None, "", "0") and wanted != before["resourceVersion"]:
         raise conflict(call.resource.plural, call.resource.group, call.name)
     if meta.get("uid") and meta["uid"] != before["uid"]:
         why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {before['uid']}"
@@ -134,7 +147,7 @@ def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) ->
     manifest = _merge_subresource(call, old.manifest, manifest)
     if not call.subresource:
         fill_builtin(call.resource, manifest, world, old.manifest)
-    if "generation" in before and not call.subresource and _spec_changed(old.manifest, manifest):
+    if "generation" in before and not call.subresource and _spec_changed(call, old.manifest, manifest):
         manifest["metadata"]["generation"] = before["generation"] + 1
     if before.get("deletionTimestamp"):
         _no_new_finalizers(call, before, manifest["metadata"])
@@ -156,9 +169,12 @@ def _merge_subresource(call: Call, old: ReadOnly, new: Manifest) -> Manifest:
     return new
 
 
-def _spec_changed(old: ReadOnly, new: ReadOnly) -> bool:
-    left, right = ({**one, "metadata": None, "status": None, "apiVersion": None} for one in (old, new))
-    return left != right
+def _spec_changed(call: Call, old: ReadOnly, new: ReadOnly) -> bool:
+    """Whether anything but the metadata changed; a custom kind without status subresource counts its status, too."""
+    ignored: Manifest = {"metadata": None, "apiVersion": None}
+    if not call.resource.is_custom or "status" in call.resource.subresources:
+        ignored["status"] = None
+    return {**old, **ignored} != {**new, **ignored}
 
 
 def _no_new_finalizers(call: Call, before: ReadOnly, meta: ReadOnly) -> None:
@@ -176,7 +192,7 @@ def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
     resource, schema = call.resource, resolve(call.resource.schema)
     unchecked = "metadata" if resource.is_custom else "status"
     body = {name: value for name, value in manifest.items() if name != unchecked}
-    causes += [*rules.metadata_defects(manifest), *repeated(body, schema)]
+    causes += [*metadata_rules.metadata_defects(manifest), *repeated(body, schema)]
     if resource.is_custom:
         causes += validate(body, {**schema, "required": [n for n in schema.get("required", ()) if n != "metadata"]})
     else:

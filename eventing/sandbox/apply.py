@@ -7,32 +7,35 @@ from typing import Any
 
 import orjson
 
-from eventing.sandbox import fieldsets, ownership, verbs
-from eventing.sandbox.admission import decode, prepare_create
+from eventing.sandbox import fieldsets, ownership, typed_patch, verbs
+from eventing.sandbox.admission import decode, prepare_create, require_name
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import Cause, Failure, bad_option, bad_request, conflict
+from eventing.sandbox.failures import Cause, Failure, bad_option, bad_request, conflict, unexplained
 from eventing.sandbox.fieldsets import Fields
 from eventing.sandbox.ownership import Manager, Owned, Owners
-from eventing.sandbox.resources import resolve
+from eventing.sandbox.resources import Node, resolve
 from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
 from eventing.sandbox.world import World, now
-from shared.api.manifest import Manifest, metadata
+from shared.api.manifest import Manifest, ReadOnly, metadata
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def apply(call: Call, world: World, body: Any) -> Answer:
     """Set the fields of the body, and make the manager their owner."""
-    wanted = _wanted(call, body)
-    manager = Manager(call.query["fieldManager"], "Apply", call.resource.api_version, call.subresource)
     schema = resolve(call.resource.schema)
-    fields = {path for path in fieldsets.said(wanted, schema) if ownership.is_counted(path, call)}
     old = world.store.get((call.resource.table, call.namespace, call.name))
+    if old is None and call.subresource:
+        verbs.find(call, world)
+    _check(call, body, schema)
+    manager = Manager(call.query["fieldManager"], "Apply", call.resource.api_version, call.subresource)
+    fields = {path for path in fieldsets.said(body, schema) if ownership.is_counted(path, call)}
+    wanted = decode(call, body, fills=False)
     if old is None:
         return _create(call, world, wanted, {manager: Owned(fields, now())})
     live: Manifest = orjson.loads(old.at(call.resource.api_version))
-    owners = ownership.read(live)
+    owners = ownership.read(live) or _unowned(call, live)
     merged = fieldsets.merge(live, wanted, schema)
     last = next((owned.fields for one, owned in owners.items() if _is_same(one, manager)), set())
     others = {one: owned for one, owned in owners.items() if not _is_same(one, manager)}
@@ -55,22 +58,32 @@ def _is_same(one: Manager, manager: Manager) -> bool:
     return (one.name, one.operation, one.subresource) == (manager.name, manager.operation, manager.subresource)
 
 
-def _wanted(call: Call, body: Any) -> Manifest:
-    """The body, validated as far as possible without the stored object."""
+def _unowned(call: Call, live: ReadOnly) -> Owners:
+    """The owner of all fields of an object that nobody owns yet."""
+    fields = ownership.difference(call, None, live).written
+    return {Manager("before-first-apply", "Update", call.resource.api_version): Owned(fields, now())}
+
+
+def _check(call: Call, body: Any, schema: Node) -> None:
+    """Raise Failure for a body that cannot be applied, whatever is stored."""
     if not call.query.get("fieldManager"):
         cause = Cause("fieldManager", "FieldValueRequired", "Required value: is required for apply patch")
         raise bad_option("Patch", cause)
     if not isinstance(body, dict) or not body.get("apiVersion") or not body.get("kind"):
         raise bad_request("invalid object type: an apply says apiVersion and kind")
     meta = body.get("metadata") or {}
-    if meta.get("managedFields"):
+    if meta.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
-    return decode(call, body, fills=False)
+    if sentences := list(typed_patch.misapplied(body, schema)):
+        told = sentences[0] if len(sentences) == 1 else "errors:\n  " + "\n  ".join(sentences)
+        resource = call.resource
+        place = f"{meta.get('namespace') or ''}/{meta.get('name') or ''}"
+        kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+        raise unexplained(f"failed to create typed patch object ({place}; {kind}): {told}")
+    require_name(call, meta)
 
 
 def _create(call: Call, world: World, wanted: Manifest, owners: Owners) -> Answer:
-    if call.subresource:
-        verbs.find(call, world)
     meta = wanted["metadata"]
     if uid := meta.get("uid"):
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"

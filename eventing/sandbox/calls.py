@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from eventing.sandbox.failures import (
+    Cause,
     Failure,
     Shown,
     bad_option,
@@ -65,8 +66,8 @@ class Call:
     def number(self, option: str) -> int:
         """An option of the query that is a whole number; 0 without it."""
         text = self.query.get(option) or "0"
-        if not text.isdecimal():
-            raise bad_request(f'{option}: Invalid value: "{text}": it has to be a whole number')
+        if not text.removeprefix("-").isdecimal():
+            raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
         return int(text)
 
     def key_of(self, manifest: Manifest) -> tuple[str, str, str]:
@@ -74,6 +75,8 @@ class Call:
         return (self.resource.table, self.namespace, str(manifest["metadata"]["name"]))
 
 
+MANAGER_LENGTH = 128
+VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 _VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _COLLECTION = {"get": "list", "delete": "deletecollection"}
 
@@ -102,9 +105,19 @@ def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) 
         verb = _COLLECTION.get(verb, verb)
         if verb == "list" and query.get("watch", "").lower() in ("1", "true"):
             verb = "watch"
-    if query.get("dryRun", "All") != "All":
-        raise bad_option(verb.capitalize(), unsupported("dryRun", Shown(f'["{query["dryRun"]}"]'), "All"))
+    if causes := [*_bad_options(query)]:
+        raise bad_option(verb.capitalize(), *causes)
     return Call(verb, resource, namespace, name, subresource, query, User(""))
+
+
+def _bad_options(query: Mapping[str, str]) -> Iterator[Cause]:
+    if len(query.get("fieldManager", "")) > MANAGER_LENGTH:
+        why = f"Too long: may not be more than {MANAGER_LENGTH} bytes"
+        yield Cause("fieldManager", "FieldValueTooLong", why)
+    if query.get("dryRun", "All") != "All":
+        yield unsupported("dryRun", Shown(f'["{query["dryRun"]}"]'), "All")
+    if query.get("fieldValidation", "") not in VALIDATIONS:
+        yield unsupported("fieldValidation", query["fieldValidation"], *VALIDATIONS)
 
 
 def _place(rest: list[str]) -> tuple[str, str, str, str]:

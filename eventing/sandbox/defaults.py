@@ -141,6 +141,8 @@ def _secret(manifest: Manifest, _world: World, _old: ReadOnly) -> None:
 
 def _service(manifest: Manifest, world: World, old: ReadOnly) -> None:
     spec, before = manifest["spec"], old.get("spec") or {}
+    if spec["sessionAffinity"] == "ClientIP":
+        _absent(spec, {"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}})
     for port in spec.get("ports", ()):
         _absent(port, {"protocol": "TCP", "targetPort": port.get("port")})
     if spec["type"] != "ExternalName":
@@ -164,6 +166,7 @@ def _job(manifest: Manifest, _world: World, old: ReadOnly) -> None:
                  "batch.kubernetes.io/job-name": meta.get("name", ""), "job-name": meta.get("name", "")}  # fmt: skip
         labels = spec["template"].setdefault("metadata", {}).setdefault("labels", {})
         _absent(labels, marks)
+        _absent(meta, {"labels": labels})
         _absent(spec, {"selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": meta["uid"]}}})
 
 
@@ -175,9 +178,12 @@ def _binding(manifest: Manifest, _world: World, _old: ReadOnly) -> None:
             _absent(subject, {"apiGroup": "rbac.authorization.k8s.io"})
 
 
-def _cluster_role(manifest: Manifest, _world: World, old: ReadOnly) -> None:
-    if "aggregationRule" in manifest and "rules" in old:
-        manifest.setdefault("rules", old["rules"])
+def _role(manifest: Manifest, _world: World, old: ReadOnly) -> None:
+    manifest.setdefault("rules", old.get("rules") if "aggregationRule" in manifest else None)
+
+
+def _event(manifest: Manifest, _world: World, _old: ReadOnly) -> None:
+    _absent(manifest, {"eventTime": None, "source": {}, "reportingComponent": "", "reportingInstance": ""})
 
 
 def _definition(manifest: Manifest, _world: World, old: ReadOnly) -> None:
@@ -216,5 +222,5 @@ _SPECIAL: dict[str, Any] = {
     "Namespace": _namespace, "Secret": _secret, "Service": _service, "Job": _job, "RoleBinding": _binding,
     "ClusterRoleBinding": _binding, "CustomResourceDefinition": _definition, "APIService": _api_service,
     "ValidatingWebhookConfiguration": _webhooks, "MutatingWebhookConfiguration": _webhooks, "Pod": _pod,
-    "ClusterRole": _cluster_role,
+    "ClusterRole": _role, "Role": _role, "Event": _event,
 }  # fmt: skip

@@ -31,6 +31,7 @@ def _resource(spec: ReadOnly, names: ReadOnly, version: Node) -> Resource:
         tuple(names.get("shortNames") or ()), tuple(names.get("categories") or ()),
         _columns(version.get("additionalPrinterColumns")), is_custom=True, scale=below.get("scale"),
         list_kind=names["listKind"],
+        selectable=tuple(field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import orjson
 
 from eventing.sandbox import verbs
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import bad_option, conflict, unsupported
+from eventing.sandbox.failures import bad_option, bad_value, conflict, unsupported
 from eventing.sandbox.resources import Resource
 from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
@@ -21,6 +21,10 @@ _FINALIZERS = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
 CRD_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 KEEPS_DEPENDENTS = ("Job", "ReplicationController")
 """Kinds whose dependents are orphaned by default."""
+ANSWERED_WITH = frozenset(
+    {"Pod", "Service", "ServiceAccount", "PersistentVolume", "PersistentVolumeClaim", "ResourceQuota"}
+)
+"""Kinds whose deletion is answered with the deleted object."""
 
 
 def delete(call: Call, world: World, options: Any) -> Answer:
@@ -28,10 +32,10 @@ def delete(call: Call, world: World, options: Any) -> Answer:
     options = _options(call, options)
     stored = verbs.find(call, world)
     _check(call, stored, options.get("preconditions") or {})
-    gone = stored.manifest if call.is_dry_run else remove(call.resource, stored, world, _policy(call.resource, options))
-    if gone is not None:
-        return verbs.answer(call, gone)
     resource = call.resource
+    left = None if _is_dry_run(call, options) else remove(resource, stored, world, _policy(resource, options))
+    if left is not None or resource.kind in ANSWERED_WITH:
+        return verbs.answer(call, left or stored.manifest)
     details = {"name": call.name, "group": resource.group, "kind": resource.plural, "uid": uid_of(stored.manifest)}
     return Answer(200, orjson.dumps({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
@@ -45,7 +49,7 @@ def delete_all(call: Call, world: World, options: Any) -> Answer:
     found = verbs.list_objects(call, world, "application/json")
     is_wanted = verbs.matching(call)
     for stored in world.store.list(call.resource.table, call.namespace):
-        if is_wanted(stored.manifest) and not call.is_dry_run:
+        if is_wanted(stored.manifest) and not _is_dry_run(call, options):
             remove(call.resource, stored, world, _policy(call.resource, options))
     return found
 
@@ -60,7 +64,15 @@ def _options(call: Call, options: Any) -> Manifest:
         raise bad_option(
             "Delete", unsupported("propagationPolicy", policy, "Foreground", "Background", "Orphan", "nil")
         )
+    if "propagationPolicy" in given and given.get("orphanDependents") is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        raise bad_option("Delete", bad_value("propagationPolicy", policy, why))
     return given
+
+
+def _is_dry_run(call: Call, options: Mapping[str, Any]) -> bool:
+    """Whether the query or the body asks for a dry run; kubectl says it in the body."""
+    return call.is_dry_run or options.get("dryRun") == ["All"]
 
 
 def _policy(resource: Resource, options: Mapping[str, Any]) -> str:

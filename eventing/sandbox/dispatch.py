@@ -11,7 +11,7 @@ import orjson
 from eventing.sandbox import access, apply, deletion, patches, protobuf, scale, verbs
 from eventing.sandbox.admission import decode
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import bad_request, not_allowed, unsupported_media
+from eventing.sandbox.failures import Cause, bad_option, bad_request, not_allowed, unsupported_media
 from eventing.sandbox.resources import resolve
 from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
@@ -20,6 +20,8 @@ from eventing.sandbox.yaml_body import parse_yaml
 from shared.api.manifest import Manifest
 from shared.domain.merge_patch import merged
 
+MERGE, STRATEGIC, JSON = (f"application/{name}+json" for name in ("merge-patch", "strategic-merge-patch", "json-patch"))
+PATCHES = (MERGE, STRATEGIC, JSON)
 REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
 
 
@@ -58,7 +60,7 @@ def _decoded(call: Call, body: bytes, content_type: str) -> Any:
     if content_type.startswith("application/yaml"):
         return parse_yaml(body)
     if content_type and not content_type.startswith("application/json"):
-        raise unsupported_media(content_type, "application/json, application/yaml, application/vnd.kubernetes.protobuf")
+        raise unsupported_media("application/json, application/yaml, application/vnd.kubernetes.protobuf")
     return parse_json(body)
 
 
@@ -74,6 +76,13 @@ def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     kind = content_type.partition(";")[0]
     if kind == "application/apply-patch+yaml":
         return apply.apply(call, world, parse_yaml(body))
+    if kind not in PATCHES or (kind == STRATEGIC and call.resource.is_custom):
+        raise unsupported_media(
+            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+        )
+    if call.has("force"):
+        why = "Forbidden: may not be specified for non-apply patch"
+        raise bad_option("Patch", Cause("force", "FieldValueForbidden", why))
     old = verbs.find(call, world)
     return verbs.replace(call, world, old, decode(call, _patched(call, old, body, kind)))
 
@@ -81,16 +90,12 @@ def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
 def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:
     before = orjson.loads(old.at(call.resource.api_version))
     given = parse_json(body)
-    match kind:
-        case "application/merge-patch+json":
-            after = merged(before, given)
-        case "application/json-patch+json":
-            after = patches.json_patch(before, given)
-        case "application/strategic-merge-patch+json" if not call.resource.is_custom:
-            after = patches.strategic(before, given, resolve(call.resource.schema))
-        case _:
-            known = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-            raise unsupported_media(kind, known)
+    if kind == MERGE:
+        after = merged(before, given)
+    elif kind == STRATEGIC:
+        after = patches.strategic(before, given, resolve(call.resource.schema))
+    else:
+        after = patches.json_patch(before, given)
     found: Manifest = after
     if not isinstance(given, dict) or "resourceVersion" not in (given.get("metadata") or {}):
         found["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import orjson
+
 from shared.api.manifest import Manifest
 
 
@@ -87,9 +89,9 @@ def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Failur
     )  # fmt: skip
 
 
-def bad_option(kind: str, cause: Cause) -> Failure:
+def bad_option(kind: str, *causes: Cause) -> Failure:
     """An option of the request is not valid."""
-    return invalid(f"{kind}Options", "meta.k8s.io", "", [cause])
+    return invalid(f"{kind}Options", "meta.k8s.io", "", causes)
 
 
 def unsupported(path: str, seen: object, *known: str) -> Cause:
@@ -129,10 +131,10 @@ def not_allowed() -> Failure:
     return Failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
-def unsupported_media(seen: str, wanted: str) -> Failure:
+def unsupported_media(wanted: str) -> Failure:
     """A body in a format that is not supported."""
     message = f"the body of the request was in an unknown format - accepted media types include: {wanted}"
-    return Failure(415, "UnsupportedMediaType", message, {"seen": seen})
+    return Failure(415, "UnsupportedMediaType", message)
 
 
 def not_served(what: str) -> Failure:
@@ -155,6 +157,11 @@ class Shown(str):
     """A value that is printed without quotes."""
 
     __slots__ = ()
+
+
+def as_json(value: object) -> str:
+    """A value as the real server prints maps and lists."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def quoted(seen: object) -> str:

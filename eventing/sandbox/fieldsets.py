@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import orjson
 
@@ -44,21 +44,33 @@ def parts(value: Any, node: Node) -> dict[str, tuple[Any, Node]]:
     return {element_of(item, node): (item, inner) for item in value}
 
 
-def said(value: Any, node: Node, path: Path = (), *, marks_maps: bool = False) -> Iterator[Path]:
-    """The fields that a value sets; `marks_maps` adds the maps that contain them."""
+Marks: TypeAlias = Literal["items", "maps", "all"]
+"""Which values that contain fields are fields, too: items of lists; also maps and lists; also objects of a schema."""
+
+
+def said(value: Any, node: Node, path: Path = (), *, marks: Marks = "items") -> Iterator[Path]:
+    """The fields that a value sets."""
     if not value or not is_granular(value, node):
         yield path
         return
-    if path and (path[-1].startswith("k:") or (marks_maps and isinstance(value, dict) and "properties" not in node)):
+    is_item = bool(path) and path[-1].startswith("k:")
+    if is_item and marks == "maps":
+        marks = "all"  # below a new item everything is new
+    if path and (is_item or marks == "all" or (marks == "maps" and "properties" not in node)):
         yield path
+    required = {f"f:{name}" for name in node.get("required", ())} if marks == "maps" else ()
     for element, (item, inner) in parts(value, node).items():
-        yield from said(item, inner, (*path, element), marks_maps=marks_maps)
+        below = said(item, inner, (*path, element), marks=marks)
+        if element in required and isinstance(item, list) and is_granular(item, inner) and item:
+            below = (one for one in below if one != (*path, element))  # in Go the empty list was there before
+        yield from below
 
 
 @dataclass(slots=True)
 class Difference:
     """The difference between two states of an object."""
 
+    marks: Marks = "maps"
     written: Fields = field(default_factory=set)
     """Fields that are new or have another value."""
     removed: Fields = field(default_factory=set)
@@ -68,7 +80,7 @@ class Difference:
         if old == new:
             return
         if old is _ABSENT:
-            self.written.update(said(new, node, path, marks_maps=True))
+            self.written.update(said(new, node, path, marks=self.marks))
         elif new is _ABSENT:
             self.removed.update(with_parents(said(old, node, path), below=len(path)))
         elif type(old) is type(new) and is_granular(old, node):

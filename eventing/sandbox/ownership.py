@@ -40,7 +40,7 @@ _UNOWNED = {
     ("f:apiVersion",), ("f:kind",), ("f:metadata",),
     *(("f:metadata", f"f:{name}") for name in (
         "name", "namespace", "uid", "creationTimestamp", "selfLink", "resourceVersion", "generation", "managedFields",
-        "generateName", "deletionTimestamp", "deletionGracePeriodSeconds",
+        "deletionTimestamp", "deletionGracePeriodSeconds",
     )),
 }  # fmt: skip
 
@@ -84,7 +84,7 @@ def is_counted(path: Path, call: Call) -> bool:
 
 def difference(call: Call, old: ReadOnly | None, new: ReadOnly) -> Difference:
     """The fields that a write changes and that a manager may own."""
-    found = Difference()
+    found = Difference("all" if call.resource.is_custom else "maps")
     found.find(dict(old or {}), dict(new), resolve(call.resource.schema))
     found.written = {path for path in found.written if is_counted(path, call)}
     return found
@@ -101,10 +101,12 @@ def without(owners: Owners, fields: Fields) -> Owners:
 def record_update(call: Call, old: ReadOnly | None, manifest: Manifest) -> None:
     """Record in managedFields the fields that a write other than an apply has changed."""
     given = metadata(manifest).get("managedFields")
-    if given is not None and given != metadata(old or {}).get("managedFields"):
-        owners = read(manifest)  # the client edits managedFields, as kubectl does when it starts to apply
-    else:
-        owners = read(old or {})
+    # why: kubectl edits managedFields when it starts to apply
+    is_edited = bool(given) and given != metadata(old or {}).get("managedFields")
+    owners = read(manifest if is_edited else old or {})
+    if old and not owners:
+        write(manifest, {})  # nobody owned anything: owners are recorded from the first apply on
+        return
     change = difference(call, old, manifest)
     owners = without(owners, change.written | change.removed)
     if change.written:

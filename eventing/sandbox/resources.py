@@ -34,6 +34,8 @@ class Resource:
     scale: Node | None = None
     """Paths of the scale subresource of a custom kind."""
     list_kind: str = ""
+    selectable: tuple[str, ...] = ()
+    """Fields of a custom kind that a field selector may name, e.g. `spec.mode`."""
 
     @property
     def table(self) -> str:

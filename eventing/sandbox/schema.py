@@ -84,6 +84,8 @@ def settle(value: Any, node: Node) -> Any:
         kept = {}
         for name, item in value.items():
             inner = child(node, name) or {}
+            if item is None and "properties" not in node and inner.get("type") == "string":
+                item = ""  # noqa: PLW2901  # a null in a map of texts
             settled = settle(item, inner)
             if name in _PLAIN and not settled:
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from eventing.sandbox.failures import bad_request
+from eventing.sandbox.resources import Resource
 from shared.api.manifest import ReadOnly, metadata
 from shared.domain.syntax import LABEL_VALUE
 
@@ -21,6 +22,8 @@ def labels(text: str) -> Predicate:
     """The predicate of a label selector such as `a=b,c!=d,e in (f,g),h,!i`."""
     tests: list[Callable[[ReadOnly], bool]] = []
     position = 0
+    if text.rstrip().endswith(","):
+        raise bad_request("found '', expected: identifier after ','")
     while position < len(text):
         found = _REQUIREMENT.match(text, position)
         if not found:
@@ -60,22 +63,28 @@ def _check(key: str, values: Sequence[str]) -> None:
             raise bad_request(f"unable to parse requirement: {where}: {problem}")
 
 
-def fields(text: str, kind: str, *, is_custom: bool) -> Predicate:
-    """The predicate of a field selector such as `metadata.name=x,metadata.namespace!=y`; some kinds have more."""
+def fields(text: str, known: Sequence[str]) -> Predicate:
+    """The predicate of a field selector such as `metadata.name=x,metadata.namespace!=y` on known fields."""
     tests: list[tuple[str, bool, str]] = []
     for part in filter(None, text.split(",")):
         found = re.fullmatch(r"([\w.]+)(==|=|!=)(.*)", part.strip())
         if not found:
             raise bad_request(f"invalid selector: '{part}'; can't understand '{part}'")
         path, operator, value = found.groups()
-        if path not in _FIELDS.get("" if is_custom else kind, ()) + _FIELDS[""]:
+        if path not in known:
             raise bad_request(f"field label not supported: {path}")
         tests.append((path, operator != "!=", value))
     return lambda manifest: all((_at(manifest, path) == value) is wanted for path, wanted, value in tests)
 
 
+def selectable(resource: Resource) -> tuple[str, ...]:
+    """The fields of a kind that a field selector may name."""
+    if not resource.is_custom:
+        return ("metadata.name", "metadata.namespace", *_FIELDS.get(resource.kind, ()))
+    return ("metadata.name", *(["metadata.namespace"] if resource.is_namespaced else []), *resource.selectable)
+
+
 _FIELDS: dict[str, tuple[str, ...]] = {
-    "": ("metadata.name", "metadata.namespace"),
     "Pod": ("spec.nodeName", "spec.restartPolicy", "spec.serviceAccountName", "status.phase"),
     "Event": (
         "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
@@ -95,4 +104,6 @@ def _at(manifest: ReadOnly, path: str) -> str:
     value: object = manifest
     for name in path.split("."):
         value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, bool):
+        return str(value).lower()
     return "" if value is None else str(value)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from typing import Any
 
 import orjson
 
-from eventing.sandbox import selectors, tables
-from eventing.sandbox.admission import decode, prepare_create, prepare_update
+from eventing.sandbox import list_options, selectors, tables
+from eventing.sandbox.admission import decode, place, prepare_create, prepare_update, require_name
 from eventing.sandbox.calls import Call
 from eventing.sandbox.failures import Cause, already_exists, bad_request, expired, invalid, not_allowed, not_found
 from eventing.sandbox.forms import form_of, list_head, render
@@ -52,8 +53,7 @@ def get(call: Call, world: World, accept: str) -> Answer:
 def matching(call: Call) -> selectors.Predicate:
     """The selectors of a call as one predicate."""
     by_label = selectors.labels(call.query.get("labelSelector", ""))
-    resource = call.resource
-    by_field = selectors.fields(call.query.get("fieldSelector", ""), resource.kind, is_custom=resource.is_custom)
+    by_field = selectors.fields(call.query.get("fieldSelector", ""), selectors.selectable(call.resource))
     if not call.query.get("labelSelector") and not call.query.get("fieldSelector"):
         return lambda _: True
     return lambda manifest: by_label(manifest) and by_field(manifest)
@@ -61,6 +61,7 @@ def matching(call: Call) -> selectors.Predicate:
 
 def list_objects(call: Call, world: World, accept: str) -> Answer:
     """Answer with a list, or one page of it."""
+    list_options.check(call, world)
     revision, after = _resume(call, world)
     is_wanted = matching(call)
     found = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
@@ -113,14 +114,30 @@ def create(call: Call, world: World, body: Any) -> Answer:
 
 
 def update(call: Call, world: World, body: Any) -> Answer:
-    """Replace an object."""
+    """Replace an object; some kinds are created when they are absent."""
+    manifest, resource = decode(call, body), call.resource
+    require_name(call, manifest["metadata"])
+    place(call, manifest["metadata"])
+    version = metadata(manifest).get("resourceVersion")
+    if resource.kind in CREATED_BY_UPDATE and not version and not world.store.get(call.key_of(manifest)):
+        return create(replace_fields(call, name=""), world, manifest)
     old = find(call, world)
-    manifest = decode(call, body)
-    if call.resource.is_custom and not metadata(manifest).get("resourceVersion"):
-        sentence = "Invalid value: 0x0: must be specified for an update"
+    if not version and (resource.is_custom or resource.kind in UPDATED_WITH_VERSION):
+        sentence = f"Invalid value: {'0x0' if resource.is_custom else 0}: must be specified for an update"
         cause = Cause("metadata.resourceVersion", "FieldValueInvalid", sentence)
-        raise invalid(call.resource.kind, call.resource.group, call.name, [cause])
+        raise invalid(resource.plural, resource.group, call.name, [cause])
     return replace(call, world, old, manifest)
+
+
+CREATED_BY_UPDATE = frozenset({
+    "Endpoints", "Event", "LimitRange", "Service", "Lease", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
+})  # fmt: skip
+"""Kinds that an update creates when they are absent."""
+UPDATED_WITH_VERSION = frozenset({
+    "Lease", "PodDisruptionBudget", "CustomResourceDefinition", "APIService", "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+})  # fmt: skip
+"""Kinds whose updates have to contain a resourceVersion, as those of all custom kinds."""
 
 
 def replace(call: Call, world: World, old: Stored, manifest: Manifest, *, is_applied: bool = False) -> Answer:

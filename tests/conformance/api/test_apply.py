@@ -212,3 +212,63 @@ def test_an_apply_says_its_kind(http: Api, namespace: str) -> None:
 def test_the_status_of_what_is_not_there_cannot_be_applied(http: Api, namespace: str) -> None:
     answer = _apply(http, apps(namespace, "d") + "/status", {**a_deployment(), "status": {"replicas": 1}})
     assert answer.status == 404
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        pytest.param({"bogus": 1, "replicas": "x"}, ".spec.bogus: field not declared in schema", id="unknown field"),
+        pytest.param({"paused": "x"}, ".spec.paused: expected boolean, got &{x}", id="boolean"),
+        pytest.param({"replicas": "x"}, ".spec.replicas: expected numeric (int or float), got string", id="number"),
+        pytest.param([], ".spec: expected map, got &{[]}", id="map"),
+        pytest.param(
+            {"paused": 1, "replicas": []},
+            "errors:\n  .spec.paused: expected boolean, got &{1}\n  .spec.replicas: expected numeric",
+            id="several",
+        ),
+        pytest.param(
+            {"template": {"spec": {"containers": [{"name": "x"}, {"name": "x"}]}}},
+            '.spec.template.spec.containers: duplicate entries for key [name="x"]', id="twice in a list",
+        ),
+        pytest.param(
+            {"template": {"spec": {"containers": ["x"]}}},
+            ".spec.template.spec.containers: element 0: associative list with keys may not have non-map elements",
+            id="no map in a list",
+        ),
+    ],
+)  # fmt: skip
+def test_an_apply_has_known_fields_of_their_types(http: Api, namespace: str, spec: Json, sentence: str) -> None:
+    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}
+    answer = _apply(http, apps(namespace, "d"), body)
+    assert answer.status == 500
+    head = "failed to create typed patch object (/d; apps/v1, Kind=Deployment): "
+    assert answer.body["message"].startswith(head + sentence)
+
+
+def test_an_apply_of_a_finalizer_twice_is_refused(http: Api, namespace: str) -> None:
+    body = a_config_map(finalizers=["example.com/f", "example.com/f"])
+    answer = _apply(http, core(namespace, "configmaps", "a"), body)
+    assert answer.status == 500
+    assert '.metadata.finalizers: duplicate entries for key [="example.com/f"]' in answer.body["message"]
+
+
+def test_an_apply_says_the_name(http: Api, namespace: str) -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}
+    assert _apply(http, core(namespace, "configmaps", "a"), body).status == 400
+
+
+def test_owners_are_recorded_from_the_first_apply_on(http: Api, namespace: str) -> None:
+    path = core(namespace, "serviceaccounts")
+    http.post(path, {"metadata": {"name": "a"}})
+    changed = http.patch(f"{path}/a", {"automountServiceAccountToken": False}).body
+    assert "managedFields" not in changed["metadata"]
+    body = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a", "labels": {"x": "y"}}}
+    assert _owned(_apply(http, f"{path}/a", body).body) == {
+        ("before-first-apply", "Update"): {"f:automountServiceAccountToken": {}},
+        ("one", "Apply"): {"f:metadata": {"f:labels": {"f:x": {}}}},
+    }
+
+
+def test_an_empty_map_is_owned(http: Api, namespace: str) -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {}}
+    assert _owned(_apply(http, core(namespace, "configmaps", "a"), body).body) == {("one", "Apply"): {"f:data": {}}}

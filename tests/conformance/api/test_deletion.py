@@ -187,3 +187,34 @@ def test_a_finalizer_holds_an_empty_namespace(http: Api, word: str) -> None:
     assert _is_gone(http, core(word, "configmaps", "a"))
     http.patch(path, {"metadata": {"finalizers": None}})
     wait_for(lambda: _is_gone(http, path))
+
+
+@pytest.mark.parametrize("name", ["/a", "?labelSelector=x"], ids=["one object", "a collection"])
+def test_the_body_may_ask_for_a_dry_run(http: Api, namespace: str, name: str) -> None:
+    path = core(namespace, "configmaps")
+    http.post(path, a_config_map(labels={"x": "y"}))
+    answer = http.delete(path + name, {"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": ["All"]})
+    assert answer.status == 200
+    assert http.get(f"{path}/a").status == 200
+
+
+def test_a_dry_run_is_answered_like_a_deletion(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    uid = http.post(core(namespace, "configmaps"), a_config_map()).body["metadata"]["uid"]
+    answer = http.delete(f"{path}?dryRun=All").body
+    assert (answer["kind"], answer["details"]) == ("Status", {"name": "a", "kind": "configmaps", "uid": uid})
+
+
+@pytest.mark.parametrize(
+    ("plural", "spec"), [("serviceaccounts", {}), ("services", {"spec": {"clusterIP": "None", "ports": [{"port": 1}]}})]
+)
+def test_some_kinds_are_the_answer_to_their_deletion(http: Api, namespace: str, plural: str, spec: Json) -> None:
+    made = http.post(core(namespace, plural), {"metadata": {"name": "a"}, **spec}).body
+    assert http.delete(core(namespace, plural, "a")).body["metadata"]["uid"] == made["metadata"]["uid"]
+
+
+def test_one_deletion_has_one_policy(http: Api, namespace: str) -> None:
+    options = {"propagationPolicy": "Foreground", "orphanDependents": True}
+    answer = http.delete(core(namespace, "configmaps", "a"), options)
+    assert answer.status == 422
+    assert "orphanDependents and deletionPropagation cannot be both set" in answer.body["message"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from tests.conformance.api.objects import a_config_map, a_deployment, apps, core
 from tests.conformance.http import Api
 from tests.kit.waiting import wait_for
+
+Json = Any
 
 
 def test_a_created_object_comes_back_with_identity(http: Api, namespace: str) -> None:
@@ -323,3 +326,49 @@ def test_the_service_of_an_aggregated_api_gets_its_port(http: Api, word: str) ->
     made = http.post(path, {"metadata": {"name": f"v1.{group}"}, "spec": spec}).body
     http.delete(f"{path}/v1.{group}")
     assert made["spec"]["service"] == {"namespace": "default", "name": "s", "port": 443}
+
+
+def _a_lease(**meta: Json) -> Json:
+    return {"metadata": {"name": "l", **meta}, "spec": {"holderIdentity": "me"}}
+
+
+def test_an_update_creates_an_object_of_some_kinds(http: Api, namespace: str) -> None:
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/l"
+    made = http.put(path, _a_lease())
+    assert (made.status, http.get(path).body["metadata"]["uid"]) == (201, made.body["metadata"]["uid"])
+    assert http.put(core(namespace, "configmaps", "a"), a_config_map()).status == 404
+
+
+def test_an_update_of_some_kinds_needs_a_version(http: Api, namespace: str) -> None:
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+    version = http.post(path, _a_lease()).body["metadata"]["resourceVersion"]
+    answer = http.put(f"{path}/l", _a_lease())
+    assert (answer.status, answer.body["details"]["kind"]) == (422, "leases")
+    assert "metadata.resourceVersion: Invalid value: 0: must be specified for an update" in answer.body["message"]
+    assert http.put(f"{path}/l", _a_lease(resourceVersion=version)).status == 200
+
+
+def test_an_update_says_the_name(http: Api, namespace: str) -> None:
+    answer = http.put(core(namespace, "configmaps", "absent"), {"data": {}})
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert answer.body["message"].endswith("(absent based on URL) was undeterminable: name must be provided")
+    assert http.put(core(namespace, "configmaps", "absent"), a_config_map("other")).status == 400
+
+
+def test_a_version_is_a_number(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    answer = http.put(core(namespace, "configmaps", "a"), a_config_map(resourceVersion="abc"))
+    assert (answer.status, answer.body["message"]) == (500, 'strconv.ParseUint: parsing "abc": invalid syntax')
+
+
+def test_a_job_has_the_labels_of_its_template(http: Api, namespace: str) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+    made = http.post(path, {"metadata": {"name": "j"}, "spec": {"template": template}}).body
+    assert made["metadata"]["labels"] == made["spec"]["template"]["metadata"]["labels"]
+    assert made["metadata"]["labels"]["job-name"] == "j"
+
+
+def test_a_null_in_a_map_of_texts_is_an_empty_text(http: Api, namespace: str) -> None:
+    made = http.post(core(namespace, "configmaps"), a_config_map(data={"k": None}, labels={"a": None})).body
+    assert (made["data"], made["metadata"]["labels"]) == ({"k": ""}, {"a": ""})
