@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from shared import names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of
+from shared.domain.subscription.versions import current_csv, installed_csv
 
 
 def originals(csvs: Iterable[ReadOnly]) -> list[ReadOnly]:
@@ -24,8 +25,7 @@ def chain(csvs: Iterable[ReadOnly], roots: Collection[str]) -> set[str]:
 
 def claimed(subscriptions: Iterable[ReadOnly]) -> set[str]:
     """The versions that Subscriptions say they have or are about to have."""
-    told = [one.get("status") or {} for one in subscriptions]
-    return {str(status[key]) for status in told for key in ("installedCSV", "currentCSV") if status.get(key)}
+    return {version for one in subscriptions for version in (installed_csv(one), current_csv(one))} - {""}
 
 
 def package_named_by(csv: ReadOnly) -> str:

@@ -11,6 +11,7 @@ from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.operators import of_package
 from shared.domain.resolver.reach import Reach
 from shared.domain.semver import version_or_none
+from shared.domain.subscription.versions import current_csv, installed_csv
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
@@ -43,9 +44,8 @@ def switch_channel(
 
 def _reach(cluster: KubeClient, namespace: str, subscription: ReadOnly, package: Package) -> Reach | None:
     """Where its channels lead from the installed version; None without one, or while another one takes its place."""
-    status = subscription.get("status") or {}
-    name = str(status.get("installedCSV") or "")
-    is_settled = name and name == status.get("currentCSV")
+    name = installed_csv(subscription)
+    is_settled = name and name == current_csv(subscription)
     csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)) if is_settled else None
     version = version_or_none(str(((csv or {}).get("spec") or {}).get("version") or ""))
     return Reach(of_package(package, CatalogKey("", "")), name, version) if csv else None

@@ -9,6 +9,7 @@ from eventing.packages.chain import chain, claimed, originals, package_named_by
 from eventing.packages.progress import Standing, standing, unclaimed
 from eventing.packages.remedies import ListedOnce, Objects, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.domain.subscription.versions import current_csv, installed_csv
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
@@ -44,19 +45,18 @@ def installed(cluster: Objects, namespace: str = "") -> list[Row]:
 
 def standing_among(subscription: ReadOnly, csvs: Mapping[str, ReadOnly]) -> Standing:
     """Where a Subscription stands with the versions (no copies) of its namespace."""
-    status = subscription.get("status") or {}
-    current, kept = str(status.get("currentCSV") or ""), str(status.get("installedCSV") or "")
+    current, kept = current_csv(subscription), installed_csv(subscription)
     return standing(subscription, csvs.get(current), csvs.get(kept) if kept != current else None)
 
 
 def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: Objects) -> Row:
-    spec, status = subscription["spec"], subscription.get("status") or {}
+    spec = subscription["spec"]
     return {
         "namespace": namespace_of(subscription),
         "subscription": name_of(subscription),
         "package": spec.get("name"),
         "channel": spec.get("channel") or "",
-        "installed": str(status.get("installedCSV") or ""),
+        "installed": installed_csv(subscription),
         "version": now.version,
         "phase": now.phase,
         "approval": spec.get("installPlanApproval") or "Automatic",

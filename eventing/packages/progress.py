@@ -10,6 +10,7 @@ from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown
 from shared.domain.subscription import health
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_FAILED, PLAN_PENDING, STRANDED
+from shared.domain.subscription.versions import current_csv, installed_csv
 
 TROUBLES = (
     "InstalledCSVMissing",
@@ -61,7 +62,7 @@ class Standing:
 def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None = None) -> Standing:
     """Where a Subscription and its current CSV (None: not there yet) stand; `kept` is what is installed until then."""
     status = subscription.get("status") or {}
-    current, installed = str(status.get("currentCSV") or ""), str(status.get("installedCSV") or "")
+    current, installed = current_csv(subscription), installed_csv(subscription)
     said = _said(status)
     trouble = next((said[kind] for kind in TROUBLES if kind in said), {})
     wish = opt_in_of(subscription)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.plan.state import planned_csvs
+from shared.domain.subscription.versions import installed_csv
 from shared.kinds import (
     CATALOG_SOURCE,
     INSTALL_PLAN,
@@ -154,7 +156,7 @@ def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
     if found["spec"].get("approved"):
         return f"{plan} was approved before"
     cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}})
-    return f"approved {plan}: {', '.join(found['spec'].get('clusterServiceVersionNames') or [])}"
+    return f"approved {plan}: {', '.join(planned_csvs(found))}"
 
 
 def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
@@ -190,7 +192,7 @@ def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> 
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
     if not reason:
         return f"{package} is released"
-    installed = (subscription.get("status") or {}).get("installedCSV")
+    installed = installed_csv(subscription)
     where = f"at {installed}" if installed else "before anything is installed"
     return f"{package} is held {where}: {reason}"
 

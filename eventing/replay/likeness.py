@@ -14,6 +14,7 @@ import msgspec
 from eventing.journal.redact import Redactor
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
+from shared.domain.plan.state import planned_csvs
 from shared.kinds import Ref
 
 How: TypeAlias = Callable[[Any], Any]
@@ -95,8 +96,7 @@ def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
     for plan in sorted(plans, key=lambda one: int(one["spec"].get("generation") or 0)):
         references = metadata(plan).get("ownerReferences") or ()
         owners = sorted(str(owner["name"]) for owner in references)
-        versions = plan["spec"].get("clusterServiceVersionNames") or ()
-        what = f"{' and '.join(versions)} for {' and '.join(owners)} in {namespace_of(plan)}"
+        what = f"{' and '.join(planned_csvs(plan))} for {' and '.join(owners)} in {namespace_of(plan)}"
         same = (what, *sorted(str(owner["uid"]) for owner in references))
         seen[same] += 1
         found[name_of(plan)] = f"<plan {seen[same]} of {what}>"

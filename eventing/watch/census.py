@@ -14,6 +14,7 @@ from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
 from shared.api.manifest import ReadOnly, name_of, namespace_of, version_of
 from shared.domain.lifecycle.phases import is_copied, phase_of, reason_of
+from shared.domain.subscription.versions import installed_csv
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
 from shared.telemetry import Metric
 
@@ -86,7 +87,7 @@ def _series(kind: Kind, manifest: ReadOnly) -> Mapping[Series, int]:
         return {Series(Metric.catalogsource_ready, place): int(state == "READY")}
     if kind == SUBSCRIPTION:
         named = {
-            "name": name_of(manifest), "installed": status.get("installedCSV"), "channel": spec.get("channel"),
+            "name": name_of(manifest), "installed": installed_csv(manifest), "channel": spec.get("channel"),
             "package": spec.get("name"), "approval": spec.get("installPlanApproval"),
         }  # fmt: skip
         labels = tuple((key, str(value or "")) for key, value in named.items())

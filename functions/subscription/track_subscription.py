@@ -21,6 +21,7 @@ from shared.domain.subscription import components, health, track
 from shared.domain.subscription.plans import has_failed
 from shared.domain.subscription.state import Standing, generating_plan, passes_failures, plan_of
 from shared.domain.subscription.track import Surroundings
+from shared.domain.subscription.versions import installed_csv
 from shared.kinds import Kind
 from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
@@ -51,7 +52,7 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
 
 def _rings(subscription: ReadOnly, ref: Ref) -> tuple[Emit, ...]:
     """Wake the installed version on every change: `spec.config` is applied to its Deployments."""
-    installed = str((subscription.get("status") or {}).get("installedCSV") or "")
+    installed = installed_csv(subscription)
     version = kinds.CLUSTER_SERVICE_VERSION.ref(installed, ref.namespace)
     return (Emit(names.CONFIG_CHANGED, version),) if installed else ()
 

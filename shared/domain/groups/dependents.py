@@ -10,6 +10,7 @@ from shared.domain.groups.group import Group
 from shared.domain.groups.selectors import matches
 from shared.domain.groups.targets import label_of, needs_namespaces, refusal
 from shared.domain.lifecycle.phases import phase_of
+from shared.domain.subscription.versions import current_csv, installed_csv
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION, Ref
 
 _OWNERS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION)}
@@ -57,5 +58,4 @@ def owners_of(manifest: ReadOnly) -> Iterator[Ref]:
 
 def follows(subscription: ReadOnly, csv: str) -> bool:
     """Whether the Subscription installed, or is installing, the version of that name."""
-    status = subscription.get("status") or {}
-    return csv in (status.get("installedCSV"), status.get("currentCSV"))
+    return csv in (installed_csv(subscription), current_csv(subscription))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.subscription.versions import installed_csv
 
 _Value: TypeAlias = Any  # why: fields of a pod are any JSON value
 
@@ -13,7 +14,7 @@ _Value: TypeAlias = Any  # why: fields of a pod are any JSON value
 def config_of(csv: ReadOnly, subscriptions: Iterable[ReadOnly]) -> ReadOnly:
     """The configuration of the first Subscription that installed the version; empty when there is none."""
     for subscription in subscriptions:
-        if (subscription.get("status") or {}).get("installedCSV") == name_of(csv):
+        if installed_csv(subscription) == name_of(csv):
             return (subscription.get("spec") or {}).get("config") or {}
     return {}
 

@@ -20,6 +20,7 @@ from shared.domain.lifecycle.requirements import (
 from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.lifecycle.upgrade_gate import refusal
 from shared.domain.lifecycle.verdict import Verdict
+from shared.domain.plan.state import planned_csvs
 from shared.kinds import Ref
 
 NO_RETRY: Final = "InstallComponentFailedNoRetry"
@@ -53,9 +54,7 @@ def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Verd
     found = (
         name_of(plan)
         for plan in plans
-        if phase_of(plan) == "Installing"
-        and not plan["status"].get("message")
-        and name_of(csv) in ((plan.get("spec") or {}).get("clusterServiceVersionNames") or ())
+        if phase_of(plan) == "Installing" and not plan["status"].get("message") and name_of(csv) in planned_csvs(plan)
     )
     if (plan := next(found, None)) is None:
         return None

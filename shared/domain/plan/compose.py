@@ -16,6 +16,7 @@ from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.lifecycle.ownership import reference_to
 from shared.domain.plan import dependencies
 from shared.domain.plan.references import Reference
+from shared.domain.plan.state import planned_csvs
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.properties import annotation
@@ -137,7 +138,7 @@ def unfinished(draft: Draft, plans: Iterable[ReadOnly]) -> ReadOnly | None:
         spec: Mapping[str, object] = plan.get("spec") or {}
         is_new = int(str(spec.get("generation") or 0)) > draft.known
         is_ours = {one.get("uid") for one in metadata(plan).get("ownerReferences") or ()} == owners
-        if is_new and is_ours and spec.get("clusterServiceVersionNames") == draft.csvs:
+        if is_new and is_ours and list(planned_csvs(plan)) == draft.csvs:
             return plan
     return None
 

@@ -15,6 +15,7 @@ from shared.domain.lifecycle.phases import phase_of
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.model import Installed
+from shared.domain.subscription.versions import installed_csv
 
 FAIL_FORWARD = "TechPreviewUnsafeFailForward"
 """`spec.upgradeStrategy` of an OperatorGroup whose failed versions may be replaced."""
@@ -36,13 +37,13 @@ def existing(
     B11), unless a Subscription has it installed and is not about to leave it for that successor. A copy is nobody's
     successor (§13 B25).
     """
-    owners = {_installed_csv(one): name_of(one) for one in subscriptions}
+    owners = {installed_csv(one): name_of(one) for one in subscriptions}
     leaving = _failing(csvs, groups) if is_whole else _replaced(csvs, subscriptions)
     return tuple(
         Installed(
             name_of(csv),
             str(_spec(csv).get("version") or ""),
-            of_csv(csv, (_package(one) for one in subscriptions if _installed_csv(one) == name_of(csv))),
+            of_csv(csv, (_package(one) for one in subscriptions if installed_csv(one) == name_of(csv))),
             owners.get(name_of(csv), ""),
         )
         for csv in csvs
@@ -51,7 +52,7 @@ def existing(
 
 
 def _replaced(csvs: Iterable[ReadOnly], subscriptions: Iterable[ReadOnly]) -> set[str]:
-    following = {_installed_csv(one): (one.get("status") or {}).get("currentCSV") for one in subscriptions}
+    following = {installed_csv(one): (one.get("status") or {}).get("currentCSV") for one in subscriptions}
     pairs = ((_spec(csv).get("replaces"), name_of(csv)) for csv in csvs if not is_copy(csv))
     return {old for old, new in pairs if old and following.get(old, new) == new}
 
@@ -138,10 +139,6 @@ def _end(csv: ReadOnly, successors: Mapping[str, ReadOnly]) -> str:
 
 def _spec(manifest: ReadOnly) -> ReadOnly:
     return manifest.get("spec") or {}
-
-
-def _installed_csv(subscription: ReadOnly) -> str:
-    return str((subscription.get("status") or {}).get("installedCSV") or "")
 
 
 def _package(subscription: ReadOnly) -> str:

@@ -13,6 +13,7 @@ from shared.domain.resolver.model import CatalogKey, Inputs, Subscriber, unreada
 from shared.domain.resolver.operators import EXISTING
 from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem, unknown
 from shared.domain.resolver.reasons import Code, Reason
+from shared.domain.subscription.versions import installed_csv
 
 
 def completed(
@@ -44,14 +45,14 @@ def excludes_global(groups: Sequence[ReadOnly]) -> bool:
 
 def subscriber_of(subscription: ReadOnly) -> Subscriber:
     """A Subscription as the resolver sees it, when a decision is wanted."""
-    spec, status = subscription.get("spec") or {}, subscription.get("status") or {}
+    spec = subscription.get("spec") or {}
     return Subscriber(
         name_of(subscription),
         str(spec.get("name") or ""),
         str(spec.get("channel") or ""),
         CatalogKey(str(spec.get("sourceNamespace") or ""), str(spec.get("source") or "")),
         starting_csv=str(spec.get("startingCSV") or ""),
-        installed_csv=str(status.get("installedCSV") or ""),
+        installed_csv=installed_csv(subscription),
         is_manual=spec.get("installPlanApproval") == "Manual",
         opt_in=opt_in_of(subscription),
         unknown=unknown(subscription),

@@ -9,6 +9,7 @@ from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, namespace_of
 from shared.domain.lifecycle.retirement import fails_forward
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, PLAN_FAILED, PLAN_PENDING, find
+from shared.domain.subscription.versions import current_csv, installed_csv
 
 PENDING = "UpgradePending"
 AT_LATEST = "AtLatestKnown"
@@ -26,9 +27,9 @@ class Standing:
     @classmethod
     def read(cls, subscription: ReadOnly) -> Standing:
         """The fields of the status; without a next version, because its plan was deleted, the installed one counts."""
-        status = subscription.get("status") or {}
-        state, installed, current = (str(status.get(key) or "") for key in ("state", "installedCSV", "currentCSV"))
-        return cls(state, installed, current or installed)
+        state = str((subscription.get("status") or {}).get("state") or "")
+        installed = installed_csv(subscription)
+        return cls(state, installed, current_csv(subscription) or installed)
 
     def seen(self, csvs: Collection[str]) -> Standing:
         """Updated from the ClusterServiceVersions of the namespace: `installedCSV` is `currentCSV` once that exists."""

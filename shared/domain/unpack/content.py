@@ -12,6 +12,7 @@ from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
 from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.resolver.model import Chosen
+from shared.domain.subscription.versions import installed_csv
 
 _Items = tuple[tuple[str, str], ...]
 
@@ -28,8 +29,7 @@ class Promise:
     @classmethod
     def of(cls, chosen: Chosen, subscriptions: Iterable[ReadOnly]) -> Promise:
         """What the resolution and the Subscriptions of the namespace say about a chosen bundle."""
-        owners = (one.get("status") or {} for one in subscriptions if name_of(one) in chosen.subscribers)
-        installed = (str(status.get("installedCSV") or "") for status in owners)
+        installed = (installed_csv(one) for one in subscriptions if name_of(one) in chosen.subscribers)
         return cls(chosen.bundle.name, next(filter(None, installed), ""))
 
 
