@@ -57,7 +57,7 @@ class SetStatus:
     """Replace the whole status of an object (status subresource).
 
     `resource_version` is the version that the step read; on a conflict the step runs again. It is empty only directly
-    after the `Create` of the same object in the same Outcome.
+    after the `Create` of the same object in the same Outcome; that the object exists already is a conflict, too.
     """
 
     ref: Ref

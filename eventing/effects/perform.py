@@ -92,6 +92,7 @@ class _Performance:
         self._api = api
         self._clock = clock
         self._known = dict(reads)
+        self._created: dict[Ref, Manifest] = {}
         self._moved: dict[tuple[Ref, str], Manifest] = {}
         self._owners = Owners(api, self._known)
         self._looks_first = looks_first
@@ -132,11 +133,12 @@ class _Performance:
         if present := self._known.get(ref):
             return _same(present)
         try:
-            return self._sent(ref, self._api.create(self._owners.fill(manifest)))
+            self._created[ref] = self._api.create(self._owners.fill(manifest))
         except ApiError as error:
             if not error.already_exists or write.must_be_new:
                 raise
             return Written("exists")
+        return self._sent(ref, self._created[ref])
 
     def _apply(self, manifest: Manifest) -> Written:
         ref, manifest = Ref.of(manifest), self._owners.fill(manifest)
@@ -169,7 +171,7 @@ class _Performance:
         if present and (present.get("status") or {}) == write.status:
             return _same(present)
         if not write.resource_version:
-            return self._sent(write.ref, self._api.merge(write.ref, {"status": write.status}, subresource="status"))
+            return self._set_first_status(write)
         base = self._moved.get((write.ref, write.resource_version)) or present or self._api.get(write.ref)
         if base is None:
             raise ApiError(404, "NotFound", f"{write.ref}: the object whose status was to be set does not exist")
@@ -177,6 +179,14 @@ class _Performance:
         meta = {**metadata(base), "resourceVersion": version}
         body = {**base, "metadata": meta, "status": write.status}
         return self._sent(write.ref, self._api.replace_status(body), locked_at=write.resource_version)
+
+    def _set_first_status(self, write: SetStatus) -> Written:
+        """Only of an object that this run created: the status of any other one was written by somebody else."""
+        created = self._created.get(write.ref)
+        if created is None:
+            raise ApiError(409, "Conflict", f"{write.ref}: exists already, so that it may have a status")
+        patch = {"metadata": {"resourceVersion": version_of(created)}, "status": write.status}
+        return self._sent(write.ref, self._api.merge(write.ref, patch, subresource="status"))
 
     def _delete(self, write: Delete) -> Written:
         if write.ref in self._known and self._known[write.ref] is None:

@@ -199,6 +199,14 @@ def test_a_status_after_the_create_of_its_object_is_merged() -> None:
     assert api.objects[SUB]["status"] == {"state": "New"}
 
 
+def test_a_status_without_version_never_overwrites_that_of_somebody_else() -> None:
+    api = FakeApi([a_subscription(state="AtLatestKnown")])
+    done = perform(api, Create(a_subscription()), SetStatus(SUB, {"state": "New"}))
+    assert done.failure is not None
+    assert (done.failure.kind, done.failure.index) == ("conflict", 1)
+    assert api.objects[SUB]["status"] == {"state": "AtLatestKnown"}
+
+
 def test_a_status_follows_a_locked_write_of_the_same_run() -> None:
     api = FakeApi([a_subscription()])
     read = version(api, SUB)
