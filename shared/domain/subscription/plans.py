@@ -36,6 +36,12 @@ def _message(status: ReadOnly, installed: ReadOnly) -> str:
     return told or str(status.get("message") or "")
 
 
+def is_lost(plan: ReadOnly | None) -> bool:
+    """Whether the plan is deleted, or somebody emptied its status: then it has no steps, and is never executed."""
+    status = (plan or {}).get("status") or {}
+    return not (status.get("plan") or status.get("bundleLookups"))
+
+
 def has_failed(plan: ReadOnly | None) -> bool:
     """Whether the plan has failed for good."""
     return ((plan or {}).get("status") or {}).get("phase") == "Failed"

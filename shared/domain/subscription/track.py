@@ -67,14 +67,14 @@ def _adopted(subscription: ReadOnly, plan: ReadOnly | None) -> Manifest:
 def _plan(
     subscription: ReadOnly, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
 ) -> tuple[Manifest, list[Condition], list[str]]:
-    """The fields and conditions that follow from the plan; the reference to an unfinished deleted plan is removed."""
+    """The fields and conditions that follow from the plan; a lost plan is forgotten before it is finished."""
     standing = Standing.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
     versions = {"installedCSV": standing.installed_csv or None, "currentCSV": standing.current_csv or None}
     fields: Manifest = {"state": standing.state, **versions}
     if not state.plan_of(subscription):
         return fields, [], []
     drop = list(plans.CONDITIONS)
-    if seen.plan is None and standing.state == state.PENDING and not is_deleted:
+    if plans.is_lost(seen.plan) and standing.state == state.PENDING and not is_deleted:
         return {**fields, "state": "", "currentCSV": None, "installPlanRef": None, "installplan": None}, [], drop
     fields |= plans.completed(subscription.get("status") or {}, seen.plan)
     blocking = plans.blocking(seen.plan) if standing.state == state.PENDING else ()

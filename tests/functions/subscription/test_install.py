@@ -694,6 +694,19 @@ def test_in_namespace_scope_all_subscriptions_own_a_plan_and_only_some_follow_it
     )
 
 
+@pytest.mark.parametrize("left", [{}, {"phase": "RequiresApproval"}], ids=["its status", "its steps"])
+def test_a_plan_whose_steps_somebody_deleted_is_made_again(left: Manifest) -> None:
+    """Nobody can carry it out, so its Subscription would wait for ever."""
+    world = installed(a_subscription(installPlanApproval="Manual"))
+    [lost] = the(world, kinds.INSTALL_PLAN)
+    world.put({**world.objects[Ref.of(lost)], "status": left})
+    world.settle()
+    [again] = (plan for plan in the(world, kinds.INSTALL_PLAN) if plan["metadata"]["name"] != lost["metadata"]["name"])
+    assert (again["status"]["phase"], again["spec"]["approved"]) == ("RequiresApproval", False)
+    [subscription] = the(world, kinds.SUBSCRIPTION)
+    assert subscription["status"]["installPlanRef"]["name"] == again["metadata"]["name"]
+
+
 def test_a_subscription_follows_the_status_of_its_plan() -> None:
     """catalog.md 8.6.63: written by hand, phase after phase, then deleted; without phase nobody carries it out."""
     world = installed(a_subscription(installPlanApproval="Manual"))
