@@ -149,11 +149,15 @@ class Bundles(Protocol):
         ...
 
 
+FailureKind: TypeAlias = Literal["conflict", "forbidden", "invalid", "gone", "unavailable"]
+"""Why the API server refused a write: `conflict` needs a new read, `unavailable` may go away by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class WriteFailure:
-    """Why the API server refused a write of the previous attempt of this run."""
+    """A write of the previous attempt of this run that the API server refused."""
 
-    kind: Literal["conflict", "forbidden", "invalid", "gone", "unavailable"]
+    kind: FailureKind
     message: str
     index: int
     """Index of the refused write in the Outcome."""

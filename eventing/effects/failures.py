@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from shared.adapters.kube import ApiError
-
-FailureKind: TypeAlias = Literal["conflict", "forbidden", "invalid", "gone", "unavailable"]
+from shared.ports import FailureKind
 
 _BY_STATUS: dict[int, FailureKind] = {
     400: "invalid",

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, name_of, timestamp
+from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.groups.copies import Copy, Places, is_member, lasts_from, places, wanted_look
 from shared.domain.groups.group import Group
 from shared.domain.lifecycle.phases import is_copied
+from shared.domain.subscription.conditions import Condition, put_into
 from shared.kinds import OLM_CONFIG
 
 CONFIG = OLM_CONFIG.ref("cluster")
@@ -121,18 +122,8 @@ def is_astray(  # why: the namespaces of copies depend on all five
 
 def config_status(config: ReadOnly, *, is_astray: bool, now: datetime) -> Manifest:
     """The status of the OLMConfig with the present condition about copies."""
-    is_off = is_disabled(config)
-    condition: Manifest = {
-        "type": CONFIG_CONDITION,
-        "status": "True" if is_off and not is_astray else "False",
-        "reason": "CopiedCSVsDisabled" if is_off else "CopiedCSVsEnabled",
-        "message": _TOLD[is_off, is_astray],
-    }
-    status = dict(config.get("status") or {})
-    present = {entry.get("type"): entry for entry in status.get("conditions") or ()}
-    old = present.get(CONFIG_CONDITION) or {}
-    if condition.items() <= old.items():
-        return status
-    is_same = old.get("status") == condition["status"]
-    condition["lastTransitionTime"] = old.get("lastTransitionTime") if is_same else timestamp(now)
-    return {**status, "conditions": [*({**present, CONFIG_CONDITION: condition}.values())]}
+    is_off, status = is_disabled(config), config.get("status") or {}
+    verdict = "True" if is_off and not is_astray else "False"
+    reason = "CopiedCSVsDisabled" if is_off else "CopiedCSVsEnabled"
+    wanted = Condition(CONFIG_CONDITION, verdict, reason, _TOLD[is_off, is_astray])
+    return {**status, "conditions": put_into(status.get("conditions") or (), wanted, now)}

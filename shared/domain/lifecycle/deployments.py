@@ -20,6 +20,7 @@ from shared.domain.lifecycle.hashes import deployment_hash
 from shared.domain.lifecycle.overrides import by_name, config_of, overridden
 from shared.domain.lifecycle.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
 from shared.domain.lifecycle.strategy import Component, Strategy, strategy_of
+from shared.domain.subset import covers
 from shared.kinds import DEPLOYMENT
 
 _CONDITION_NAME = "OPERATOR_CONDITION_NAME"
@@ -140,18 +141,6 @@ def _unannotated(deployment: Manifest) -> Manifest:
 
 def _at(manifest: Manifest, version: str) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}}
-
-
-def covers(live: object, wanted: object) -> bool:
-    """Whether every wanted field is live; other fields, which the API server filled in, do not count.
-
-    An additional or missing owner is a difference: on an upgrade the Deployment gets a new owner.
-    """
-    if isinstance(wanted, dict) and isinstance(live, dict):
-        return all(covers(live.get(key), value) for key, value in wanted.items())
-    if isinstance(wanted, list) and isinstance(live, list):
-        return len(wanted) == len(live) and all(map(covers, live, wanted))
-    return live == wanted or (not wanted and live is None)
 
 
 def hash_label(deployment: ReadOnly) -> str:

@@ -48,7 +48,7 @@ def changed(
     old: Sequence[Manifest] = status.get("conditions") or []
     kept = [condition for condition in old if condition.get("type") not in set(drop)]
     for wanted in put:
-        kept = _put(kept, wanted, timestamp(now))
+        kept = put_into(kept, wanted, now)
     new = {**{key: value for key, value in status.items() if key not in fields}, "conditions": kept}
     new.update({key: value for key, value in fields.items() if value is not None})
     if not kept:
@@ -58,7 +58,7 @@ def changed(
     return None if after == before else {**new, "lastUpdated": timestamp(now)}
 
 
-def _put(conditions: Sequence[Manifest], wanted: Condition, at: str) -> list[Manifest]:
+def put_into(conditions: Sequence[Manifest], wanted: Condition, now: datetime) -> list[Manifest]:
     """The list with the condition at its old index; unchanged when it has this content already."""
     stated = {"type": wanted.type, "status": wanted.status, "reason": wanted.reason, "message": wanted.message}
     shown = {key: value for key, value in stated.items() if value}
@@ -67,9 +67,10 @@ def _put(conditions: Sequence[Manifest], wanted: Condition, at: str) -> list[Man
             if all((old.get(key) or "") == value for key, value in stated.items()):
                 return list(conditions)
             has_flipped = old.get("status") != wanted.status
-            shown["lastTransitionTime"] = at if has_flipped else old.get("lastTransitionTime") or at
+            since = None if has_flipped else old.get("lastTransitionTime")
+            shown["lastTransitionTime"] = since or timestamp(now)
             return [*conditions[:index], shown, *conditions[index + 1 :]]
-    return [*conditions, {**shown, "lastTransitionTime": at}]
+    return [*conditions, {**shown, "lastTransitionTime": timestamp(now)}]
 
 
 def find(status: ReadOnly, kind: str) -> ReadOnly | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, timestamp, uid_of, version_of
 from shared.domain.catalog_source import is_healthy
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, Condition
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, Condition, find
 
 _OTHERS = "other catalogsources are unhealthy: "
 
@@ -57,7 +57,7 @@ def would_change(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> bool:
     status = subscription.get("status") or {}
     seen = [(uid_of(source), is_healthy(source)) for source in sources]
     wanted = condition(subscription, sources)
-    said: ReadOnly = next((one for one in status.get("conditions") or () if one.get("type") == CATALOGS_UNHEALTHY), {})
+    said = find(status, CATALOGS_UNHEALTHY) or {}
     is_same = (said.get("status"), said.get("message")) == (wanted.status, wanted.message)
     return not is_same or seen != list(map(_told, status.get("catalogHealth") or ()))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, name_of, uid_of
 from shared.domain.bundle.model import BadBundle
+from shared.domain.subset import covers
 from shared.domain.unpack import texts
 from shared.domain.unpack.content import bundle_in
 from shared.domain.unpack.objects import Unpacking
@@ -98,7 +99,7 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
     if not ranked:
         return Missing(wanted.name)
     chosen = ranked[0]
-    if not _contains(chosen.get("spec"), wanted.job(name_of(chosen))["spec"]):
+    if not covers(chosen.get("spec"), wanted.job(name_of(chosen))["spec"]):
         return Stale(chosen)  # made with other settings: this also ends a failure that was caused by a setting
     failure = condition(chosen, "Failed")
     if failure is not None:
@@ -221,13 +222,3 @@ def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadO
     again_in = since + (retry or _JOB_TTL) - now + timedelta(seconds=1)
     reason, message = str(failure.get("reason") or ""), str(failure.get("message") or "")
     return Broken(reason, message, again_in, ranked[0], since)
-
-
-def _contains(live: Any, wanted: Any) -> bool:
-    """Whether all wanted fields are live; fields that the server or others added do not count."""
-    match wanted:
-        case Mapping():
-            return isinstance(live, Mapping) and all(_contains(live.get(key), value) for key, value in wanted.items())
-        case list() | tuple():
-            return isinstance(live, list) and len(live) == len(wanted) and all(map(_contains, live, wanted))
-    return bool(live == wanted)

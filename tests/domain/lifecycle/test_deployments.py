@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
-from shared.domain.lifecycle.deployments import annotated, changes, covers, desired_deployments, hash_label
+from shared.domain.lifecycle.deployments import annotated, changes, desired_deployments, hash_label
 from shared.domain.lifecycle.hashes import deployment_hash
 from tests.domain.lifecycle.builders import a_component, a_csv
 
@@ -141,21 +141,6 @@ def test_a_deployment_of_the_predecessor_changes_hands_csv_md_6_7() -> None:
 def test_orphans_are_deleted(meta: Manifest, want: list[str]) -> None:
     orphan = stored(WANTED[0], name="gone", **meta)
     assert [name_of(item) for item in changes(CSV, WANTED, [stored(WANTED[0]), orphan]).orphans] == want
-
-
-@pytest.mark.parametrize(
-    ("live", "wanted", "want"),
-    [
-        pytest.param({"a": 1, "b": 2}, {"a": 1}, True, id="more than wanted"),
-        pytest.param({"a": 1}, {"a": 2}, False, id="another value"),
-        pytest.param({}, {"a": {}}, True, id="an empty value that the server dropped"),
-        pytest.param({}, {"a": 1}, False, id="nothing there"),
-        pytest.param([1, 2], [1], False, id="a longer list"),
-        pytest.param([{"a": 1, "b": 2}], [{"a": 1}], True, id="lists, item by item"),
-    ],
-)
-def test_covers(live: Any, wanted: Any, want: bool) -> None:
-    assert covers(live, wanted) is want
 
 
 def with_new_annotation(**more: Any) -> tuple[Manifest, Manifest]:
