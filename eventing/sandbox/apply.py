@@ -115,8 +115,8 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
             raise _conflicts(lost, others)
     owners = ownership.without(others, change.written | change.removed)
     before = next((owned for one, owned in ownership.read(live).items() if _is_same(one, manager)), None)
-    is_unchanged = before is not None and before.fields == fields and not change.written and not change.removed
-    owners[manager] = before if before and is_unchanged else Owned(fields, now())
+    is_changed = change.written or change.removed
+    owners[manager] = Owned(fields, now() if is_changed else before.time if before else "")
     merged.get("metadata", {}).pop("managedFields", None)
     manifest = decode(call, merged)
     ownership.write(manifest, owners)

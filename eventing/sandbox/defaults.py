@@ -43,7 +43,7 @@ SPECS: dict[str, Manifest] = {
     },
     "DaemonSet": {"updateStrategy": _DAEMON, "revisionHistoryLimit": 10},
     "Job": {
-        "parallelism": 1, "completions": 1, "backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False,
+        "backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False,
         "podReplacementPolicy": "TerminatingOrFailed",
     },
     "CronJob": {
@@ -159,6 +159,8 @@ def _address(world: World) -> str:
 
 def _job(manifest: Manifest, _world: World, old: ReadOnly) -> None:
     meta, spec = manifest["metadata"], manifest["spec"]
+    if "parallelism" not in spec:
+        _absent(spec, {"parallelism": 1, "completions": 1})
     if old:
         _absent(spec, {"selector": old["spec"]["selector"]})
     if not spec.get("manualSelector") and isinstance(spec.get("template"), dict):

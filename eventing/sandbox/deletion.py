@@ -56,9 +56,8 @@ def delete_all(call: Call, world: World, options: Any) -> Answer:
 
 def _options(call: Call, options: Any) -> Manifest:
     given: Manifest = dict(options) if isinstance(options, dict) else {}
-    for name in ("propagationPolicy", "gracePeriodSeconds"):
-        if name in call.query:
-            given[name] = call.query[name]
+    if not given and "propagationPolicy" in call.query:
+        given["propagationPolicy"] = call.query["propagationPolicy"]  # the body wins
     policy = given.get("propagationPolicy", "Background")
     if policy not in ("Background", "Foreground", "Orphan"):
         raise bad_option(
@@ -87,7 +86,7 @@ def _check(call: Call, stored: Stored, preconditions: Mapping[str, Any]) -> None
     meta = metadata(stored.manifest)
     for field, word, guess in _PRECONDITIONS:
         wanted = preconditions.get(field)
-        if wanted and wanted != meta[field]:
+        if wanted is not None and wanted != meta[field]:
             why = (
                 f"the {word} in the precondition ({wanted}) does not match the {word} in record ({meta[field]}). "
                 f"The object might have been {guess}"

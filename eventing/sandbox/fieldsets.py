@@ -36,6 +36,11 @@ def is_granular(value: Any, node: Node) -> bool:
     return isinstance(value, list) and node.get("x-kubernetes-list-type") in ("map", "set")
 
 
+def is_full(value: Any, node: Node) -> bool:
+    """Whether a value has fields of its own."""
+    return bool(value) and is_granular(value, node)
+
+
 def parts(value: Any, node: Node) -> dict[str, tuple[Any, Node]]:
     """The direct fields of a granular value by path element."""
     if isinstance(value, dict):
@@ -50,7 +55,7 @@ Marks: TypeAlias = Literal["items", "maps", "all"]
 
 def said(value: Any, node: Node, path: Path = (), *, marks: Marks = "items") -> Iterator[Path]:
     """The fields that a value sets."""
-    if not value or not is_granular(value, node):
+    if not is_full(value, node):
         yield path
         return
     is_item = bool(path) and path[-1].startswith("k:")
@@ -58,10 +63,13 @@ def said(value: Any, node: Node, path: Path = (), *, marks: Marks = "items") -> 
         marks = "all"  # below a new item everything is new
     if path and (is_item or marks == "all" or (marks == "maps" and "properties" not in node)):
         yield path
+    declared = node.get("properties") or ()
     required = {f"f:{name}" for name in node.get("required", ())} if marks == "maps" else ()
     for element, (item, inner) in parts(value, node).items():
         below = said(item, inner, (*path, element), marks=marks)
-        if element in required and isinstance(item, list) and is_granular(item, inner) and item:
+        if marks == "items" and element[2:] not in declared and isinstance(value, dict) and is_full(item, inner):
+            yield (*path, element)
+        if element in required and isinstance(item, list) and is_full(item, inner):
             below = (one for one in below if one != (*path, element))  # in Go the empty list was there before
         yield from below
 
@@ -117,7 +125,7 @@ def merge(old: Any, new: Any, node: Node) -> Any:
 
 def remove(value: Any, gone: Fields, node: Node, path: Path = ()) -> Any:
     """A value without some of its fields."""
-    if not value or not is_granular(value, node):
+    if not is_full(value, node):
         return value
     left = {
         element: remove(item, gone, inner, (*path, element))

@@ -66,8 +66,9 @@ def write(manifest: Manifest, owners: Owners) -> None:
         entry = {
             "manager": manager.name, "operation": manager.operation, "apiVersion": manager.api_version,
             "time": owned.time, "fieldsType": "FieldsV1", "fieldsV1": encode(owned.fields),
+            "subresource": manager.subresource,
         }  # fmt: skip
-        entries.append(entry | ({"subresource": manager.subresource} if manager.subresource else {}))
+        entries.append({name: value for name, value in entry.items() if value})
     manifest["metadata"]["managedFields"] = entries
     if not entries:
         del manifest["metadata"]["managedFields"]

@@ -16,6 +16,8 @@ def json_patch(target: Any, operations: Any) -> Any:
     if not isinstance(operations, list):
         raise bad_request("error decoding patch: wanted a list of operations")
     for operation in operations:
+        if not isinstance(operation, dict):
+            raise bad_request("error decoding patch: wanted a list of operations")
         act = _OPERATIONS.get(operation.get("op", ""))
         if act is None:
             raise Failure(422, "Invalid", "the server rejected our request due to an error in our request")
@@ -77,7 +79,6 @@ def _replace(target: Any, operation: Node) -> Any:
     *above, last = parts
     holder = _look(target, above)
     place: Any = int(last) if isinstance(holder, list) else last
-    _ = holder[place]
     holder[place] = copy.deepcopy(operation["value"])
     return target
 
@@ -93,7 +94,10 @@ def _test(target: Any, operation: Node) -> Any:
 
 
 def _copy(target: Any, operation: Node) -> Any:
-    value = copy.deepcopy(_look(target, _parts(operation["from"])))
+    *above, last = _parts(operation["from"])
+    holder = _look(target, above)
+    value = holder.get(last) if isinstance(holder, dict) else _look(holder, [last])
+    value = copy.deepcopy(value)  # an absent field of a map counts as null, as in the real server
     return _put(target, _parts(operation["path"]), value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eventing.sandbox.failures import bad_request
+from eventing.sandbox.failures import Failure, bad_request
 from eventing.sandbox.resources import Resource
 from eventing.sandbox.tables import json_path
 from shared.api.manifest import Manifest, ReadOnly, metadata
@@ -16,6 +16,9 @@ def read(resource: Resource, manifest: ReadOnly) -> Manifest:
     """The Scale of an object."""
     paths = resource.scale or _PATHS
     meta = metadata(manifest)
+    if resource.scale and not [*json_path(paths["specReplicasPath"], manifest)]:
+        why = f'the spec replicas field "{paths["specReplicasPath"]}" does not exist'
+        raise Failure(500, "InternalError", f"Internal error occurred: {why}")
     shown = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     status: Manifest = {"replicas": _first(paths["statusReplicasPath"], manifest, 0)}
     if selector := _selector(resource, manifest):

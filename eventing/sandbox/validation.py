@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,6 +87,8 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
     if wanted and not _has_type(value, wanted):
         kind = {"integer": "number"}.get(found := _type_name(value), found)
         return f"json: cannot unmarshal {kind} into Go struct field {path} of type {node.get('format', wanted)}"
+    if isinstance(value, str) and (sentence := _misformed(value, node.get("format", ""))):
+        return sentence
     if isinstance(value, dict):
         below = ((name, item, child(node, name)) for name, item in value.items())
         return next(filter(None, (misfit(i, n, f"{path}.{k}" if path else k) for k, i, n in below if n)), "")
@@ -92,6 +96,21 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
         inner = items(node)
         return next(filter(None, (misfit(item, inner, path) for item in value)), "")
     return ""
+
+
+def _misformed(value: str, form: str) -> str:
+    if form == "byte":
+        try:
+            base64.b64decode(value.replace("\n", "").replace("\r", ""), validate=True)
+        except ValueError:
+            wrong = re.search(r"[^A-Za-z0-9+/\r\n]", value)
+            return f"illegal base64 data at input byte {wrong.start() if wrong else len(value)}"
+    if form == "date-time" and value and not _TIME.fullmatch(value):
+        return f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": cannot parse "{value}" as "2006"'
+    return ""
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 def missing(value: Any, node: Node, path: str = "") -> Iterator[Cause]:

@@ -24,9 +24,13 @@ def workload(manifest: Manifest) -> Iterator[Cause]:
         shown = as_json(labels)
         yield bad_value("spec.template.metadata.labels", Shown(shown), "`selector` does not match template `labels`")
     yield from _natural("spec", spec)
-    if manifest["kind"] == "Deployment":
-        yield from _choice("spec.strategy", spec.get("strategy") or {}, "type", "Recreate", "RollingUpdate")
+    kind = (spec.get("strategy") or {}).get("type", _STRATEGIES[0])
+    if manifest["kind"] == "Deployment" and kind not in _STRATEGIES:
+        yield unsupported("spec.strategy", Shown(f'{{"Type":"{kind}","RollingUpdate":null}}'), *_STRATEGIES)
     yield from _pod("spec.template.spec", (spec.get("template") or {}).get("spec") or {}, ("Always",))
+
+
+_STRATEGIES = ("Recreate", "RollingUpdate")
 
 
 def job(manifest: Manifest) -> Iterator[Cause]:

@@ -217,7 +217,7 @@ def test_the_status_of_what_is_not_there_cannot_be_applied(http: Api, namespace:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        pytest.param({"bogus": 1, "replicas": "x"}, ".spec.bogus: field not declared in schema", id="unknown field"),
+        pytest.param({"bogus": 1}, ".spec.bogus: field not declared in schema", id="unknown field"),
         pytest.param({"paused": "x"}, ".spec.paused: expected boolean, got &{x}", id="boolean"),
         pytest.param({"replicas": "x"}, ".spec.replicas: expected numeric (int or float), got string", id="number"),
         pytest.param([], ".spec: expected map, got &{[]}", id="map"),
@@ -272,3 +272,24 @@ def test_owners_are_recorded_from_the_first_apply_on(http: Api, namespace: str) 
 def test_an_empty_map_is_owned(http: Api, namespace: str) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {}}
     assert _owned(_apply(http, core(namespace, "configmaps", "a"), body).body) == {("one", "Apply"): {"f:data": {}}}
+
+
+def test_who_applies_what_is_there_already_wrote_at_no_time(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps", "a")
+    _apply(http, path, a_config_map())
+    entries = _apply(http, path, a_config_map(), "two").body["metadata"]["managedFields"]
+    assert {one["manager"]: "time" in one for one in entries} == {"one": True, "two": False}
+
+
+def test_a_map_that_the_schema_does_not_know_is_owned_itself(http: Api, word: str, namespace: str) -> None:
+    path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets/w"
+    applied = _apply(http, path, a_widget(word, free={"a": {"b": 1}})).body
+    assert _owned(applied)["one", "Apply"]["f:spec"]["f:free"] == {"f:a": {".": {}, "f:b": {}}}
+
+
+def test_the_creator_of_a_custom_object_owns_its_maps(http: Api, word: str, namespace: str) -> None:
+    path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets"
+    made = http.post(f"{path}?fieldManager=one", a_widget(word, items=[{"name": "x"}])).body
+    assert _owned(made)["one", "Update"]["f:spec"] == {
+        ".": {}, "f:items": {".": {}, 'k:{"name":"x"}': {".": {}, "f:name": {}}}, "f:mode": {}, "f:size": {},
+    }  # fmt: skip

@@ -226,3 +226,26 @@ def test_discovery_tells_of_a_new_kind(http: Api, word: str) -> None:
     told = {one["name"]: one for one in http.get(base).body["resources"]}
     assert set(told) == {"widgets", "widgets/status"}
     assert (told["widgets"]["kind"], told["widgets"]["shortNames"]) == ("Widget", [f"w{word}"])
+
+
+def test_without_a_status_door_the_generation_counts_the_status(http: Api, word: str, namespace: str) -> None:
+    path = f"{define(http, a_definition(word, subresources={}))}/namespaces/{namespace}/widgets"
+    http.post(path, a_widget(word))
+    changed = http.patch(f"{path}/w", {"status": {"phase": "x"}}).body
+    assert changed["metadata"]["generation"] == 2
+
+
+def test_a_definition_names_fields_for_selectors(http: Api, word: str, namespace: str) -> None:
+    path = f"{define(http, a_definition(word, selectableFields=[{'jsonPath': '.spec.mode'}]))}/namespaces/{namespace}"
+    for name, mode in (("a", "fast"), ("b", "slow")):
+        http.post(f"{path}/widgets", a_widget(word, name, mode=mode))
+    found = http.get(f"{path}/widgets?fieldSelector=spec.mode=slow").body["items"]
+    assert [one["metadata"]["name"] for one in found] == ["b"]
+    assert http.get(f"{path}/widgets?fieldSelector=spec.size=3").status == 400
+
+
+def test_the_scale_of_an_object_without_replicas_is_an_error(http: Api, word: str, namespace: str) -> None:
+    scale = {"specReplicasPath": ".spec.port", "statusReplicasPath": ".status.replicas"}
+    path = f"{define(http, a_definition(word, subresources={'scale': scale}))}/namespaces/{namespace}/widgets"
+    http.post(path, a_widget(word))
+    assert http.get(f"{path}/w/scale").status == 500

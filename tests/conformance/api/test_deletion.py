@@ -218,3 +218,14 @@ def test_one_deletion_has_one_policy(http: Api, namespace: str) -> None:
     answer = http.delete(core(namespace, "configmaps", "a"), options)
     assert answer.status == 422
     assert "orphanDependents and deletionPropagation cannot be both set" in answer.body["message"]
+
+
+def test_options_in_the_body_win(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+    assert http.delete(core(namespace, "configmaps", "a") + "?propagationPolicy=Nonsense", options).status == 200
+
+
+def test_an_empty_precondition_fails(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    assert http.delete(core(namespace, "configmaps", "a"), {"preconditions": {"resourceVersion": ""}}).status == 409

@@ -211,3 +211,13 @@ def test_a_patch_does_not_rename(http: Api, namespace: str, kind: str) -> None:
     answer = http.patch(core(namespace, "configmaps", "a"), {"metadata": {"name": "b"}}, kind)
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
     assert "does not match the name on the URL" in answer.body["message"]
+
+
+def test_a_json_patch_replaces_what_is_not_there(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    operations = [
+        {"op": "replace", "path": "/data/new", "value": "x"},
+        {"op": "copy", "from": "/metadata/annotations", "path": "/metadata/labels"},
+    ]
+    answer = http.patch(core(namespace, "configmaps", "a"), operations, "json-patch+json")
+    assert (answer.status, answer.body["data"]) == (200, {"k": "v", "new": "x"})
