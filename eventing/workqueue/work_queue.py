@@ -63,7 +63,7 @@ class WorkQueue:
         fresh, unserved = 0, dict[str, None]()
         for delay, batch in _batches(jobs):
             new, lonely, released = run(
-                self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *_told(batch)
+                self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *_arguments(batch)
             )
             fresh += new
             unserved.update(dict.fromkeys(group.decode() for group in lonely))
@@ -88,7 +88,7 @@ class WorkQueue:
 
     def is_held(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
         """Whether the lease is still valid; called before every write. If the run is lost, `jobs` are rung for it."""
-        return bool(run(self.client, "hold", str(claim.ref), claim.token, *_told(jobs)))
+        return bool(run(self.client, "hold", str(claim.ref), claim.token, *_arguments(jobs)))
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
         """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost."""
@@ -185,7 +185,7 @@ class WorkQueue:
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
             failure or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000), result.trace,
-            *_told(result.jobs),
+            *_arguments(result.jobs),
         )  # fmt: skip
         if not answer:
             return False
@@ -213,7 +213,7 @@ def _batches(jobs: Iterable[Job]) -> Iterator[tuple[timedelta, list[Job]]]:
             yield delay, found[start : start + _BATCH]
 
 
-def _told(jobs: Iterable[Job]) -> list[str]:
+def _arguments(jobs: Iterable[Job]) -> list[str]:
     """Entry and lane of each job, as arguments of a script."""
     return [text for job in jobs for text in (entry_of(job), job.lane)]
 

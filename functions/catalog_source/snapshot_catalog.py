@@ -34,11 +34,11 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs:
     image = image_template.filled(template, discovery.version()) if template else None
     before = image_template.told(source.get("status") or {}, image, now)
     if image is not None and image.is_usable and image.image != source["spec"].get("image"):
-        return _moved(ref, source, before, image.image)
+        return _with_image(ref, source, before, image.image)
     wish = catalog_source.wanted(source)
     if isinstance(wish, Refused):
         after = catalog_source.refused(before, wish)
-        return _told(ref, source, after, Outcome(again_in=_RESYNC if image else None, verdict=wish.message))
+        return _reported(ref, source, after, Outcome(again_in=_RESYNC if image else None, verdict=wish.message))
     match catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
         case Unavailable() as trouble:
             after = catalog_source.unavailable(before, trouble.message, now)
@@ -46,22 +46,22 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs:
             if after == source.get("status"):
                 raise RetryLater(f"{ref}: {trouble.message}", after=_RETRY, wait=wait)
             retry = Outcome(again_in=_RETRY, verdict=trouble.message, wait=wait)
-            return _told(ref, source, after, retry)
+            return _reported(ref, source, after, retry)
         case pulled:
             after = catalog_source.snapshotted(before, pulled.reference, wish, now, left_out=pulled.left_out)
             verdict = f"{pulled.reference} holds {pulled.packages} packages"
             again_in = min(wish.interval or _RESYNC, _RESYNC) if image else wish.interval
-            return _told(ref, source, after, Outcome(again_in=again_in, verdict=verdict))
+            return _reported(ref, source, after, Outcome(again_in=again_in, verdict=verdict))
 
 
-def _moved(ref: Ref, source: ReadOnly, status: Manifest, image: str) -> Outcome:
+def _with_image(ref: Ref, source: ReadOnly, status: Manifest, image: str) -> Outcome:
     """Write the new image to the spec; this change runs the step again."""
     version = version_of(source)
     writes = (Merge(ref, {"spec": {"image": image}}, version), SetStatus(ref, status, version))
     return Outcome(writes, verdict=f"the template says {image}")
 
 
-def _told(ref: Ref, source: ReadOnly, after: Manifest, outcome: Outcome) -> Outcome:
+def _reported(ref: Ref, source: ReadOnly, after: Manifest, outcome: Outcome) -> Outcome:
     """The outcome with the status, if it changed, and with the event, if the change concerns the catalog's users."""
     before = source.get("status") or {}
     if after == before:

@@ -13,7 +13,7 @@ from shared import kinds
 from shared.api.manifest import is_deleted
 from shared.domain.lifecycle import observation, retirement
 from shared.domain.lifecycle.admission import is_unsuited
-from shared.domain.lifecycle.deployments import annotated, desired_deployments, told_again
+from shared.domain.lifecycle.deployments import annotated, desired_deployments, with_condition_name
 from shared.domain.lifecycle.health import first_problem
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, status_of
@@ -40,7 +40,7 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
     labelled = cluster.list(kinds.DEPLOYMENT, ref.namespace, labels=owner_labels(csv))
     problem = first_problem(csv, desired, labelled, lambda name: cluster.get(kinds.DEPLOYMENT.ref(name, ref.namespace)))
     is_outdated = observation.is_outdated(status, problem)
-    if changed := annotated(desired, labelled) if is_outdated else told_again(csv, labelled):
+    if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), verdict="its pods get what they lack")
     verdict = observation.decide(status, problem, policy.install_timeout)
     if verdict.status.phase == "Succeeded" != status.phase:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.plan import state
-from shared.domain.plan.advance import advance
+from shared.domain.plan.advance import Progress, advance, statuses_of
 from shared.domain.plan.dependencies import generated
 from shared.domain.plan.execution import Action, warned
 from shared.errors import RetryLater
-from shared.ports import Attempt, Clock, Cluster, Discovery, Policy, WriteFailure
+from shared.ports import Attempt, Clock, Cluster, Discovery, Policy
 from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write
 
 
@@ -31,30 +31,31 @@ def execute_install_plan(
     match state.gate(plan, cluster.list(kinds.OPERATOR_GROUP, ref.namespace), now):
         case state.Blocked(message, status):
             wait = Wait(message, now, now + state.RETRY)
-            raise RetryLater(f"{ref}: {message}", after=state.RETRY, writes=_said(ref, plan, status), wait=wait)
+            raise RetryLater(f"{ref}: {message}", after=state.RETRY, writes=_status(ref, plan, status), wait=wait)
         case state.Waiting(message, status):
-            return Outcome(_said(ref, plan, status), verdict=message, wait=Wait(message, now))
+            return Outcome(_status(ref, plan, status), verdict=message, wait=Wait(message, now))
         case state.Going(status):
             pass
-    if (refusal := _refusal(attempt)) is not None:
-        error, is_curable = f"{refusal.ref.kind} {refusal.ref.name}: {refusal.message}", refusal.kind == "forbidden"
-        status = state.refused(status, error, now, retry=policy.plan_retry, is_curable=is_curable)
-        said = _said(ref, plan, status)
-        return Outcome(said, _rings(ref, plan, status), again_in=state.next_look(status, now), verdict=error)
-    progress = advance(plan, cluster, discovery, home=policy.global_namespace)
+    progress = _refused(plan, attempt) or advance(plan, cluster, discovery, home=policy.global_namespace)
     status = state.progressed(status, progress.statuses, now)
     if progress.error:
         status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_curable=progress.is_curable)
-    writes = (write for action in progress.actions for write in _writes(ref, plan, action))
-    told = (Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings)
+    writes = (
+        *(write for action in progress.actions for write in _writes(ref, plan, action)),
+        *(Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings),
+        *_status(ref, plan, status),
+    )
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
-    everything = (*writes, *told, *_said(ref, plan, status))
-    return Outcome(everything, _rings(ref, plan, status), again_in=state.next_look(status, now), verdict=verdict)
+    return Outcome(writes, _rings(ref, plan, status), again_in=state.next_look(status, now), verdict=verdict)
 
 
-def _refusal(attempt: Attempt) -> WriteFailure | None:
-    """The write that the server refused in the previous attempt; None after a conflict, which only needs a new read."""
-    return None if attempt.failure is None or attempt.failure.kind == "conflict" else attempt.failure
+def _refused(plan: ReadOnly, attempt: Attempt) -> Progress | None:
+    """No progress, because the server refused a write of the previous attempt; None after a conflict: read again."""
+    failure = attempt.failure
+    if failure is None or failure.kind == "conflict":
+        return None
+    error = f"{failure.ref.kind} {failure.ref.name}: {failure.message}"
+    return Progress((), statuses_of(plan), error, is_curable=failure.kind == "forbidden")
 
 
 def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
@@ -75,5 +76,5 @@ def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:
     return created if action.replace is None else (*created, Replace(action.replace, note))
 
 
-def _said(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Write, ...]:
+def _status(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Write, ...]:
     return () if status == plan["status"] else (SetStatus(ref, status, version_of(plan)),)

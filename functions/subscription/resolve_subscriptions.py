@@ -44,7 +44,7 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     is_stale = resolution.components and any(has_unpack_condition(one) for one in scene.subscriptions)
     computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
     return Outcome(
-        tuple(_told(ref, scene, resolution, now)),
+        tuple(_status_writes(ref, scene, resolution, now)),
         (*computed, *(Emit(names.STANDING_CHANGED, Ref.of(one)) for one in stuck)),
         again_in=_RETRY if scene.is_partial else None,
         wait=_wait(scene, resolution, now),
@@ -62,9 +62,9 @@ def _wait(scene: Scene, resolution: Resolution, now: datetime) -> Wait | None:
     return None
 
 
-def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -> Iterator[Write]:
+def _status_writes(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -> Iterator[Write]:
     """The condition of each Subscription: the failure of its own component, or none."""
-    told: set[str] = set()
+    messages: set[str] = set()
     findings = {name: one for one in explain(scene.inputs, resolution) for name in one.subscribers}
     for subscription in scene.subscriptions:
         component = resolution.component_of(name_of(subscription))
@@ -75,6 +75,6 @@ def _told(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -
         status = decided(subscription, component, message, now)
         if status is not None:
             yield SetStatus(Ref.of(subscription), status, version_of(subscription))
-            told |= {message} if refusal else set()
-    for message in sorted(told):
+            messages |= {message} if refusal else set()
+    for message in sorted(messages):
         yield Record(namespace, "Warning", "ResolutionFailed", message)

@@ -8,8 +8,7 @@ Emits:  `io.olmf.plan.waiting` for a plan that waits for approval.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, version_of
@@ -34,42 +33,42 @@ def write_install_plan(
     ready = list(drafts(resolve(scene.inputs).components, scene.subscriptions, cluster.get))
     if not ready:
         return NOTHING
-    outcome = Outcome(verdict=f"planned {', '.join(csv for draft in ready for csv in draft.csvs)}")
-    plans = cluster.list(kinds.INSTALL_PLAN, ref.name)
+    now, plans = clock.now(), cluster.list(kinds.INSTALL_PLAN, ref.name)
+    writes: list[Write] = []
+    emits: list[Emit] = []
+    wait: Wait | None = None
     for draft, plan in compose.numbered(ready, scene.subscriptions, plans):
-        if (refusal := attempt.failure) and refusal.ref == kinds.INSTALL_PLAN.ref(draft.name, ref.name):
-            outcome = _refused(outcome, draft, refusal.message, clock.now())
-        else:
-            outcome = _and(outcome, draft, plan, clock.now())
-            outcome = replace(outcome, writes=(*outcome.writes, *_parted(draft, plan, plans)))
-    return outcome
+        name = name_of(plan) if plan else draft.name
+        if (refusal := attempt.failure) and refusal.ref == kinds.INSTALL_PLAN.ref(name, ref.name):
+            # Only the Subscriptions of this plan report that the server refused it; the other plans go on.
+            writes += _status_writes(compose.refused(draft, refusal.message, now))
+            wait = Wait(f"{', '.join(draft.csvs)}: {refusal.message}", now)
+            continue
+        writes += _plan_writes(draft, plan)
+        writes += _status_writes(compose.followed(draft, plan, now))
+        writes += _label_removals(draft, (one for one in plans if name_of(one) != name))
+        emits += [Emit(names.PLAN_WAITING, kinds.INSTALL_PLAN.ref(name, ref.name))] if draft.is_manual else []
+    verdict = f"planned {', '.join(csv for draft in ready for csv in draft.csvs)}"
+    return Outcome(tuple(writes), tuple(emits), _RETRY if wait else None, verdict, wait)
 
 
-def _refused(outcome: Outcome, draft: Draft, message: str, now: datetime) -> Outcome:
-    """The outcome without this plan, which the server refused: its Subscriptions report that, the others go on."""
-    writes = (*outcome.writes, *_told(compose.refused(draft, message, now)))
-    return replace(outcome, writes=writes, again_in=_RETRY, wait=Wait(f"{', '.join(draft.csvs)}: {message}", now))
-
-
-def _and(outcome: Outcome, draft: Draft, plan: ReadOnly | None, now: datetime) -> Outcome:
-    """The outcome with one more plan; a plan that a killed run left without status gets its status now."""
-    ref = kinds.INSTALL_PLAN.ref(name_of(plan) if plan else draft.name, draft.namespace)
-    writes: list[Write] = [] if plan else [Create(compose.manifest(draft))]
+def _plan_writes(draft: Draft, plan: ReadOnly | None) -> Iterator[Write]:
+    """The plan and its status; a plan that a killed run left without status gets its status now."""
+    if not plan:
+        yield Create(compose.manifest(draft))
     if not plan or not plan.get("status"):
-        writes.append(SetStatus(ref, compose.status(draft), version_of(plan or {})))
-    writes += _told(compose.followed(draft, plan, now))
-    waiting = (Emit(names.PLAN_WAITING, ref),) if draft.is_manual else ()
-    return replace(outcome, writes=(*outcome.writes, *writes), emits=(*outcome.emits, *waiting))
+        name = name_of(plan) if plan else draft.name
+        yield SetStatus(kinds.INSTALL_PLAN.ref(name, draft.namespace), compose.status(draft), version_of(plan or {}))
 
 
-def _parted(draft: Draft, plan: ReadOnly | None, plans: Iterable[ReadOnly]) -> Iterator[Write]:
+def _label_removals(draft: Draft, older: Iterable[ReadOnly]) -> Iterator[Write]:
     """Remove the component label from the older plans of the operator."""
-    newest = name_of(plan) if plan else draft.name
-    for one in plans:
-        if name_of(one) != newest and (patch := components.left(one, draft.components)):
+    for one in older:
+        if patch := components.left(one, draft.components):
             yield Merge(kinds.INSTALL_PLAN.ref(name_of(one), namespace_of(one)), patch)
 
 
-def _told(said: Iterable[tuple[ReadOnly, Manifest]]) -> Iterator[Write]:
-    for one, status in said:
-        yield SetStatus(kinds.SUBSCRIPTION.ref(name_of(one), namespace_of(one)), status, version_of(one))
+def _status_writes(statuses: Iterable[tuple[ReadOnly, Manifest]]) -> Iterator[Write]:
+    for subscription, status in statuses:
+        ref = kinds.SUBSCRIPTION.ref(name_of(subscription), namespace_of(subscription))
+        yield SetStatus(ref, status, version_of(subscription))

@@ -57,12 +57,12 @@ def _spec(csv: ReadOnly, component: Component, config: ReadOnly, extra: ReadOnly
     # Keys of the ClusterServiceVersion override those of the template, and both override those of the Subscription.
     annotations = {**extra, **annotations_of(template), **annotations_of(csv)}
     pod = overridden(template.get("spec") or {}, config)
-    pod["containers"] = _told(csv, pod["containers"])
+    pod["containers"] = _named(csv, pod["containers"])
     meta = {**metadata(template), "annotations": annotations}
     return {**component.spec, "template": {**template, "metadata": meta, "spec": pod}, "revisionHistoryLimit": 1}
 
 
-def _told(csv: ReadOnly, containers: Iterable[ReadOnly]) -> list[ReadOnly]:
+def _named(csv: ReadOnly, containers: Iterable[ReadOnly]) -> list[ReadOnly]:
     """The containers, each with the environment variable that names its OperatorCondition."""
     condition = [{"name": _CONDITION_NAME, "value": name_of(csv)}]
     return [{**container, "env": by_name(container.get("env"), condition)} for container in containers]
@@ -111,12 +111,12 @@ def annotated(desired: Iterable[Manifest], present: Iterable[ReadOnly]) -> tuple
     return tuple(_at(item, version_of(there[name_of(item)])) for item in differing)
 
 
-def told_again(csv: ReadOnly, present: Iterable[Manifest]) -> tuple[Manifest, ...]:
+def with_condition_name(csv: ReadOnly, present: Iterable[Manifest]) -> tuple[Manifest, ...]:
     """The Deployments whose containers lost the name of their OperatorCondition, corrected (csv.md §11.3)."""
     found = []
     for item in present:
         template = item["spec"]["template"]
-        containers = _told(csv, template["spec"]["containers"])
+        containers = _named(csv, template["spec"]["containers"])
         if containers != template["spec"]["containers"] and is_owned_by(item, csv):
             pod = {**template["spec"], "containers": containers}
             found.append({**item, "spec": {**item["spec"], "template": {**template, "spec": pod}}})

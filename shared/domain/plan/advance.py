@@ -121,13 +121,17 @@ class _Pass:
         return self._lists[kind]
 
 
+def statuses_of(plan: ReadOnly) -> tuple[str, ...]:
+    """The status of each step of a plan."""
+    return tuple(str(step.get("status") or "Unknown") for step in (plan.get("status") or {}).get("plan") or ())
+
+
 def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progress:
     """The actions of the next pass over a plan; `home` is the namespace from which pull secrets are copied."""
-    planned = (plan.get("status") or {}).get("plan") or ()
-    statuses = [str(step.get("status") or "Unknown") for step in planned]
+    statuses = list(statuses_of(plan))
     going, error, is_curable = _Pass(plan, world, served, home), "", False
     actions: list[Action] = []
-    for index, step in enumerate(planned):
+    for index, step in enumerate((plan.get("status") or {}).get("plan") or ()):
         if statuses[index] in FINISHED:
             continue
         try:
