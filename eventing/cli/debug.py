@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.output import document, say
-from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
+from eventing.cli.output import OutputOption, document, say
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

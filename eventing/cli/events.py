@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
-from eventing.cli.output import fitted, show
-from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
+from eventing.cli.output import OutputOption, fitted, show
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 
 if TYPE_CHECKING:
     from eventing.journal import Recorded, Saw

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.aim import aimed_in
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.given import CatalogsOption, FromOption, inputs_of, objects_of
-from eventing.cli.output import document, say
+from eventing.cli.output import TextOption, document, say
 from eventing.cli.resolve import Isolation, check
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
@@ -41,7 +41,7 @@ def explain(
     isolation: Annotated[
         Isolation, typer.Option(help="A conflict stops its component, or the namespace as in OLM.")
     ] = Isolation.COMPONENT,
-    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+    output: TextOption = "text",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
@@ -50,8 +50,6 @@ def explain(
     Every fix was tried: with it applied there is an answer. Exit code 0: every Subscription has, or will get, its
     version; 1: something is unsatisfiable, does not work (yet), or leads nowhere.
     """
-    if output not in ("text", "json", "yaml"):
-        raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
     is_whole = isolation is Isolation.NAMESPACE
     inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     check(inputs, (state, kubeconfig), is_given=bool(catalog or folder))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.output import document, table
-from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, choose, nothing_runs
+from eventing.cli.output import OutputOption, document, table
+from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_runs
 from eventing.local.state import Addresses, StateDirectory
 
 if TYPE_CHECKING:

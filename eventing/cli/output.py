@@ -1,11 +1,14 @@
-"""Prints an answer as a table, JSON or YAML."""
+"""Prints an answer as a table, JSON or YAML, as the option `-o` says."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import typer
 
 from eventing.cli.aim import aimed
 from eventing.cli.failure import USAGE, CliError
@@ -13,6 +16,25 @@ from eventing.cli.failure import USAGE, CliError
 _GAP = "   "
 _SHORTEST_LAST = 20
 """A last column that is cut keeps at least so many characters."""
+
+
+def _one_of(*forms: str) -> Callable[[str], str]:
+    """A callback of `-o`, which is asked before the verb does anything."""
+
+    def checked(form: str) -> str:
+        if form not in forms:
+            raise CliError(f"-o {form}: wanted {', '.join(forms[:-1])} or {forms[-1]}", USAGE)
+        return form
+
+    return checked
+
+
+OutputOption = Annotated[
+    str, typer.Option("-o", "--output", callback=_one_of("table", "json", "yaml"), help="table, json or yaml.")
+]
+TextOption = Annotated[
+    str, typer.Option("-o", "--output", callback=_one_of("text", "json", "yaml"), help="text, json or yaml.")
+]
 
 
 def say(*lines: str) -> None:
@@ -30,15 +52,13 @@ def show(rows: Sequence[dict[str, object]], output: str, *, columns: Sequence[st
 
 
 def document(value: object, output: str) -> None:
-    """Write one value as JSON or YAML. CliError for another format."""
+    """Write one value as JSON, or else as YAML."""
     if output == "json":
         sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
-    elif output == "yaml":
+    else:
         import yaml
 
         yaml.safe_dump(json.loads(json.dumps(value, default=str)), sys.stdout, sort_keys=False)
-    else:
-        raise CliError(f"-o {output}: wanted table, json or yaml", USAGE)
 
 
 def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: int | None = None) -> None:

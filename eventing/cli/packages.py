@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.output import say, show
-from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, checked_namespace, choose
+from eventing.cli.output import OutputOption, say, show
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, checked_namespace, choose
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient

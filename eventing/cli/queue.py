@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.output import show
-from eventing.cli.target import KubeconfigOption, OutputOption, StateOption, choose
+from eventing.cli.output import OutputOption, show
+from eventing.cli.target import KubeconfigOption, StateOption, choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,8 +11,8 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.given import CatalogsOption, FromOption, Where
 from eventing.cli.locking import LockedOption, LockOption, Read, answered
 from eventing.cli.namespace import check_namespace
-from eventing.cli.output import show
-from eventing.cli.target import KubeconfigOption, NamespaceOption, OutputOption, StateOption, choose
+from eventing.cli.output import OutputOption, show
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 
 if TYPE_CHECKING:
     from shared.domain.resolver.model import Inputs, Resolution

@@ -34,7 +34,7 @@ def checked_namespace(name: str) -> str:
     return name
 
 
-StateOption = Annotated[Path | None, typer.Option("--state", help="State directory of `olmf up`.")]
+StateOption = Annotated[Path | None, typer.Option("--state", file_okay=False, help="State directory of `olmf up`.")]
 KubeconfigOption = Annotated[Path | None, typer.Option("--kubeconfig", help="Cluster to talk to.")]
 NamespaceOption = Annotated[
     str,
@@ -42,7 +42,6 @@ NamespaceOption = Annotated[
         "-n", "--namespace", callback=checked_namespace, help="Namespace; without it that of the kubeconfig's context."
     ),
 ]
-OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
 
 
 @dataclass(frozen=True, slots=True)

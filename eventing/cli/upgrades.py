@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.output import document, show
-from eventing.cli.target import KubeconfigOption, OutputOption, StateOption
+from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.output import OutputOption, TextOption, document, show
+from eventing.cli.target import KubeconfigOption, StateOption
 
 if TYPE_CHECKING:
     from eventing.cli.given import Where
@@ -41,7 +41,7 @@ def upgrades(
     catalog: CatalogOption = None,
     channel: Annotated[str, typer.Option(help="The channel that is followed; empty: the default one.")] = "",
     *,
-    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+    output: TextOption = "text",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
@@ -51,8 +51,6 @@ def upgrades(
     """
     from dataclasses import asdict
 
-    if output not in ("text", "json", "yaml"):
-        raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
     found = way_of(home(package, catalog, (state, kubeconfig)), package, start, channel)
     if output == "text":
         sys.stdout.write("".join(f"{line}\n" for line in told(found)))

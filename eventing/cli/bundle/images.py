@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from eventing.cli.bundle.source import BundleArgument, opened
 from eventing.cli.catalog.pulling import pulling
-from eventing.cli.output import show
+from eventing.cli.output import OutputOption, show
 
 
 def register(group: typer.Typer) -> None:
@@ -18,7 +16,7 @@ def register(group: typer.Typer) -> None:
 
 def images(
     bundle: BundleArgument,
-    output: Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")] = "table",
+    output: OutputOption = "table",
 ) -> None:
     """List the images that a bundle relates, runs, and is."""
     from shared.domain.bundle.images import related_images

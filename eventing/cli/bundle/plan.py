@@ -11,7 +11,7 @@ import typer
 from eventing.cli.bundle.source import BundleArgument, opened
 from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, CliError
-from eventing.cli.output import show
+from eventing.cli.output import OutputOption, show
 
 if TYPE_CHECKING:
     from shared.domain.bundle.install import Target
@@ -31,7 +31,7 @@ def plan(
     replaces: Annotated[
         str | None, typer.Option(help="The version that it replaces; else what its ClusterServiceVersion says.")
     ] = None,
-    output: Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")] = "table",
+    output: OutputOption = "table",
 ) -> None:
     """List the objects that installing a bundle creates: with OLM's names, in OLM's order."""
     from shared.domain.bundle.install import install_steps

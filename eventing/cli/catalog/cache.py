@@ -11,8 +11,7 @@ import typer
 
 from eventing.cli.catalog.failures import told
 from eventing.cli.catalog.pulling import pulling
-from eventing.cli.output import show
-from eventing.cli.target import OutputOption
+from eventing.cli.output import OutputOption, show
 
 if TYPE_CHECKING:
     from shared.adapters.content import Store

@@ -9,11 +9,10 @@ import typer
 from eventing.cli.catalog.failures import told
 from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE
-from eventing.cli.output import show
+from eventing.cli.output import OutputOption, show
 
 OlderArgument = Annotated[str, typer.Argument(metavar="A", help="The catalog that is used now.")]
 NewerArgument = Annotated[str, typer.Argument(metavar="B", help="The catalog that shall take its place.")]
-OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
 
 
 def register(group: typer.Typer) -> None:

@@ -8,10 +8,9 @@ import typer
 
 from eventing.cli.catalog.failures import told
 from eventing.cli.catalog.pulling import pulling
-from eventing.cli.output import document, table
+from eventing.cli.output import OutputOption, document, table
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, or - for stdin.")]
-OutputOption = Annotated[str, typer.Option("-o", "--output", help="table, json or yaml.")]
 
 
 def register(group: typer.Typer) -> None:

@@ -22,6 +22,7 @@ from eventing.cli.extension.given import (
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.output import TextOption, document
 
 if TYPE_CHECKING:
     from shared.domain.extension.openshift import Published
@@ -37,7 +38,7 @@ def blockers(
     openshift: Annotated[str, typer.Option(metavar="VERSION", help="What the cluster runs, e.g. 4.18 or 4.18.3.")] = "",
     file: FileOption = None,
     catalog: CatalogOption = None,
-    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+    output: TextOption = "text",
 ) -> None:
     """Say which installed extensions are not for the next minor version of OpenShift.
 
@@ -62,8 +63,6 @@ def blockers(
     if output == "text":
         sys.stdout.write((found.message or f"No extension keeps the cluster at {openshift}.") + "\n")
     else:
-        from eventing.cli.output import document
-
         document(asdict(found), output)
     if found.status != "True":
         raise typer.Exit(NEGATIVE)

@@ -28,6 +28,7 @@ from eventing.cli.extension.given import (
 from eventing.cli.extension.objects import CertOption, Rendering
 from eventing.cli.extension.report import Report, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.output import TextOption, document
 
 if TYPE_CHECKING:
     from shared.domain.extension.crd_safety.judgement import Waiver
@@ -63,14 +64,12 @@ def plan(
     openshift: Annotated[str, typer.Option(metavar="VERSION", help="What the cluster runs, e.g. 4.18.")] = "",
     cert_provider: CertOption = "none",
     feature_gates: GatesOption = "",
-    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+    output: TextOption = "text",
 ) -> None:
     """Say what would be installed or changed, whether its definitions are safe, and what permissions it takes.
 
     Exit code 0: it would be done; 1: something blocks it; 3: it could not be found out.
     """
-    if output not in ("text", "json", "yaml"):
-        raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
     stated = given(file)
     wishes = _Wishes(stated, cert_provider, feature_gates)
     report = _planned(
@@ -79,8 +78,6 @@ def plan(
     if output == "text":
         sys.stdout.write(as_text(report))
     else:
-        from eventing.cli.output import document
-
         document(as_value(report), output)
     if report.blockers:
         raise typer.Exit(NEGATIVE)

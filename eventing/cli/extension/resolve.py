@@ -21,6 +21,7 @@ from eventing.cli.extension.given import (
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.output import TextOption, document
 
 if TYPE_CHECKING:
     from shared.domain.extension.model import Answer
@@ -37,7 +38,7 @@ def resolve(
     catalog: CatalogOption = None,
     installed: InstalledOption = "",
     feature_gates: GatesOption = "",
-    output: Annotated[str, typer.Option("-o", "--output", help="text, json or yaml.")] = "text",
+    output: TextOption = "text",
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
     ] = False,
@@ -55,14 +56,10 @@ def resolve(
 
         answer_lines(answered)
         return
-    if output not in ("text", "json", "yaml"):
-        raise CliError(f"-o {output}: wanted text, json or yaml", USAGE)
     answer, told = resolved(given(file), catalog, installed, feature_gates)
     if output == "text":
         sys.stdout.write("".join(f"{line}\n" for line in told))
     else:
-        from eventing.cli.output import document
-
         document(_shown(answer, feature_gates), output)
     if answer.bundle is None:
         raise typer.Exit(NEGATIVE)

@@ -6,7 +6,10 @@ import json
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from eventing.cli.failure import USAGE, CliError
+from eventing.cli.main import app
 from eventing.cli.output import show, table
 
 ROW: dict[str, object] = {"name": "etcd", "says": "much " * 100}
@@ -44,3 +47,19 @@ def test_json_and_yaml_have_everything(capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(capsys.readouterr().out) == [ROW]
     show([ROW], "yaml", columns=["name"])
     assert yaml.safe_load(capsys.readouterr().out) == [ROW]
+
+
+@pytest.mark.parametrize(
+    ("words", "forms"),
+    [
+        pytest.param(("list",), "table, json or yaml", id="a table"),
+        pytest.param(("queue", "dead"), "table, json or yaml", id="a table of a group"),
+        pytest.param(("bundle", "images", "nowhere"), "table, json or yaml", id="a table of a file"),
+        pytest.param(("explain",), "text, json or yaml", id="a text"),
+    ],
+)
+def test_an_unknown_form_is_refused_before_anything_is_done(words: tuple[str, ...], forms: str) -> None:
+    state = () if words[0] == "bundle" else ("--state", "/nowhere")
+    error = CliRunner().invoke(app, [*words, "-o", "xml", *state]).exception
+    assert isinstance(error, CliError)
+    assert (error.code, str(error)) == (USAGE, f"-o xml: wanted {forms}")
