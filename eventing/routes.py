@@ -130,8 +130,8 @@ def unsaid(name: str) -> Predicate:
 
 
 def unowned(event: Event) -> bool:
-    """The event says that the object has no owner."""
-    return event.hints.get(events.OWNERS) == ""
+    """The event names no owner of the object: there is none, or the sender does not say."""
+    return not event.hints.get(events.OWNERS)
 
 
 def both(*predicates: Predicate) -> Predicate:

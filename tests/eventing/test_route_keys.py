@@ -30,6 +30,7 @@ def test_rights_that_nobody_owns_share_a_key(kind: kinds.Kind) -> None:
     key = "rbac.authorization.k8s.io/v1/Role/ns/*"
 
     assert rung(kind.ref("a", "ns"), **{events.OWNERS: ""}) == {(LOOKUP, key)}
+    assert (LOOKUP, key) in rung(kind.ref("a", "ns")), "a sender that says nothing of owners: Knative's ApiServerSource"
 
 
 def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
