@@ -40,7 +40,7 @@ class Copies(Protocol):
         ...
 
     def others(self, namespace: str, name: str) -> frozenset[str]:
-        """Namespaces with a ClusterServiceVersion of that name that is no copy of the one in `namespace`."""
+        """Namespaces with a ClusterServiceVersion of that name that is not a copy of the one in `namespace`."""
         ...
 
 

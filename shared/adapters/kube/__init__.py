@@ -1,6 +1,6 @@
-"""The Kubernetes API over HTTP: raw JSON in, raw JSON out; implements `Cluster`, `Discovery` and `Clock`.
+"""The Kubernetes API over HTTP, with raw JSON objects; implements `Cluster`, `Discovery` and `Clock`.
 
-What only a worker needs has modules of its own, which take longer to import: `copies`, `mirrors`.
+Import `copies` and `mirrors` directly: only workers need them, and they take longer to import.
 """
 
 from __future__ import annotations

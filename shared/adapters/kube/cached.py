@@ -1,14 +1,14 @@
-"""A client that reads an object once per change: what was read stays good until an event tells of a foreign change.
+"""A client that caches what it read until an event reports that another client changed it.
 
-Whoever receives events keeps, for each kind and namespace, the sum of the resourceVersions of all changes it has told
-of (`Changes`). What we read is remembered with the sum of that moment. Our own writes answer with the new object and
-its resourceVersion, so the sum they will lead to is known before their event arrives; any other sum means that somebody
-else wrote, and the next read asks the API server. Between a foreign change and its event an answer is as old as an
-informer's would be; the event rings the step again, and every write is guarded by the resourceVersion that was read.
+The receiver of events keeps, for each kind and namespace, the sum of the resourceVersions of all reported changes
+(`Changes`). An answer is cached together with the sum at that time. The answer to a write of this client contains the
+new resourceVersion, so the sum that its event will lead to is known before the event arrives; any other sum means that
+another client wrote, and the next read asks the API server. Between such a change and its event the cache is as old as
+that of an informer; the event rings the step again, and every write is guarded by the resourceVersion that was read.
 
-Workers do not wait for events of each other's writes: a step that a write rang by what it emitted may run before them,
-and nothing would ring it again. So each write is counted (`Changes.wrote`) before its run can end, and whoever finds a
-count that is not the one of its own writes asks the API server. A refused write makes us forget what it was about.
+Workers do not wait for the events of each other's writes: a step that a run rings by an emitted event may run before
+them, and nothing would ring it again. So each write is counted (`Changes.wrote`) before its run can end, and a worker
+whose count of its own writes differs asks the API server. After a refused write the cached object is dropped.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from shared.api.manifest import Manifest, metadata, name_of, namespace_of, versi
 from shared.kinds import BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 
 GOOD_SECONDS = 10.0
-"""How long an answer is good at most: a bound for lost events."""
+"""Maximum age of a cached answer: a bound for lost events."""
 MAX_SHELVES = 128
 MAX_OBJECTS = 200
-"""A list longer than that is not remembered."""
+"""A longer list is not cached."""
 MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
-"""Kinds that are looked for one after the other before they are made: the second miss asks for the names of all."""
+"""Kinds of which many objects are looked up before they are created: the second miss lists the names of all."""
 _ALL = ""
 _NAMES = "*"
-"""Stand for all objects and for the names of all; no object can have such a name."""
+"""In place of a name: all objects, and the names of all objects. No object can have such a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What events have told of one kind in one namespace."""
+    """The reported changes of one kind in one namespace."""
 
     total: int
-    """Sum of the `weight` of every change."""
+    """The sum of the `weight` of every change."""
     newest: int
     """The greatest resourceVersion; 0 when none is a number."""
     writes: int = 0
-    """How many writes of any worker were counted, each before its event."""
+    """The number of writes of all workers, each counted before its event."""
 
 
 class Changes(Protocol):
-    """Who receives events, and is told of our writes."""
+    """The changes that events reported, and the writes of the workers."""
 
     def told(self, kind: Kind, namespace: str) -> Told:
-        """What was told of the kind in the namespace (empty: in all); zeros when nothing was."""
+        """The changes of the kind in the namespace (empty: in all namespaces); zeros without any."""
         ...
 
     def wrote(self, kind: Kind, namespace: str) -> None:
@@ -65,37 +65,37 @@ class Changes(Protocol):
 
 
 def weight(version: str) -> int:
-    """A resourceVersion as a number to be summed."""
+    """A resourceVersion as a number for the sum."""
     return int(version) if version.isdigit() else zlib.crc32(version.encode())
 
 
 class _Key(NamedTuple):
-    """What was asked for at once."""
+    """One cached request."""
 
     kind: Kind
     namespace: str
-    """Empty: all of them."""
+    """Empty: all namespaces."""
     name: str
-    """Of one object, or `_ALL`, or `_NAMES`."""
+    """The name of one object, or `_ALL`, or `_NAMES`."""
 
 
 @dataclass(slots=True)
 class _Shelf:
-    """Objects that were read together, and the sums at which they are still what the API server has."""
+    """Objects that were read together, and the sums at which they are still current."""
 
     objects: dict[Ref, Manifest | None]
     totals: list[int]
     writes: int
     read_at: float
     is_list: bool
-    """All objects of the kind in the namespace (or their names); otherwise one object."""
+    """It holds all objects of the kind in the namespace (or their names); otherwise one object."""
 
     def add(self, ref: Ref, answer: Manifest) -> None:
-        """A write of ours, which was counted, changed one object of the kind in the namespace."""
+        """Update the shelf after a counted write of this client to an object of the kind in the namespace."""
         self.writes += 1
         known = self.objects.get(ref)
         if known is not None and version_of(known) == version_of(answer):
-            return  # nothing changed, and so there will be no event
+            return  # nothing changed, so there will be no event
         self.totals.append(self.totals[-1] + weight(version_of(answer)))
         if self.is_list or ref in self.objects:
             self.objects[ref] = answer
@@ -103,7 +103,7 @@ class _Shelf:
 
 @dataclass(slots=True)
 class _Shelves:
-    """All that is remembered, what was read first in front."""
+    """All cached answers, the oldest first."""
 
     _by_key: OrderedDict[_Key, _Shelf] = field(default_factory=OrderedDict)
 
@@ -114,7 +114,7 @@ class _Shelves:
         return self._by_key.get(key)
 
     def put(self, key: _Key, shelf: _Shelf) -> None:
-        """Remember, and forget what nobody will be given again: bodies may be large."""
+        """Add a shelf, and drop those that are too old or too many: objects may be large."""
         self._by_key[key] = shelf
         self._by_key.move_to_end(key)
         oldest = next(iter(self._by_key.values()))
@@ -126,14 +126,14 @@ class _Shelves:
         self._by_key.pop(key, None)
 
     def touching(self, kind: Kind, namespace: str) -> list[tuple[_Key, _Shelf]]:
-        """What may hold an object of the kind in the namespace."""
+        """The shelves that may hold an object of the kind in the namespace."""
         return [
             (key, shelf) for key, shelf in self._by_key.items() if key.kind == kind and key.namespace in ("", namespace)
         ]
 
 
 class CachedClient(KubeClient):
-    """A `KubeClient` for one thread that remembers what it read of some kinds."""
+    """A `KubeClient` for one thread that caches reads of some kinds."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class CachedClient(KubeClient):
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`kinds` are those of which every change is told."""
+        """`kinds` are the kinds of which `changes` reports every change."""
         super().__init__(connection)
         self._changes = changes
         self._remembered = frozenset(kinds)
@@ -176,7 +176,7 @@ class CachedClient(KubeClient):
         return found
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        """All objects of a kind, in name order; none when the kind is not served."""
+        """All objects of a kind, sorted by name; none when the kind is not served."""
         if kind not in self._remembered or labels:
             return super().list(kind, namespace, labels=labels)
         told = self._changes.told(kind, namespace)
@@ -190,13 +190,13 @@ class CachedClient(KubeClient):
         return listed
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
-        """DELETE; with `uid`, only that very object."""
+        """DELETE; with `uid`, only the object with that uid."""
         self._forget(ref)
         super().delete(ref, uid=uid, propagation=propagation)
         self._count(ref)
 
     def _is_absent(self, kind: Kind, ref: Ref, told: Told) -> bool:
-        """Whether the names of all say so; they are asked for when one object of the kind was missed already."""
+        """Whether the list of names lacks the object; it is read when a second object of the kind is missing."""
         if kind not in MANY:
             return False
         names = self._good(_Key(kind, ref.namespace, _NAMES), told)
@@ -212,7 +212,7 @@ class CachedClient(KubeClient):
         return ref not in names.objects
 
     def _listed(self, kind: Kind, namespace: str, told: Told) -> _Shelf | None:
-        """A good list that holds the whole namespace; `told` is what was told of the namespace."""
+        """A current list of the whole namespace; `told` are the changes of the namespace."""
         if (shelf := self._good(_Key(kind, namespace, _ALL), told)) is not None or not namespace:
             return shelf
         everywhere = _Key(kind, "", _ALL)
@@ -246,17 +246,17 @@ class CachedClient(KubeClient):
         try:
             answer = super()._write(method, ref, body, subresource=subresource, query=query, content_type=content_type)
         except ApiError:
-            self._forget(ref)  # what we know may be why; and whether a lost answer was a yes, nobody knows
+            self._forget(ref)  # an outdated answer may be the cause; and a write without answer may have happened
             raise
         if (kind := self._count(ref)) is not None:
             if metadata(answer).get("deletionTimestamp"):
-                self._forget(ref)  # it may be gone with this very write
+                self._forget(ref)  # this write may have removed it, with its last finalizer
             for _, shelf in self._shelves.touching(kind, ref.namespace):
                 shelf.add(ref, answer)
         return answer
 
     def _count(self, ref: Ref) -> Kind | None:
-        """Let other workers know of a write; its kind, if that is remembered."""
+        """Count a write for the other workers; returns its kind if that is cached."""
         kind = BY_IDENTITY.get((ref.api_version, ref.kind))
         if kind not in self._remembered or kind is None:
             return None

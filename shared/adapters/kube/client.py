@@ -19,9 +19,9 @@ from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import FIELD_MANAGER
 
 PAGE = 500
-"""Objects asked for at once when listing."""
+"""Objects per page of a list."""
 VERSION_SECONDS = 300.0
-"""How long the version of the server is taken for granted."""
+"""How long the version of the server is cached."""
 
 JSON = "application/json"
 
@@ -41,17 +41,17 @@ class KubeClient:
 
     @classmethod
     def from_kubeconfig(cls, path: str = "", *, agent: str = "olmf") -> KubeClient:
-        """The cluster of a kubeconfig file; empty: of this pod."""
+        """A client for the cluster of a kubeconfig file; empty: for the cluster of this pod."""
         return cls(replace(connect(path), agent=agent))
 
     @property
     def server(self) -> str:
-        """Address of the API server, for people."""
+        """The address of the API server, for messages."""
         return self._transport.connection.origin
 
     @property
     def requests_made(self) -> int:
-        """How many requests were sent so far."""
+        """The number of requests sent so far."""
         return self._transport.requests_made
 
     # reads
@@ -71,10 +71,10 @@ class KubeClient:
             raise
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        """All objects of a kind, in name order; none when the kind is not served.
+        """All objects of a kind, sorted by name; none when the kind is not served.
 
-        Read from the watch cache of the API server, never older than what this client last saw of the kind. A list of
-        the very newest state would wait for that cache to hear from etcd: 85 ms for nothing on a quiet cluster.
+        The list comes from the watch cache of the API server, and is never older than what this client last saw of the
+        kind. A list of the newest state would wait until that cache has heard from etcd: 85 ms on a quiet cluster.
         """
         query = {"limit": str(self._page)}
         if labels:
@@ -111,7 +111,7 @@ class KubeClient:
             self._version = (time.monotonic(), version)
         return version
 
-    # writes: each answers with the object as it now is
+    # writes: each returns the stored object
 
     def create(self, manifest: Manifest) -> Manifest:
         """POST."""
@@ -137,14 +137,14 @@ class KubeClient:
         return self._write("PATCH", ref, patch, subresource=subresource, content_type="application/merge-patch+json")
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
-        """DELETE; with `uid`, only that very object. ApiError 404 when it is not there, 409 when it is another one."""
+        """DELETE; with `uid`, only the object with that uid. ApiError 404 when absent, 409 when it has another uid."""
         options: Manifest = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
         if uid:
             options["preconditions"] = {"uid": uid}
         self.request("DELETE", path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name), options)
 
     def warnings(self) -> tuple[str, ...]:
-        """What the server warned about when it answered the last write of this thread."""
+        """The warnings in the answer of the server to the last write of this thread."""
         return self._transport.warnings
 
     def request(
@@ -174,7 +174,7 @@ class KubeClient:
         query: Query = None,
         content_type: str = JSON,
     ) -> Manifest:
-        """Send a write about an object; what it left behind."""
+        """Send a write; returns the stored object."""
         kind = self._kind(ref.api_version, ref.kind)
         path = path_of(kind, ref.namespace, "" if method == "POST" else ref.name, subresource)
         answer = self.request(method, path, body, query=query, content_type=content_type)

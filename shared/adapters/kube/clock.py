@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """Time of this machine, UTC, in whole seconds; implements `Clock`."""
+    """The clock of this machine, in UTC and whole seconds; implements `Clock`."""
 
     def now(self) -> datetime:
-        """The present instant."""
+        """The current time."""
         return datetime.now(UTC).replace(microsecond=0)

@@ -1,8 +1,8 @@
-"""Where the API server is and how we prove who we are: kubeconfig or the pod's service account.
+"""The address of the API server and the credentials for it, from a kubeconfig or the service account of the pod.
 
-Decision: files with plain credentials (token, client certificate) and the pod's service account are read here, in 1 ms;
-everything else (exec plugins, auth providers, several files) goes through the `kubernetes` package. Its import costs
-140 ms however little of it is used, which a worker, an unpack Job and every verb of the command line would pay.
+Decision: kubeconfigs with plain credentials (token, client certificate) and the service account of the pod are read
+here, in 1 ms; all others (exec plugins, auth providers, several files) are read by the `kubernetes` package. To import
+it takes 140 ms, for each worker, unpack Job and verb of the command line.
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ _PLAIN = {
 
 
 class ConnectionSettingError(ValueError):
-    """The kubeconfig cannot be used; the sentence says which and why."""
+    """The kubeconfig cannot be used; the message says which one and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a client needs to talk to one API server."""
+    """The address of one API server, and the credentials for it."""
 
     server: str
     """`https://host:port`, perhaps with a path; never a trailing slash."""
     tls: ssl.SSLContext | None = None
     authorization: Callable[[], str] = str
-    """The present value of the `Authorization` header; empty for none."""
+    """Returns the current value of the header `Authorization`; empty: the header is not sent."""
     proxy: str = ""
     server_name: str = ""
     """Name in the server's certificate, where it differs from the host."""
     agent: str = "olmf"
-    """Who asks, for the audit log of the cluster. What follows a slash is no part of the field manager's name."""
+    """The user agent, for the audit log of the cluster. Its part before `/` is also the default field manager."""
 
     @property
     def origin(self) -> str:
-        """The server without its path, which may hold a secret: for events, logs and messages."""
+        """The server without its path, which may contain a secret: for events, logs and messages."""
         parts = urlsplit(self.server)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the current context of a kubeconfig says, without connecting."""
+    """The current context of a kubeconfig."""
 
     server: str
     authority: bytes = b""
@@ -67,7 +67,7 @@ class Context:
     namespace: str = ""
 
     def is_same_cluster(self, other: Context) -> bool:
-        """The same address, and no other authority."""
+        """Whether the address is the same, and the authority does not differ."""
         authorities = {self.authority, other.authority} - {b""}
         return self.server == other.server and len(authorities) < 2
 
@@ -160,7 +160,7 @@ def _tls(authority: bytes, *, insecure: object = False) -> ssl.SSLContext:
 
 
 def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Python reads key pairs from files only; ours is gone as soon as it was read."""
+    """Load a key pair through a temporary file, because Python reads key pairs from files only."""
     with tempfile.NamedTemporaryFile(prefix="olmf-") as pair:
         pair.write(certificate + b"\n" + key)
         pair.flush()

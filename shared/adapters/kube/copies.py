@@ -1,4 +1,4 @@
-"""Copied ClusterServiceVersions, read page by page and kept as digests."""
+"""Reads copied ClusterServiceVersions page by page, and reduces each to a summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
 
 PAGE = 50
-"""Copies in memory at once."""
+"""Maximum number of whole copies in memory."""
 
 
 class KubeCopies:
@@ -24,7 +24,7 @@ class KubeCopies:
         self._client = client
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        """The copies of the originals in a namespace (of one of them; empty: in all), by namespace and name."""
+        """The copies of the originals in a namespace (empty: in all), sorted; with `name`, of that original only."""
         query = {"limit": str(PAGE), "labelSelector": f"{COPIED_FROM}={namespace}" if namespace else COPIED_FROM}
         if name:
             query["fieldSelector"] = f"metadata.name={name}"
@@ -32,7 +32,7 @@ class KubeCopies:
         return tuple(sorted(found, key=lambda copy: (copy.namespace, copy.name)))
 
     def others(self, namespace: str, name: str) -> frozenset[str]:
-        """Namespaces with a ClusterServiceVersion of that name that is no copy of the one in `namespace`."""
+        """Namespaces with a ClusterServiceVersion of that name that is not a copy of the one in `namespace`."""
         query = {"labelSelector": f"{COPIED_FROM}!={namespace}", "fieldSelector": f"metadata.name={name}"}
         found = unexpired(lambda: items(self._names, query))
         return frozenset(map(namespace_of, found)) - {namespace}

@@ -1,4 +1,4 @@
-"""Which kinds the API server serves, remembered for a while."""
+"""The kinds that the API server serves, cached for a while."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from shared.api.manifest import Manifest
 from shared.kinds import BY_IDENTITY, Kind
 
 FRESH_SECONDS = 30.0
-"""How long a positive answer is given again: a bound for aggregated APIs, of which no event tells."""
+"""How long a positive answer is cached: a bound for aggregated APIs, which no event reports."""
 SETTLING_SECONDS = 0.05
-"""How long a negative one is: whoever asks for many kinds of a group asks once, and a new CRD is found at once."""
+"""How long a negative answer is cached: long enough for many kinds of one group, and a new CRD is found at once."""
 
 
 class KindIndex:
@@ -36,7 +36,7 @@ class KindIndex:
         return kinds.get(kind)
 
     def forget(self) -> None:
-        """A definition was written: what was known may have changed."""
+        """Drop all cached answers, because a CustomResourceDefinition has changed."""
         self._known.clear()
 
     def _served(self, api_version: str) -> dict[str, Kind]:

@@ -1,4 +1,4 @@
-"""The one error of the Kubernetes adapter: a refusal, or no answer at all."""
+"""The only error of the Kubernetes adapter: the API server refused a request, or did not answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ApiError(Exception):
         super().__init__(status, reason, message)
         self.status = status
         self.reason = reason
-        """CamelCase word of the server: `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Expired`, …"""
+        """The reason in the answer: `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Expired`, …"""
         self.message = message
 
     def __str__(self) -> str:
@@ -25,17 +25,17 @@ class ApiError(Exception):
 
     @property
     def is_conflict(self) -> bool:
-        """The object changed since it was read, or a precondition or field ownership stands against the write."""
+        """The object changed since it was read, or a precondition or the owner of a field prevents the write."""
         return self.status == 409 and not self.already_exists
 
     @property
     def already_exists(self) -> bool:
-        """An object of that name is there."""
+        """An object of that name exists."""
         return self.status == 409 and self.reason == "AlreadyExists"
 
     @property
     def is_expired(self) -> bool:
-        """The resourceVersion or continue token is older than what the server remembers."""
+        """The resourceVersion or continue token is older than the history of the server."""
         return self.status == 410
 
     @property
@@ -45,7 +45,7 @@ class ApiError(Exception):
 
     @classmethod
     def of_response(cls, status: int, body: bytes) -> ApiError:
-        """The error that a response states: a `Status` object, or text of a proxy in between."""
+        """The error in a response: a `Status` object, or the text of a proxy."""
         try:
             said = orjson.loads(body)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Which resourceVersion a list of a kind must not be older than: read your writes, without waiting for etcd."""
+"""The minimum resourceVersion of a list: lists contain the writes of this client, without waiting for etcd."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from shared.kinds import Kind
 class Freshness:
     """The newest resourceVersion seen of each kind, by this client.
 
-    A list may be older than the event that woke the reader where several API servers stand behind one address; the
-    audit rings for what was missed so. With one API server, or after a write of our own, it is not.
+    With several API servers behind one address a list may be older than the event that rang the step; the audit finds
+    what is missed this way. With one API server, or after a write of this client, it is not older.
     """
 
     def __init__(self) -> None:
@@ -19,13 +19,13 @@ class Freshness:
     def noted(self, answer: Manifest) -> Manifest:
         """The same answer, after its resourceVersion was noted."""
         version = version_of(answer)
-        if version.isdigit():  # other servers may count otherwise; then a list is simply what the cache has
+        if version.isdigit():  # otherwise the version cannot be compared, and any list is accepted
             key = (str(answer.get("apiVersion")), str(answer.get("kind")))
             self._seen[key] = max(int(version), self._seen.get(key, 0))
         return answer
 
     def at_least(self, kind: Kind, version: int) -> None:
-        """Somebody else has seen this resourceVersion of the kind."""
+        """Accept no older list of the kind: an event reported this resourceVersion."""
         key = (kind.api_version, kind.kind)
         self._seen[key] = max(version, self._seen.get(key, 0))
 
@@ -35,5 +35,5 @@ class Freshness:
         return {"resourceVersion": str(seen), "resourceVersionMatch": "NotOlderThan"}
 
     def forget(self, kind: Kind) -> None:
-        """Start again: the server may have been restored from an older state."""
+        """Accept any list of the kind: the server may have been restored from an older state."""
         self._seen.pop((kind.api_version, kind.kind), None)

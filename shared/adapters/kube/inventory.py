@@ -1,4 +1,4 @@
-"""What there is, and in which version: metadata only, page by page."""
+"""Lists the names and versions of objects, page by page, without their content."""
 
 from __future__ import annotations
 

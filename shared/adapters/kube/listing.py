@@ -1,4 +1,4 @@
-"""The objects of a collection, asked for page by page."""
+"""Reads the objects of a collection page by page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _T = TypeVar("_T")
 
 
 def can_be_set(labels: Mapping[str, str]) -> bool:
-    """Whether an object can have these labels; the API server refuses to look for others with 400.
+    """Whether an object can have these labels; to select others the API server answers 400.
 
-    The names of an operator and its group become values of labels, and may be longer.
+    The names of operators and OperatorGroups become values of labels, and may be too long for that.
     """
     return not any(map(LABEL_VALUE.problems, labels.values()))
 
@@ -42,7 +42,7 @@ def items(
 
 
 def unexpired(read: Callable[[], Iterable[_T]]) -> tuple[_T, ...]:
-    """Everything that is read; once more from the start where a writer compacted the history between two pages."""
+    """The result of `read`; it is called again when the history was compacted between two pages."""
     try:
         return tuple(read())
     except ApiError as error:

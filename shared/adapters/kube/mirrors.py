@@ -1,4 +1,4 @@
-"""Where else images may be, as a machine and a cluster say: read anew when that may have changed."""
+"""The image mirrors that the machine and the cluster configure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.kinds import MIRROR_SETS
 from shared.ports import Cluster
 
 GOOD_SECONDS: Final = 60.0
-"""How long what was read is good."""
+"""How long the configuration is cached."""
 
 
 class KubeMirrors:
@@ -30,7 +30,7 @@ class KubeMirrors:
         self._read_at, self._known = float("-inf"), Mirrors()
 
     def places(self, reference: Reference) -> list[Place]:
-        """Where to ask for an image, in this order. OciError when nowhere, or when the rules cannot be read."""
+        """The places of an image, in the order to try. OciError without any, or when the rules cannot be read."""
         if self._now() - self._read_at > GOOD_SECONDS:
             try:
                 self._known = self._machine().over(mirror_sets.of_objects(self._objects()))
@@ -40,7 +40,7 @@ class KubeMirrors:
         return self._known.places(reference)
 
     def _objects(self) -> Iterator[Manifest]:
-        """What whoever runs us may read."""
+        """The mirror sets of the kinds that this account may read."""
         for kind in MIRROR_SETS:
             try:
                 yield from self._cluster.list(kind)

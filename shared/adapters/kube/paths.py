@@ -1,4 +1,4 @@
-"""Where the API server keeps things."""
+"""The paths of the Kubernetes API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One kept-alive HTTP connection pool to one API server: bytes out, JSON in."""
+"""Sends HTTP requests to one API server over a pool of connections, and decodes the answers."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
 
 POOL_SIZE = 8
-"""Connections kept open; threads beyond that open their own and close them again."""
+"""Number of connections kept open; further threads open and close their own."""
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
 
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
-"""A value of the header `Warning`: code, agent, quoted text."""
+"""One warning in the header `Warning`: code, agent, quoted text."""
 
 _READS = urllib3.Retry(total=3, connect=3, read=3, status=0, other=0, redirect=0, backoff_factor=0.05)
 _WRITES = urllib3.Retry(total=3, connect=3, read=0, status=0, other=0, redirect=0, backoff_factor=0.05)
-"""A write is sent again only when no connection came about; whether a lost answer was a yes, the caller finds out."""
+"""A write is repeated only if it was not sent; when the answer is lost, the caller must read what happened."""
 
 
 class Reply(NamedTuple):
-    """What came back."""
+    """The answer to a request."""
 
     status: int
     body: bytes
@@ -37,19 +37,19 @@ class Reply(NamedTuple):
 
 
 class Transport:
-    """Sends requests; every refusal, and every failure to get an answer, is an `ApiError`."""
+    """Sends requests; a refusal or a missing answer is an `ApiError`."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.requests_made = 0
-        """How many requests were sent, for budgets."""
+        """The number of requests sent."""
         tls: dict[str, object] = {}
         if connection.tls is not None:
             tls["ssl_context"] = connection.tls
             if connection.server_name:
                 tls["server_hostname"] = connection.server_name
             if not connection.tls.check_hostname:
-                # why: the kubeconfig says so; urllib3 would verify again without `cert_reqs`, and warn at every request
+                # why: the kubeconfig demands it; without `cert_reqs` urllib3 verifies all the same, or warns each time
                 tls["cert_reqs"] = "CERT_NONE"
                 urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._heard = threading.local()
@@ -71,7 +71,7 @@ class Transport:
         content_type: str = "application/json",
         accept: str = "application/json",
     ) -> Manifest:
-        """One request. Non-2xx is an ApiError."""
+        """Send one request; returns the decoded answer. ApiError when its status is not 2xx."""
         headers = {"Accept": accept, "User-Agent": self.connection.agent, "Content-Type": content_type}
         if authorization := self.connection.authorization():
             headers["Authorization"] = authorization
@@ -87,7 +87,7 @@ class Transport:
     def exchange(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], *, query: Mapping[str, str]
     ) -> Reply:
-        """What the server replies, whatever that is. ApiError when there is no reply."""
+        """Send one request; returns the answer with any status. ApiError without an answer."""
         url = self.connection.server + path + ("?" + urlencode(query) if query else "")
         retries = _READS if method == "GET" else _WRITES
         try:
@@ -107,7 +107,7 @@ class Transport:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the server warned about when it answered the last write of this thread."""
+        """The warnings in the answer of the server to the last write of this thread."""
         return getattr(self._heard, "warnings", ())
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ def _warnings(header: str) -> tuple[str, ...]:
 
 
 def _cause(error: BaseException) -> str:
-    """The innermost reason of what urllib3 wraps."""
+    """The message of the innermost exception that urllib3 wrapped."""
     while isinstance(reason := getattr(error, "reason", None), BaseException):
         error = reason
     return str(error)

@@ -73,6 +73,10 @@ def test_a_new_namespace_receives_copies() -> None:
     )
 
 
+def test_a_deleted_namespace_receives_no_copies() -> None:
+    assert run(NAMESPACE.ref("a"), a_group(targets=[""]), a_csv()) == ()
+
+
 def test_the_namespace_of_the_group_itself_receives_none() -> None:
     assert run(NAMESPACE.ref("ns"), a_group(targets=[""]), a_namespace("ns"), a_csv()) == ()
 
