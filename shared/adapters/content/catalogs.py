@@ -17,9 +17,9 @@ from shared.ports import ImageSource, Pulled, Unavailable
 
 _OPEN_CATALOGS: Final = 64
 _OURS: Final = ("catalog", "file-")
-"""What the names of snapshots of images begin with, in any form that they ever had, and those of their files."""
+"""Prefixes of the names of the snapshots of images, in each form that they ever had, and of their files."""
 _UNUSED_SECONDS: Final = 3600.0
-"""What was used since is kept: somebody may be about to refer to it."""
+"""What was used more recently is kept: a CatalogSource may be about to refer to it."""
 _T = TypeVar("_T")
 
 
@@ -41,7 +41,9 @@ class ImageCatalogs:
 
         def use(registry: Registry, reference: Reference) -> Pulled:
             found = reference.at(registry.digest(reference))
-            catalog = self._opened(found.digest, lambda: snapshot_of_image(registry, found, self._store))
+            catalog = self._open.get(found.digest)
+            if catalog is None:
+                catalog = self._keep_open(found.digest, snapshot_of_image(registry, found, self._store))
             return Pulled(str(found), len(catalog.names), catalog.header.left_out)
 
         return self._puller.run(source, source.image, use)
@@ -64,12 +66,12 @@ class ImageCatalogs:
         return self._ask(reference, source, lambda catalog: catalog.providers_of(*api))
 
     def snapshot(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
-        """A whole catalog, for those who ask many questions."""
+        """A whole catalog, for callers with many questions."""
         return self._ask(reference, source, lambda catalog: catalog)
 
     def keep_only(self, references: Sequence[str]) -> int:
-        """Forget the other catalogs, unless they were used lately; how many bytes that were. Implements `Content`."""
-        wanted = {file_of(name_of(reference.rpartition("@")[2])) for reference in references}
+        """Delete the other catalogs, except those used recently; returns the bytes freed. Implements `Content`."""
+        wanted = {file_of(name_of(_digest_of(reference))) for reference in references}
         freed = self._store.forget(
             lambda name: name in wanted or not name.startswith(_OURS), unused_seconds=_UNUSED_SECONDS
         )
@@ -85,28 +87,39 @@ class ImageCatalogs:
         return Pulled(str(found), len(catalog.names))
 
     def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
-        if not reference.startswith(PREFIX):
-            return self._puller.run(source, reference, lambda registry, found: self._answer(
-                found.digest, lambda: snapshot_of_image(registry, found, self._store), question
-            ))  # fmt: skip
-        address = Address.parse(reference)
+        """Ask a catalog by digest. One that was forgotten or damaged meanwhile is indexed again, once."""
         try:
-            return self._answer(address.digest, lambda: snapshot_of_address(address, self._store)[1], question)
+            return self._answer(reference, source, question)
+        except (FileNotFoundError, BrokenSnapshot):
+            self._open.pop(_digest_of(reference), None)
+            self._store.drop(name_of(_digest_of(reference)))
+            return self._answer(reference, source, question)
+
+    def _answer(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
+        digest = _digest_of(reference)
+        catalog = self._open[digest] if digest in self._open else self._opened(reference, source)
+        return catalog if isinstance(catalog, Unavailable) else question(catalog)
+
+    def _opened(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
+        """The catalog from the store, or from its image or server; this reads the pull secrets of the source."""
+
+        def use(registry: Registry, found: Reference) -> Snapshot:
+            return self._keep_open(found.digest, snapshot_of_image(registry, found, self._store))
+
+        if not reference.startswith(PREFIX):
+            return self._puller.run(source, reference, use)
+        try:
+            address, catalog = snapshot_of_address(Address.parse(reference), self._store)
         except OciError as error:
             return error.unavailable()
+        return self._keep_open(address.digest, catalog)
 
-    def _answer(self, digest: str, open_it: Callable[[], Snapshot], question: Callable[[Snapshot], _T]) -> _T:
-        """Put a question to the catalog of a digest; one that was forgotten or damaged meanwhile is indexed again."""
-        try:
-            return question(self._opened(digest, open_it))
-        except (FileNotFoundError, BrokenSnapshot):
-            self._open.pop(digest, None)
-            self._store.drop(name_of(digest))
-            return question(self._opened(digest, open_it))
+    def _keep_open(self, digest: str, catalog: Snapshot) -> Snapshot:
+        if len(self._open) >= _OPEN_CATALOGS:
+            self._open.clear()
+        self._open[digest] = catalog
+        return catalog
 
-    def _opened(self, digest: str, open_it: Callable[[], Snapshot]) -> Snapshot:
-        if digest not in self._open:
-            if len(self._open) >= _OPEN_CATALOGS:
-                self._open.clear()
-            self._open[digest] = open_it()
-        return self._open[digest]
+
+def _digest_of(reference: str) -> str:
+    return reference.rpartition("@")[2]
