@@ -189,8 +189,7 @@ def review(kind: str, body: Manifest, user: User, world: World) -> Manifest:
     if not kind.startswith("Self"):
         name = str(spec.get("user", ""))
         user = User(name, (*(spec.get("groups") or ()), *account_groups(name)))
-    allowed = is_allowed(user, _act(spec), world)
-    return {**body, "status": {"allowed": allowed} | ({} if allowed else {"reason": "no RBAC policy matched"})}
+    return {**body, "status": {"allowed": is_allowed(user, _act(spec), world)}}
 
 
 def _act(spec: Mapping[str, Manifest]) -> Act:

@@ -9,7 +9,16 @@ from typing import Any
 from eventing.sandbox import metadata_rules, rules
 from eventing.sandbox.calls import Call
 from eventing.sandbox.defaults import fill_builtin
-from eventing.sandbox.failures import Cause, bad_request, conflict, forbidden, invalid, not_found, unexplained
+from eventing.sandbox.failures import (
+    Cause,
+    bad_request,
+    conflict,
+    forbidden,
+    invalid,
+    not_found,
+    undecodable,
+    unexplained,
+)
 from eventing.sandbox.resources import resolve
 from eventing.sandbox.schema import fill, prune, settle
 from eventing.sandbox.store import Stored
@@ -40,11 +49,11 @@ def decode(call: Call, manifest: Any, *, fills: bool = True) -> Manifest:
     schema = resolve(resource.schema)
     if not resource.is_custom:
         if sentence := misfit(manifest, schema):
-            raise bad_request(_undecodable(call, sentence))
+            raise undecodable(resource.kind, resource.version, sentence)
         return settle(manifest, schema)  # type: ignore[no-any-return]  # an object settles to an object
     meta = resolve(schema["properties"]["metadata"])
     if sentence := misfit(manifest["metadata"], meta, "metadata"):
-        raise bad_request(_undecodable(call, sentence))
+        raise undecodable(resource.kind, resource.version, sentence)
     manifest["metadata"] = settle(manifest["metadata"], meta)
     if fills:
         fill(manifest, schema)
@@ -55,14 +64,9 @@ def _drop_unknown(call: Call, manifest: Manifest) -> None:
     unknown = list(prune(manifest, resolve(call.resource.schema)))
     if unknown and call.is_strict:
         told = ", ".join(f'unknown field "{path}"' for path in sorted(unknown))
-        raise bad_request(_undecodable(call, f"strict decoding error: {told}"))
+        raise undecodable(call.resource.kind, call.resource.version, f"strict decoding error: {told}")
     if call.query.get("fieldValidation") != "Ignore":
         call.warnings.extend(f'unknown field "{path}"' for path in sorted(unknown))
-
-
-def _undecodable(call: Call, why: str) -> str:
-    kind = call.resource.kind
-    return f'{kind} in version "{call.resource.version}" cannot be handled as a {kind}: {why}'
 
 
 def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:

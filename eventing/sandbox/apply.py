@@ -112,7 +112,7 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
     if lost and not call.has("force"):
         lost = _disputed(request, live, lost)
         if lost:
-            raise _conflicts(lost, others)
+            raise _conflicts(lost)
     owners = ownership.without(others, change.written | change.removed)
     before = next((owned for one, owned in ownership.read(live).items() if _is_same(one, manager)), None)
     is_changed = change.written or change.removed
@@ -134,11 +134,11 @@ def _disputed(request: _Request, live: Manifest, lost: dict[Manager, Fields]) ->
     return {manager: left for manager, fields in lost.items() if (left := fields - mine)}
 
 
-def _conflicts(lost: dict[Manager, Fields], others: Owners) -> Failure:
+def _conflicts(lost: dict[Manager, Fields]) -> Failure:
     causes = [
         {
             "reason": "FieldManagerConflict",
-            "message": f"conflict with {_named(one, others)}",
+            "message": f"conflict with {_named(one)}",
             "field": fieldsets.shown(path),
         }
         for one, fields in lost.items()
@@ -146,7 +146,7 @@ def _conflicts(lost: dict[Manager, Fields], others: Owners) -> Failure:
     ]
     told = []
     for one, fields in lost.items():
-        named, paths = _named(one, others), [fieldsets.shown(path) for path in sorted(fields)]
+        named, paths = _named(one), [fieldsets.shown(path) for path in sorted(fields)]
         if len(paths) == 1:
             told.append(f"conflict with {named}: {paths[0]}")
         else:
@@ -155,8 +155,6 @@ def _conflicts(lost: dict[Manager, Fields], others: Owners) -> Failure:
     return Failure(409, "Conflict", f"Apply failed with {count}: " + "\n".join(told), {"causes": causes})
 
 
-def _named(manager: Manager, others: Owners) -> str:
+def _named(manager: Manager) -> str:
     name = f'"{manager.name}"' + (f' with subresource "{manager.subresource}"' if manager.subresource else "")
-    if manager.is_applier:
-        return name
-    return f"{name} using {manager.api_version}" + (f" at {others[manager].time}" if others[manager].time else "")
+    return name if manager.is_applier else f"{name} using {manager.api_version}"

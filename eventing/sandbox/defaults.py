@@ -43,7 +43,7 @@ SPECS: dict[str, Manifest] = {
     },
     "DaemonSet": {"updateStrategy": _DAEMON, "revisionHistoryLimit": 10},
     "Job": {
-        "backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False,
+        "backoffLimit": 6, "completionMode": "NonIndexed", "suspend": False, "manualSelector": False,
         "podReplacementPolicy": "TerminatingOrFailed",
     },
     "CronJob": {

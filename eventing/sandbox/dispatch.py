@@ -9,9 +9,19 @@ from typing import Any
 import orjson
 
 from eventing.sandbox import access, apply, deletion, patches, protobuf, scale, verbs
-from eventing.sandbox.admission import decode
+from eventing.sandbox.admission import decode, require_name
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import Cause, bad_option, bad_request, not_allowed, unsupported_media
+from eventing.sandbox.failures import (
+    Cause,
+    Undecodable,
+    as_json,
+    bad_option,
+    bad_request,
+    bad_value,
+    invalid,
+    not_allowed,
+    unsupported_media,
+)
 from eventing.sandbox.resources import resolve
 from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
@@ -84,7 +94,13 @@ def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
         why = "Forbidden: may not be specified for non-apply patch"
         raise bad_option("Patch", Cause("force", "FieldValueForbidden", why))
     old = verbs.find(call, world)
-    return verbs.replace(call, world, old, decode(call, _patched(call, old, body, kind)))
+    patched = _patched(call, old, body, kind)
+    try:
+        manifest = decode(call, patched)
+    except Undecodable as error:
+        raise invalid("", "", "", [bad_value("patch", as_json(patched), error.why)]) from error
+    require_name(call, manifest["metadata"])
+    return verbs.replace(call, world, old, manifest)
 
 
 def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:

@@ -42,6 +42,19 @@ class Failure(Exception):
         return head | {key: value for key, value in told.items() if value}
 
 
+@dataclass(eq=False)
+class Undecodable(Failure):
+    """An object that does not fit into its kind, and why."""
+
+    why: str = ""
+
+
+def undecodable(kind: str, version: str, why: str) -> Undecodable:
+    """The body is not an object of the kind."""
+    message = f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
+    return Undecodable(400, "BadRequest", message, why=why)
+
+
 def _details(name: str, group: str, kind: str, **more: object) -> Manifest:
     told = {"name": name, "group": group, "kind": kind}
     return {key: value for key, value in told.items() if value} | more

@@ -18,18 +18,15 @@ def json_patch(target: Any, operations: Any) -> Any:
     for operation in operations:
         if not isinstance(operation, dict):
             raise bad_request("error decoding patch: wanted a list of operations")
-        act = _OPERATIONS.get(operation.get("op", ""))
-        if act is None:
-            raise Failure(422, "Invalid", "the server rejected our request due to an error in our request")
         try:
-            target = act(target, operation)
+            target = _OPERATIONS[operation["op"]](target, operation)
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            message = (
-                f"the server rejected our request due to an error in our request: {operation['op']} operation does not "
-                f"apply: doc is missing path: {operation.get('path')}: missing value"
-            )
-            raise Failure(422, "Invalid", message) from error
+            raise _rejected() from error
     return target
+
+
+def _rejected() -> Failure:
+    return Failure(422, "Invalid", "the server rejected our request due to an error in our request")
 
 
 def _parts(pointer: str) -> list[str]:
@@ -85,11 +82,7 @@ def _replace(target: Any, operation: Node) -> Any:
 
 def _test(target: Any, operation: Node) -> Any:
     if _look(target, _parts(operation["path"])) != operation.get("value"):
-        message = (
-            "the server rejected our request due to an error in our request: testing value "
-            f"{operation['path']} failed: test failed"
-        )
-        raise Failure(422, "Invalid", message)
+        raise _rejected()
     return target
 
 

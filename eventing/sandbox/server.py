@@ -21,6 +21,7 @@ from eventing.sandbox.failures import Failure, not_allowed
 from eventing.sandbox.journal_file import JournalFile
 from eventing.sandbox.resources import Registry
 from eventing.sandbox.store import Store
+from eventing.sandbox.verbs import Answer
 from eventing.sandbox.world import World
 from shared.adapters.whole_file import write_whole
 
@@ -97,7 +98,10 @@ class Server:
         if call.verb == "watch":
             return await self._watch(request, call, accept)
         body = await read_body(request)
-        answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
+        try:
+            answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
+        except Failure as failure:
+            answer = Answer(failure.code, orjson.dumps(failure.status))  # with the warnings so far
         headers = [("Warning", f'299 - "{escaped(text)}"') for text in call.warnings]
         return web.Response(body=answer.body, status=answer.code, content_type=JSON, headers=headers)
 

@@ -77,7 +77,7 @@ class Watch:
         shown: dict[str, object] = {
             "kind": "PartialObjectMetadata" if self.form == "metadata" else resource.kind,
             "apiVersion": "meta.k8s.io/v1" if self.form == "metadata" else resource.api_version,
-            "metadata": {"resourceVersion": str(self.world.store.revision), "creationTimestamp": None, **meta},
+            "metadata": {"resourceVersion": str(self.world.store.revision), **meta},
         }  # fmt: skip
         return orjson.dumps({"type": "BOOKMARK", "object": shown}) + b"\n"
 
@@ -98,7 +98,7 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
     found = store.list(call.resource.table, call.namespace) if from_start else []
     return Watch(
         call, world, feed, tuple(one for one in found if is_wanted(one.manifest)), form_of(accept), is_wanted,
-        sends_initial and call.has("allowWatchBookmarks"), seconds,
+        from_start and call.has("allowWatchBookmarks"), seconds,
     )  # fmt: skip
 
 

@@ -249,3 +249,9 @@ def test_the_scale_of_an_object_without_replicas_is_an_error(http: Api, word: st
     path = f"{define(http, a_definition(word, subresources={'scale': scale}))}/namespaces/{namespace}/widgets"
     http.post(path, a_widget(word))
     assert http.get(f"{path}/w/scale").status == 500
+
+
+def test_unknown_fields_are_warned_about_beside_an_error(http: Api, word: str, namespace: str) -> None:
+    path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets"
+    answer = http.post(f"{path}?fieldValidation=Warn", a_widget(word, size=0, nonsense=1))
+    assert (answer.status, answer.headers["Warning"]) == (422, '299 - "unknown field \\"spec.nonsense\\""')

@@ -221,3 +221,14 @@ def test_a_json_patch_replaces_what_is_not_there(http: Api, namespace: str) -> N
     ]
     answer = http.patch(core(namespace, "configmaps", "a"), operations, "json-patch+json")
     assert (answer.status, answer.body["data"]) == (200, {"k": "v", "new": "x"})
+
+
+@pytest.mark.parametrize("kind", ["merge-patch+json", "strategic-merge-patch+json"])
+def test_a_patch_that_makes_another_kind_of_object_is_invalid(http: Api, namespace: str, kind: str) -> None:
+    http.post(apps(namespace), a_deployment())
+    answer = http.patch(apps(namespace, "d"), {"spec": {"replicas": "x"}}, kind)
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    assert answer.body["message"].startswith(' "" is invalid: patch: Invalid value: ')
+    strict = http.patch(apps(namespace, "d") + "?fieldValidation=Strict", {"spec": {"bogus": 1}}, kind)
+    assert strict.status == 422
+    assert 'strict decoding error: unknown field "spec.bogus"' in strict.body["message"]

@@ -107,3 +107,13 @@ def test_events_have_the_version_of_their_object(http: Api, namespace: str) -> N
     with http.watch(f"{path}?watch=1&resourceVersion={since}") as events:
         seen = [event["object"]["metadata"]["resourceVersion"] for event in itertools.islice(events, 2)]
     assert seen == made
+
+
+def test_the_end_of_what_is_there_is_marked_for_who_takes_bookmarks(http: Api, namespace: str) -> None:
+    path = core(namespace, "secrets")
+    http.post(path, _secret("a"))
+    with http.watch(f"{path}?watch=1&allowWatchBookmarks=true") as events:
+        assert next(events)["type"] == "ADDED"
+        mark = next(event for event in events if event["type"] == "BOOKMARK")
+    assert mark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+    assert set(mark["object"]["metadata"]) == {"annotations", "resourceVersion"}
