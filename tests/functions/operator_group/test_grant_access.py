@@ -115,6 +115,21 @@ def test_roles_aggregate_every_provided_api() -> None:
     assert all(label.endswith("-admin") for label in labels)
 
 
+@pytest.mark.parametrize(
+    "csv",
+    [
+        pytest.param({"labels": {"olm.copiedFrom": "far"}}, id="csv.md 10: a copy, whose group is elsewhere"),
+        pytest.param({"deleted": True}, id="csv.md 4.8: a version that is being deleted"),
+    ],
+)
+def test_versions_that_get_no_roles(csv: dict[str, Any]) -> None:
+    group = a_group(targets=["a"])
+
+    roles = applied(run(group, a_csv(member_of=group, owns=[GOOSE_CRD], **csv), a_definition()))
+
+    assert [name for name in roles if "olm.og." not in name] == []
+
+
 def test_nothing_is_written_twice() -> None:
     """csv.md 18.5 row 114: in sync, no update; foreign labels are kept."""
     group = a_group(targets=[""], provided=GOOSE)

@@ -128,3 +128,15 @@ def test_only_the_object_named_cluster_counts() -> None:
     outcome = report_copying(OLM_CONFIG.ref("other"), cluster, FakeCopies(cluster), FixedClock(), policy=Policy())
 
     assert (outcome.writes, outcome.emits) == (NOTHING.writes, NOTHING.emits)
+
+
+def test_operators_that_watch_some_namespaces_are_copied_whatever_the_config_says() -> None:
+    """csv.md 10.6: it is about operators in all namespaces."""
+    group = a_group(targets=["a"])
+
+    outcome = run(a_config(disableCopiedCSVs=True), group, a_csv(member_of=group), a_namespace("a"))
+
+    (write,) = outcome.writes
+    assert isinstance(write, SetStatus)
+    assert write.status["conditions"][0]["status"] == "True"
+    assert outcome.emits == ()
