@@ -55,15 +55,15 @@ def why(
         raise CliError("--from asks a capture, --state and --kubeconfig a cluster: say one of them", USAGE)
     known = _captured(source) if source else _running(choose(state, kubeconfig))
     namespace = namespace or known.namespace
-    ref = ref_of(target, namespace) if target else None
-    if ref is None:
+    if not target:
         _tell_of_namespace(known, namespace, output)
         return
+    ref = ref_of(target, namespace)
     standing = _standing(known, ref)
     answer = ask(known.book, ref, known.jobs, is_folding=not unfolded).until(str(standing["nextTry"]))
     is_told_of = answer.is_known or any(ref.name in each.verdict for each in answer.last)
     if not is_told_of and known.objects.get(ref) is None:
-        raise CliError(f"{ref.kind} {ref.name} does not exist, and the journal knows nothing of it", NEGATIVE)
+        raise CliError(f"{ref} does not exist, and the journal knows nothing of it", NEGATIVE)
     if output == "table":
         from eventing.cli.namespace import told_of
 
@@ -134,9 +134,10 @@ def _tell_of_namespace(known: _Known, namespace: str, output: str) -> None:
 
 def capture(
     out: Annotated[Path, typer.Option("-o", "--out", help="The tar to write; .tar.gz is compressed.")],
-    since: Annotated[int, typer.Option(help="Only the last so many seconds; 0: all that the journal holds.")] = 0,
+    since: Annotated[int, typer.Option(min=0, help="Only the last so many seconds; 0: all that it holds.")] = 0,
     journal: Annotated[
-        Path | None, typer.Option(help="Folder of OLMF_JOURNAL_FILES, which reaches further back.")
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Folder of OLMF_JOURNAL_FILES, which reaches further back."),
     ] = None,
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
@@ -150,6 +151,8 @@ def capture(
 
     if not out.parent.is_dir():
         raise CliError(f"-o {out}: no such folder {out.parent}", USAGE)
+    if out.is_dir():
+        raise CliError(f"-o {out}: this is a folder; name the file to write, e.g. {out / 'capture.tar.gz'}", USAGE)
     target = choose(state, kubeconfig)
     cluster = target.cluster()
     since_ms = int((time.time() - since) * 1000) if since else 0
@@ -176,6 +179,8 @@ def replay(
         raise CliError("--only, --until and --step choose decisions; --world replays them all", USAGE)
     if perturb and not world:
         raise CliError("--perturb disturbs a world: say --world, too", USAGE)
+    if seed and not perturb:
+        raise CliError("--seed throws the dice of --perturb: say that, too", USAGE)
     try:
         code = _replay_world(file, perturb, seed) if world else _replay_decisions(file, only, until, is_stepping=step)
     except FileNotFoundError as error:
@@ -186,11 +191,10 @@ def replay(
 
 
 def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
+    from eventing.cli.objects import checked_step
     from eventing.replay import replay as decide
-    from eventing.routes import STEPS
 
-    if only and not any(only in (step, step.partition("/")[2]) for step in STEPS):
-        raise CliError(f"--only {only}: no such step; wanted one of {', '.join(sorted(STEPS))}", USAGE)
+    only = checked_step("--only", only)
 
     def on_each(each: Replayed) -> bool:
         if is_stepping or each.result == "different":

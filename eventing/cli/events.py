@@ -35,7 +35,7 @@ def tail(state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None
         journal = RedisJournal(client)
         while True:
             for entry in journal.tail(block_ms=60_000):
-                row = _row(entry)
+                row = _at_a_clock(_row(entry))
                 sys.stdout.write(fitted("  ".join(str(row[column]) for column in COLUMNS)) + "\n")
                 sys.stdout.flush()
 
@@ -47,7 +47,8 @@ def list_entries(
     from eventing.journal import RedisJournal
 
     with choose(state, kubeconfig).redis() as client:
-        show([_row(entry) for entry in RedisJournal(client).entries()], output, columns=COLUMNS)
+        rows = [_row(entry) for entry in RedisJournal(client).entries()]
+    show(list(map(_at_a_clock, rows)) if output == "table" else rows, output, columns=COLUMNS)
 
 
 def send(
@@ -90,8 +91,13 @@ def _row(entry: Recorded | Saw) -> dict[str, object]:
         verdict = run.decisions[-1].verdict if run.decisions else ""
         at, what, ref, says = run.at, f"▶ {run.step}", run.ref, run.message or verdict
     return {
-        "at": datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M:%S.%f")[:-3],
+        "at": datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds"),
         "what": what,
         "ref": ref,
         "says": says,
     }
+
+
+def _at_a_clock(row: dict[str, object]) -> dict[str, object]:
+    """The row for people: its time of the day only."""
+    return {**row, "at": str(row["at"])[11:23]}

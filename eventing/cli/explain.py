@@ -11,7 +11,7 @@ from eventing.cli.aim import aimed_in
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.given import CatalogsOption, FromOption, inputs_of, objects_of
 from eventing.cli.output import TextOption, document, say
-from eventing.cli.resolve import Isolation, check
+from eventing.cli.resolve import Isolation
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def explain(
     """
     is_whole = isolation is Isolation.NAMESPACE
     inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
-    check(inputs, (state, kubeconfig), is_given=bool(catalog or folder))
     findings, found = explained(inputs, subscription)
     objects = objects_of(inputs.namespace, catalog, folder, (state, kubeconfig))
     rows = standings(objects, inputs.namespace, subscription) if objects else []

@@ -50,15 +50,20 @@ def inputs_of(
         return _of_files(catalogs, folder, namespace, is_whole=is_whole)
     if folder:
         raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
+    from eventing.cli.namespace import check_namespace
     from eventing.cli.target import choose
     from eventing.resolution import inputs_of_namespace
     from shared.config import SettingError
 
     target = choose(*cluster)
+    place, objects = namespace or target.namespace, target.cluster()
     try:
-        return inputs_of_namespace(target.cluster(), namespace or target.namespace, is_whole=is_whole)
+        found = inputs_of_namespace(objects, place, is_whole=is_whole)
     except SettingError as error:
         raise CliError(str(error), USAGE) from error
+    if not found.subscribers:
+        check_namespace(place, objects)
+    return found
 
 
 def objects_of(namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where) -> Objects | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError, told
 from eventing.cli.output import OutputOption, document, table
 from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_runs
 from eventing.local.state import Addresses, StateDirectory
@@ -113,7 +113,7 @@ def _stay(plan: Plan) -> None:
     except (AlreadyRunningError, TakeOverError) as error:
         raise CliError(str(error), NEGATIVE) from error
     except (StartError, ApiError, OSError) as error:
-        raise CliError(f"could not start: {error}\nlogs are in {plan.state.logs}", UNKNOWN) from error
+        raise CliError(f"could not start: {told(error) or error}\nlogs are in {plan.state.logs}", UNKNOWN) from error
 
 
 def _say_where(plan: Plan) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
@@ -61,6 +62,7 @@ def options(
 
 def main() -> None:
     """Run one verb; errors become one sentence on stderr and the exit code 1, 2 or 3."""
+    _open_streams()
     try:
         try:
             app()
@@ -81,6 +83,13 @@ def main() -> None:
 
         sys.stderr.write(f"olmf: {aimed(str(failure))}\n")
         sys.exit(failure.code)
+
+
+def _open_streams() -> None:
+    """Where the caller closed a stream, what is written to it is dropped."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # why: until the process ends
 
 
 def _drop_answer() -> None:

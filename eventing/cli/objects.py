@@ -1,4 +1,4 @@
-"""Reads `KIND/NAME` as a person writes it."""
+"""Reads `KIND/NAME`, and names of steps, as a person writes them."""
 
 from __future__ import annotations
 
@@ -35,3 +35,13 @@ def kind_of(word: str) -> Kind:
             return kind
     known = ", ".join(sorted(kind.kind for kind in KINDS))
     raise CliError(f"{word!r}: no such kind here; wanted one of {known}, or a whole ref", USAGE)
+
+
+def checked_step(option: str, word: str) -> str:
+    """The step of that name, with its group, which the word may lack; empty for none. CliError lists the steps."""
+    from eventing.routes import STEPS
+
+    found = next((step for step in STEPS if word in (step, step.partition("/")[2])), "")
+    if word and not found:
+        raise CliError(f"{option} {word}: no such step; wanted one of {', '.join(sorted(STEPS))}", USAGE)
+    return found

@@ -150,6 +150,8 @@ def list_packages(
 
     if everywhere and namespace:
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
+    if available and namespace:
+        raise CliError(f"--available shows what every catalog offers: leave out -n {namespace}", USAGE)
     with _place(namespace, state, kubeconfig) as (cluster, _):
         rows = offered(cluster) if available else installed(cluster, namespace)
     if not rows and output == "table":

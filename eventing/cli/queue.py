@@ -46,8 +46,10 @@ def retry(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Release the dead letters."""
+    from eventing.cli.objects import checked_step
     from eventing.routes import Job
 
+    step = checked_step("--step", step)
     with choose(state, kubeconfig).redis() as client:
         queue = _queue(client)
         chosen = [Job(letter.step, letter.ref) for letter in queue.dead() if step in ("", letter.step)]

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.given import CatalogsOption, FromOption, Where
+from eventing.cli.given import CatalogsOption, FromOption
 from eventing.cli.locking import LockedOption, LockOption, Read, answered
-from eventing.cli.namespace import check_namespace
 from eventing.cli.output import OutputOption, show
-from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
     from shared.domain.resolver.model import Inputs, Resolution
@@ -62,13 +61,12 @@ def resolve(
     "unsatisfiable", "error", "conflict": […], "fixes": […]}.
     """
     is_whole, cluster = isolation is Isolation.NAMESPACE, (state, kubeconfig)
-    if bool(lock) + bool(locked) + batch > 1:
-        raise CliError("resolve: wanted one of --batch, --lock and --locked", USAGE)
+    if (lock and locked) or (batch and (lock or locked or namespace or catalog or folder or diff)):
+        raise CliError("resolve: --lock and --locked exclude each other, and --batch all but --isolation", USAGE)
     if batch:
         _answer_lines(is_whole=is_whole)
         return
     inputs, resolution = answered(Read(namespace, catalog, folder, is_whole), cluster, lock=lock, locked=locked)
-    check(inputs, cluster, is_given=bool(catalog or folder or locked))
     rows, code = resolved(inputs, resolution, is_brief=diff)
     show(rows, output, columns=DIFF if diff else COLUMNS)
     if code:
@@ -80,12 +78,6 @@ def _answer_lines(*, is_whole: bool) -> None:
     from eventing.resolution import answering
 
     answer_lines(answering(is_whole=is_whole))
-
-
-def check(inputs: Inputs, cluster: Where, *, is_given: bool) -> None:
-    """CliError when the namespace has no Subscription; of files that are given all that they hold is looked at."""
-    if not (inputs.subscribers or is_given):
-        check_namespace(inputs.namespace, choose(*cluster, quiet=True).cluster())
 
 
 def resolved(inputs: Inputs, resolution: Resolution, *, is_brief: bool = False) -> tuple[list[dict[str, object]], int]:

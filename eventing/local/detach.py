@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from eventing.local.interrupt import Interrupt
 from eventing.local.state import StateDirectory, is_alive
@@ -30,8 +31,8 @@ def start_detached(
     """
     directory.make()
     log = directory.logs / "supervisor.log"
-    log.write_bytes(b"")
-    with log.open("ab") as output:  # it is cut while the supervisor writes to its end
+    with log.open("ab") as output:
+        begin = output.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "eventing.cli.main", *words],
             stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
@@ -47,13 +48,16 @@ def start_detached(
         _end(process)
         raise
     _end(process)
-    raise StartError(_last_words(log.read_text(errors="replace")), max(process.returncode, 0))
+    raise StartError(_last_words(log, begin), max(process.returncode, 0))
 
 
-def _last_words(log: str) -> str:
+def _last_words(log: Path, begin: int) -> str:
     """The sentence that a program said at its end, else the end of its log."""
-    _, _, sentence = f"\n{log}".rpartition("\nolmf: ")
-    return sentence.strip() or "\n".join(log.splitlines()[-12:])
+    with log.open(errors="replace") as file:
+        file.seek(begin)
+        text = file.read()
+    _, _, sentence = f"\n{text}".rpartition("\nolmf: ")
+    return sentence.strip() or "\n".join(text.splitlines()[-12:])
 
 
 def _becomes_ready(directory: StateDirectory, process: subprocess.Popen[bytes], interrupt: Interrupt) -> bool:

@@ -20,8 +20,8 @@ from eventing.packages.requests import (
     Request,
     approve_plan,
     subscribe,
-    subscription_of,
     waiting_plan,
+    wanted_subscription,
 )
 from shared import names
 from shared.api.manifest import ReadOnly
@@ -131,10 +131,8 @@ def _more(now: Standing, namespace: str) -> str:
 
 
 def stand(cluster: KubeClient, namespace: str, package: str) -> Standing:
-    """Where the package stands now."""
-    subscription = subscription_of(cluster, namespace, package)
-    if subscription is None:
-        return Standing("", "NotSubscribed", subscription=package)
+    """Where the package stands now. PackageError when nothing subscribes to it."""
+    subscription = wanted_subscription(cluster, namespace, package)
     found = {name: csv for name in claimed([subscription]) if (csv := _version(cluster, namespace, name)) is not None}
     return standing_among(subscription, found)
 

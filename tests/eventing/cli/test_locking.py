@@ -126,8 +126,8 @@ def test_a_refusal_is_not_locked(tmp_path: Path, lock: Path) -> None:
         pytest.param(("--locked", "none.lock"), "No such file", id="no file"),
         pytest.param(("--locked", "bad.lock"), "it is not JSON", id="no JSON"),
         pytest.param(("--locked", "other.lock"), "no lock of version 1", id="no lock"),
-        pytest.param(("--locked", "x", "--lock", "y"), "wanted one of", id="both at once"),
-        pytest.param(("--locked", "x", "--batch"), "wanted one of", id="a lock of many questions"),
+        pytest.param(("--locked", "x", "--lock", "y"), "--lock and --locked exclude each other", id="both at once"),
+        pytest.param(("--locked", "x", "--batch"), "--batch all but --isolation", id="a lock of many questions"),
         pytest.param(
             ("-n", "ns", "--catalog", "cat", "--from", "objects", "--lock", "no/where"), "No such file", id="nowhere"
         ),

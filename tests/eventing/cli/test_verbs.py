@@ -308,6 +308,8 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         pytest.param(
             ["events", "send", "ns/x", "--endpoint", "http://127.0.0.1:9"], 3, "127.0.0.1:9", id="no endpoint"
         ),
+        pytest.param(["list", "--available", "-n", "x"], 2, "leave out -n x", id="what is offered in one namespace"),
+        pytest.param(["why", "sub/ghost"], 1, "default/ghost does not exist", id="an object that is elsewhere"),
         pytest.param(["list", "-A", "-n", "olm"], 2, "exclude each other", id="all namespaces and one"),
         pytest.param(["hold", "tide", "--reason", ""], 2, "say why", id="a hold without a reason"),
         pytest.param(["upgrade", "nothing"], 1, "nothing subscribes to 'nothing'", id="nothing to upgrade"),
@@ -338,6 +340,13 @@ def test_where_nothing_runs(tmp_path: Path, words: list[str], code: int, sentenc
         pytest.param(["replay", "x", "--world", "--step"], "choose decisions", id="a world in steps"),
         pytest.param(["replay", "x", "--only", "nostep"], "subscription/resolve_subscriptions", id="no such step"),
         pytest.param(["capture", "-o", "/nodir/x.tar"], "no such folder /nodir", id="nowhere to write"),
+        pytest.param(["capture", "-o", "/"], "-o /: this is a folder", id="a folder to write"),
+        pytest.param(["capture", "-o", "x", "--journal", "/nodir"], "'/nodir' does not exist", id="no journal"),
+        pytest.param(["capture", "-o", "x", "--since", "-1"], "--since", id="since a time to come"),
+        pytest.param(["replay", "x", "--seed", "1"], "dice of --perturb", id="a seed of nothing"),
+        pytest.param(["queue", "retry", "--step", "x"], "--step x: no such step", id="letters of no step"),
+        pytest.param(["resolve", "--batch", "-n", "x"], "--batch all but --isolation", id="a namespace twice"),
+        pytest.param(["list", "--state", __file__], "is a file", id="a state that is no folder"),
         pytest.param(["graph"], "olmf graph --flow", id="graph of nothing"),
     ],
 )
@@ -371,6 +380,13 @@ def test_who_has_read_enough_is_told_nothing() -> None:
     done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"], ids=["stdout", "stderr"])
+def test_a_stream_that_the_caller_closed_is_no_error(closed: str) -> None:
+    command = f"{sys.executable} -m eventing.cli.main graph --flow {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_ctrl_c_before_anything_is_imported_ends_in_silence() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.packages.follow import NotReadyError, follow, stand
+from eventing.packages.requests import PackageError
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind
 from tests.kit.cluster import FakeCluster
@@ -35,6 +36,11 @@ def test_stand(labels: dict[str, str], phase: str, *, is_done: bool) -> None:
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", labels, status={"phase": "Succeeded"})
     now = stand(cast("KubeClient", FakeCluster([subscription, csv])), "two", "tide")
     assert (now.phase, now.is_done) == (phase, is_done)
+
+
+def test_what_nobody_subscribes_to_is_not_followed() -> None:
+    with pytest.raises(PackageError, match="nothing subscribes to 'tide' in two"):
+        next(follow(cast("KubeClient", FakeCluster([])), "two", "tide", timeout=timedelta(0)))
 
 
 def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
