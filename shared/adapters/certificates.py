@@ -1,4 +1,4 @@
-"""Whether certificates of registries count: whoever runs a verb may say that they do not."""
+"""Whether the certificates of registries are verified: options of some verbs turn that off."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from contextvars import ContextVar
 from typing import Final
 
 ARE_IGNORED: Final[ContextVar[bool]] = ContextVar("are_ignored", default=False)
-"""Then a registry may also speak plain HTTP."""
+"""If true, a registry may also use plain HTTP."""

@@ -1,4 +1,4 @@
-"""The files of a catalog: in a folder, in an image, one file, or what comes on stdin."""
+"""The files of a catalog: in a folder, in an image, a single file, or stdin."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from shared.domain.catalog import ignore
 STDIN: Final = "-"
 _DEEPEST_FOLDER: Final = 200
 _SHOWN: Final = 100
-"""Of a long path."""
+"""Number of characters shown of a long path."""
 _CHUNK_BYTES: Final = 2**20
 _STDIN_BYTES: Final = 4 * 2**30
 _MAPPED_FROM: Final = 256 * 2**20
-"""Bytes from which on a file is not copied into memory."""
+"""Minimum size, in bytes, of a file that is mapped instead of read into memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,19 @@ class File:
     """One file of a catalog."""
 
     name: str
-    """Its path below the folder of the catalog, with whatever is no text replaced."""
+    """Its path below the folder of the catalog; bytes that are not UTF-8 are replaced."""
     path: Path
 
     @property
     def size(self) -> int:
-        """Its bytes; 0 when it cannot be looked at."""
+        """Its size in bytes; 0 when it cannot be read."""
         try:
             return self.path.stat().st_size
         except OSError:
             return 0
 
     def read(self) -> bytes:
-        """What it holds. OSError when it cannot be read."""
+        """Its content. OSError when it cannot be read."""
         with self.path.open("rb") as stream:
             status = os.fstat(stream.fileno())
             advanced("reading", status.st_size, "files")
@@ -55,12 +55,12 @@ class File:
 
 @contextmanager
 def opened(path: str) -> Iterator[list[File]]:
-    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if none."""
+    """The files of the catalog in a folder, a file, an image, or on stdin (`-`). OSError or OciError if unreadable."""
     if path == STDIN:
         with stdin() as found:
             yield [found]
     elif image := image_named_by(path):
-        # Imported only here: most catalogs are folders, and their readers should not wait for what images need.
+        # Imported only here: most catalogs are folders, which need no client of registries.
         from shared.adapters.images import folder_of
 
         with folder_of(image) as folder:
@@ -72,7 +72,7 @@ def opened(path: str) -> Iterator[list[File]]:
 
 @contextmanager
 def stdin() -> Iterator[File]:
-    """What comes on stdin, aside in a file: it may be larger than memory. OSError when it does not end."""
+    """The content of stdin in a temporary file: it may be larger than memory. OSError when it is too large."""
     with tempfile.NamedTemporaryFile(prefix="olmf-stdin-") as aside:
         while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
             aside.write(chunk)
@@ -83,7 +83,7 @@ def stdin() -> Iterator[File]:
 
 
 def files(root: Path) -> list[File]:
-    """The files of a catalog, in the order in which they are read; a file is a catalog of its own. OSError if none."""
+    """The files of a catalog, in the order of reading; a single file is a catalog, too. OSError when it is absent."""
     if not root.is_dir():
         root.stat()  # says what is wrong with it, if anything is
         return [File(_shown(root.name), root)]
@@ -109,7 +109,7 @@ def _walk(folder: Path, above: tuple[str, ...], seen: set[tuple[int, int]]) -> I
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda one: one.name):
             if entry.name.startswith(".."):
-                continue  # how a volume of a pod keeps the versions of its content
+                continue  # a volume of a pod keeps the versions of its content in such folders
             if entry.is_dir():
                 yield from _walk(Path(entry.path), (*above, entry.name), seen)
             elif not entry.is_file() and not entry.is_symlink():

@@ -1,4 +1,4 @@
-"""What images run on, as their registries say; no container tool is needed, and no layer is pulled."""
+"""Reads the platforms of images from their registries, without a container tool and without pulling a layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AT_ONCE: Final = 8
 
 
 class Inspector:
-    """Asks for each image once, however many bundles name it, with the logins and mirrors of this machine."""
+    """Reads each image once, however many bundles name it, with the logins and mirrors of this machine."""
 
     def __init__(self, seconds: float = _SECONDS) -> None:
         self._seconds = seconds
@@ -27,9 +27,9 @@ class Inspector:
         self._known: dict[str, Platforms | NotInspected] = {}
 
     def inspected(self, images: Iterable[str]) -> Mapping[str, Platforms | NotInspected]:
-        """The platforms of these images, and of those before, or why nobody knows them.
+        """The platforms of these images and of those of earlier calls, or why they are not known.
 
-        After `seconds` no further image is asked for; each request has the time limits of the registry client.
+        After `seconds` no further image is read; each request has the time limits of the registry client.
         """
         new = [image for image in images if image not in self._known]
         with ThreadPoolExecutor(_AT_ONCE) as pool:

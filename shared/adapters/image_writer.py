@@ -1,4 +1,4 @@
-"""Makes images of files, without a container engine, and puts them where a reference says."""
+"""Builds images of files, without a container engine, and writes them to a registry, a layout or an archive."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from shared.adapters.oci.saving import save_archive, save_layout
 
 
 def write_image(files: Files, labels: Mapping[str, str], target: str, registry: Registry | None = None) -> str:
-    """Build the image of some files and write it to `target`; its name by digest. OciError when that cannot be.
+    """Build the image of some files and write it to `target`; returns its name by digest. OciError on failure.
 
     `target` is `registry/name:tag`, `oci:DIR[:tag]` or `docker-archive:FILE[:name:tag]`. The same files and labels give
-    the same image, byte for byte. Without `registry`, the logins of the person who runs us are used.
+    the same image, byte for byte. Without `registry`, the logins of the user are used.
     """
     with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
         aside = Path(folder, "layer")

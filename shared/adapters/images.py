@@ -37,31 +37,31 @@ class Unpacked:
     reference: str
     """The image by digest."""
     path: Path
-    """What the image holds at `/`."""
+    """The folder with the files of the image."""
     labels: Mapping[str, str]
 
     @property
     def catalog(self) -> Path | None:
-        """The folder of the catalog that the image is, or None when it is none."""
+        """The folder of the catalog in a catalog image; None for other images."""
         below = self.labels.get(CONFIGS, "").strip("/")
         return self.path / below if CONFIGS in self.labels else None
 
     @property
     def is_bundle(self) -> bool:
-        """Its label says that it is a bundle; then `path` holds `manifests/` and `metadata/`."""
+        """Whether its label says that it is a bundle; then `path` contains `manifests/` and `metadata/`."""
         return CONFIGS not in self.labels and PACKAGE in self.labels
 
     @property
     def is_database(self) -> bool:
-        """It is a catalog in the form of a database, which is no longer read."""
+        """Whether it is a catalog in the form of a database, which is no longer read."""
         return CONFIGS not in self.labels and PACKAGE not in self.labels and DATABASE in self.labels
 
 
 @contextmanager
 def folder_of(reference: str, registry: Registry | None = None, *, limits: Limits | None = None) -> Iterator[Path]:
-    """The folder with what an image is about: the catalog of a catalog image, else all files; OciError if none.
+    """A folder with the catalog of a catalog image, or with all files of another image. OciError when unreadable.
 
-    `registry` brings credentials and settings; without it, those of the person who runs us are used.
+    `registry` brings credentials and settings; without it, those of the user are used.
     """
     with unpacked(reference, registry, limits=limits) as found:
         yield found.catalog or found.path
@@ -69,7 +69,7 @@ def folder_of(reference: str, registry: Registry | None = None, *, limits: Limit
 
 @contextmanager
 def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits | None = None) -> Iterator[Unpacked]:
-    """The files of an image and its labels; of a catalog image only the catalog, else all files. OciError if none."""
+    """The labels and files of an image; of a catalog image only the catalog. OciError when it cannot be read."""
     with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
         aside, root = Path(folder, "aside"), Path(folder, "root")
         aside.mkdir()
@@ -88,7 +88,7 @@ def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits
 def origin_of(
     text: str, registry: Registry | None = None, *, limits: Limits | None = None
 ) -> Iterator[tuple[Origin[Any], Name]]:
-    """Where an image is, whatever kind of place it is, and its name there. OciError when the text names none."""
+    """The place of an image, of any kind, and its name there. OciError when the text is not a reference."""
     match local_name(text):
         case LayoutName() as name:
             yield Layout(limits), name
@@ -105,7 +105,7 @@ def _wanted(labels: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _aside(folder: Path, numbers: Iterator[int], stream: BinaryIO) -> Path:
-    """Keep a file under a number until the whole image is known to be sound."""
+    """Keep a file under a number until the whole image is verified."""
     path = folder / str(next(numbers))
     with path.open("wb") as copy:
         while chunk := stream.read(_CHUNK_BYTES):
@@ -114,7 +114,7 @@ def _aside(folder: Path, numbers: Iterator[int], stream: BinaryIO) -> Path:
 
 
 def _lay_out(files: Mapping[str, Path], root: Path) -> None:
-    """Give the files their names; all of them were checked to stay below the root."""
+    """Give the files their names, which were all checked to stay below the root."""
     root.mkdir()
     for name in sorted(files):
         path = root / name

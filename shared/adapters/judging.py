@@ -1,4 +1,4 @@
-"""What is wrong with the catalog that a path leads to, what there is to say about it, and what it has."""
+"""Judges the catalog at a path: its defects, the advice about it, and its content for a comparison."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
 
 _DEEPEST_YAML: Final = 10_000
 _WORTH_A_PROCESS: Final = 16 * 2**20
-"""Bytes of a catalog from which on two processes are quicker than one."""
+"""Minimum size of a catalog, in bytes, for which two processes are faster than one."""
 
 
 def judge(path: str) -> Verdict:
-    """Judge the catalog that a path leads to. OciError when an image cannot be had."""
+    """Judge the catalog at a path. OciError when an image cannot be read."""
     try:
         with opened(path) as found:
             return judge_files(found)
@@ -37,7 +37,7 @@ def judge(path: str) -> Verdict:
 
 
 def advise(path: str) -> tuple[Advice, ...]:
-    """What there is to say about a valid catalog. NotACatalog when it is not valid, OSError or OciError if none."""
+    """The advice about a valid catalog. NotACatalog when it is not valid, OSError or OciError when unreadable."""
     with opened(path) as found:
         reading = _read_all(found, lambda: Reading(advice=[]))
         contents = _contents(found)
@@ -48,7 +48,7 @@ def advise(path: str) -> tuple[Advice, ...]:
 
 
 def compared(path: str) -> Catalog:
-    """A catalog for a comparison. NotACatalog when it is not valid, OSError or OciError when it cannot be had."""
+    """A catalog for a comparison. NotACatalog when it is not valid, OSError or OciError when unreadable."""
     with opened(path) as found:
         reading = _read_all(found, lambda: Reading(statements={}))
         _check(path, reading, _contents(found))
@@ -117,14 +117,14 @@ def _read(found: list[File], reading: Reading) -> Reading:
 
 
 def _read_silently(found: list[File], reading: Reading) -> Reading:
-    """In another process, which has no line of its own to tell how far it is."""
+    """Read files in the second process, which does not report progress."""
     with heard_by(None):
         return _read(found, reading)
 
 
 @contextmanager
 def _unhindered() -> Iterator[None]:
-    """Let YAML be nested as deeply as Go lets it be, and nobody look for cycles where there are none."""
+    """Allow YAML to be nested as deeply as Go does, and stop the garbage collector: what is read has no cycles."""
     limit, collects = sys.getrecursionlimit(), gc.isenabled()
     sys.setrecursionlimit(2 * _DEEPEST_YAML + limit)  # two calls for each level
     gc.disable()

@@ -1,4 +1,4 @@
-"""What a PATH of the command line names: files of this machine, or an image."""
+"""Decides whether a PATH of the command line names files of this machine or an image."""
 
 from __future__ import annotations
 

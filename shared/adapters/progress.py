@@ -1,4 +1,4 @@
-"""How far long work is, for whoever wants to know: nobody, unless a listener was set."""
+"""Reports the progress of long work to a listener, if one was set."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextvars import ContextVar
 from typing import TypeAlias
 
 Listener: TypeAlias = Callable[[str, int, str], None]
-"""Takes what `advanced` is given."""
+"""Receives the arguments of `advanced`."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
 def heard_by(listener: Listener | None) -> Iterator[None]:
-    """Tell a listener of the work in this block; None: nobody."""
+    """Report the progress of the work in this block to a listener; None: to none."""
     token = _listener.set(listener)
     try:
         yield
@@ -24,11 +24,11 @@ def heard_by(listener: Listener | None) -> Iterator[None]:
 
 
 def advanced(what: str, size: int, things: str = "") -> None:
-    """So many bytes more are done of some work, e.g. "reading"; `things` is what one more of was done, e.g. "files"."""
+    """Report that `size` more bytes are done of some work, e.g. "reading", and one more of `things`, e.g. "files"."""
     if (listener := _listener.get()) is not None:
         listener(what, size, things)
 
 
 def ended() -> None:
-    """The work is done, and other things are about to be told."""
+    """Report that the work is done, before other output follows."""
     advanced("", 0)

@@ -27,7 +27,7 @@ _HOMES: Final = {
 
 
 def __getattr__(name: str) -> object:
-    """What is asked for, from its module: a verb that reads a folder need not load a client of registries."""
+    """Import a name from its module when it is first used: a verb that reads a folder needs no client of registries."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

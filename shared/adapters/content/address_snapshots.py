@@ -1,4 +1,4 @@
-"""Catalogs that a server of the registry API has: `grpc://host:port`, kept by the digest of what it tells."""
+"""Catalogs of servers of the registry API (`grpc://host:port`), stored by the digest of their content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILE: Final = "catalog.json"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A server, and the digest of what it told."""
+    """A server, and the digest of its content."""
 
     server: str
     digest: str = ""
@@ -29,13 +29,13 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """The address that a text states."""
+        """The address in a text."""
         server, _, digest = text.removeprefix(PREFIX).partition("@")
         return cls(server, digest)
 
 
 def snapshot_of_address(address: Address, store: Store) -> tuple[Address, Snapshot]:
-    """What a server has now, or what it had when it told the digest. OciError when that cannot be had any more."""
+    """The catalog of a server: its present content, or that of the digest. OciError when it cannot be read any more."""
     if address.digest and (kept := opened(store, name_of(address.digest))) is not None:
         return address, kept
     from shared.adapters.registry.client import catalog_at

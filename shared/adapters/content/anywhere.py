@@ -1,4 +1,4 @@
-"""The snapshot of a catalog, wherever a PATH of the command line says that it is."""
+"""The snapshot of the catalog that a PATH of the command line names."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def snapshot_at(path: str, store: Store) -> Snapshot:
     """The catalog in a folder, a file or an image, or of a server.
 
     An image is `registry/name:tag`, `oci:DIR[:tag]` or `docker-archive:FILE[:tag]`, a server is `grpc://host:port`.
-    Files are read once per state, images once per digest. OciError when an image or a server cannot be had or has no
-    catalog, NotACatalog when a file is none, OSError when a file cannot be read.
+    Files are read once per state, images once per digest. OciError when an image or a server cannot be read or has no
+    catalog, NotACatalog when a file is not valid, OSError when a file cannot be read.
     """
     if path.startswith("grpc://"):
         from shared.adapters.content.address_snapshots import Address, snapshot_of_address

@@ -17,12 +17,12 @@ _LAYER_BYTES: Final = 128 * 1024 * 1024
 LIMITS: Final = Limits(
     layer_bytes=_LAYER_BYTES, memory_bytes=_LAYER_BYTES, kept_bytes=64 * 1024 * 1024, files=2000
 )  # in memory: the root file system of the unpack Job is read-only
-"""A bundle ends in a ConfigMap of 1 MiB, compressed: what is far beyond that need not be downloaded."""
+"""A bundle must fit into a ConfigMap of 1 MiB, compressed: much larger images need not be downloaded."""
 _DIRECTORIES: Final = ("manifests", "metadata")
 
 
 class ImageBundles:
-    """Pulls bundles; nothing is kept, for their content goes into the cluster."""
+    """Pulls bundles, and stores nothing: their content is written to the cluster."""
 
     def __init__(self, puller: Puller) -> None:
         self._puller = puller
@@ -33,7 +33,7 @@ class ImageBundles:
 
 
 def payload_of(path: str, registry: Registry, reference: Reference) -> Manifest:
-    """The payload of a bundle image, whose path in the catalog is `path`. OciError when there is none."""
+    """The payload of a bundle image, whose path in the catalog is `path`. OciError when it is not a bundle."""
     image = pull(registry, reference, lambda _: _DIRECTORIES, in_memory)
     result = payload(image.files, path)
     if isinstance(result, BadBundle):

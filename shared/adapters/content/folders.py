@@ -14,14 +14,14 @@ from shared.adapters.content.snapshot.needs import FOLDER
 from shared.adapters.content.store import Store
 
 Identify: TypeAlias = Callable[[Path], str]
-"""Equal for a file that did not change."""
+"""Returns a text that is equal as long as the file does not change."""
 
 
 def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) -> Snapshot:
-    """The catalog in a folder or a file, as its files are now. NotACatalog when a file is none; OSError.
+    """The catalog in a folder or a file, as its files are now. NotACatalog when a file is not valid; OSError.
 
-    What the store knows of the folder is used again: where nothing changed, nothing is read; else what changed.
-    `identify` says what a change is: other times, or (`digest_of`) other content.
+    Only changed files are read; the rest comes from the store. `identify` says when a file has changed: with other
+    times, or (`digest_of`) with other content.
     """
     place = folder.resolve(strict=True)
     sources = [Source(found.name, found.path, identify(found.path)) for found in files.files(place)]
@@ -37,7 +37,7 @@ def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) ->
 
 
 def names_of(place: Path, sources: Sequence[Source]) -> tuple[str, str]:
-    """What the names of all snapshots of a folder begin with, and the name of the one with these files."""
+    """The prefix of the names of all snapshots of a folder, and the name of the one with these files."""
     family = f"{FOLDER}{_digest(str(place))[:16]}-"
     return family, family + _digest("\n".join(f"{source.path}\0{source.identity}" for source in sources))
 

@@ -1,4 +1,4 @@
-"""Catalogs in images, wherever the image is: its files are kept by digest, and indexed once."""
+"""Catalogs in images of any origin: their files are stored by digest, and indexed once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _CHUNK_BYTES: Final = 1024 * 1024
 
 
 def name_of(digest: str) -> str:
-    """What the snapshot of an image is called in the store."""
+    """The name of the snapshot of an image in the store."""
     return IMAGE + digest
 
 
 def snapshot_of_image(origin: Origin[N], reference: N, store: Store) -> Snapshot:
-    """The catalog in an image by digest, read from where it is unless the store has it. OciError when it is none."""
+    """The catalog in an image by digest, from the store or else from `origin`. OciError when it is not a catalog."""
     name = name_of(reference.digest)
     try:
         return indexed(store, name, partial(_write, origin, reference, store))
@@ -55,7 +55,7 @@ def _write(origin: Origin[N], reference: N, store: Store, stream: BinaryIO) -> N
 
 
 def directories(labels: Mapping[str, str]) -> tuple[str, ...]:
-    """Where a catalog image has its files. OciError when it is none."""
+    """The folders of a catalog image with its files. OciError when it is not a catalog."""
     if CONFIGS in labels:
         return (labels[CONFIGS].strip("/"),)
     if DATABASE in labels:
@@ -70,19 +70,19 @@ def directories(labels: Mapping[str, str]) -> tuple[str, ...]:
 def _left_out(labels: Mapping[str, str]) -> tuple[str, ...]:
     try:
         return msgspec.json.decode(labels.get(names.LEFT_OUT, "[]"), type=tuple[str, ...])
-    except msgspec.DecodeError:  # somebody else's label: it is their catalog all the same
+    except msgspec.DecodeError:  # the label of another program: the catalog is valid all the same
         return ()
 
 
 def _chosen(files: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """The files that `.indexignore` leaves, by path."""
+    """The files that `.indexignore` does not exclude, by path."""
     lists = [path for path in files if path.rpartition("/")[2] == ignore.NAME]
     rules = ignore.IgnoreRules.parse({path: files[path].read_text("utf-8", "replace") for path in lists})
     return ((path, files[path]) for path in sorted(files) if not rules.is_ignored(path))
 
 
 def _copied(content: BinaryIO, stream: BinaryIO) -> str:
-    """Keep a file under its digest: no name of the image ever becomes a path of this machine."""
+    """Store a file under its digest: a name in the image never becomes a path of this machine."""
     seen = hashlib.sha256()
     while chunk := content.read(_CHUNK_BYTES):
         seen.update(chunk)

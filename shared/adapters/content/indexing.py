@@ -1,4 +1,4 @@
-"""Snapshots in a store: opened when they are there, made when they are not, and made again when they are of no use."""
+"""Opens snapshots in a store, and makes those that are absent or damaged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.adapters.content.store import Store
 
 
 def opened(store: Store, name: str) -> Snapshot | None:
-    """The snapshot of a name; None when it is not here, is damaged, or needs an older one that was forgotten."""
+    """The snapshot of a name; None when it is absent or damaged, or needs an older one that was removed."""
     try:
         return Snapshot.open(store.needed(name), store.needed).check()
     except (BrokenSnapshot, FileNotFoundError):
@@ -18,7 +18,7 @@ def opened(store: Store, name: str) -> Snapshot | None:
 
 
 def older(store: Store, prefix: str) -> Older | None:
-    """What a new edition may take records from: of the snapshots whose names begin alike, the one used last."""
+    """The snapshot from which a new edition may take records: the last used one whose name begins with `prefix`."""
     name = store.newest(prefix)
     snapshot = opened(store, name) if name is not None else None
     return Older(name, snapshot) if name is not None and snapshot is not None else None

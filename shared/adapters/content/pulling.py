@@ -1,4 +1,4 @@
-"""Whose credentials open an image, and how its registry is asked."""
+"""Opens registries with the pull secrets of an image source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shared.api.manifest import Manifest
 from shared.ports import ImageSource, Unavailable
 
 Secrets: TypeAlias = Callable[[str, str], Manifest | None]
-"""The Secret of a namespace and a name, or None."""
+"""Returns the Secret of a namespace and a name; None when absent."""
 
 _T = TypeVar("_T")
 
@@ -28,7 +28,7 @@ class Puller:
     def run(
         self, source: ImageSource, image: str, use: Callable[[Registry, Reference], _T], *, limits: Limits | None = None
     ) -> _T | Unavailable:
-        """What `use` makes of the image, or why it cannot be had."""
+        """The result of `use` for the image, or why the image cannot be read."""
         found = {name: self._secrets(source.namespace, name) for name in source.secrets}
         credentials = Credentials.of_secrets(filter(None, found.values()))
         try:
@@ -42,7 +42,7 @@ class Puller:
 
 
 def _useless(secrets: Mapping[str, Manifest | None]) -> Iterator[tuple[str, str]]:
-    """The pull secrets that open nothing, and why."""
+    """The pull secrets that cannot be used, and why."""
     for name, secret in secrets.items():
         if secret is None:
             yield name, "does not exist"

@@ -1,4 +1,4 @@
-"""Files by name: complete or absent, shared by processes, safe to lose."""
+"""A folder of files by name: each is complete or absent, processes share them, and all can be made again."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _STALE_SECONDS: Final = 3600.0
 _LIMIT_BYTES: Final = 4 * 1024 * 1024 * 1024
 
 References = Callable[[Path], Collection[str]]
-"""The names of the files that a file needs, which therefore are kept as long as it is."""
+"""Returns the names of the files that a file needs, and which therefore are kept as long as that file."""
 
 
 class _Kept(NamedTuple):
-    """A file as it was when the folder was looked at; another process may remove it at any moment."""
+    """A file as it was when the folder was listed; another process may remove it at any moment."""
 
     used_ns: int
     size: int
@@ -33,7 +33,7 @@ class _Kept(NamedTuple):
 
 
 class Store:
-    """A folder of files named by digest. A kill at any instant leaves whole files, and scratch that is swept later."""
+    """A folder of files named by digest. A kill leaves whole files, and temporary ones that are removed later."""
 
     def __init__(self, folder: Path, *, limit_bytes: int = _LIMIT_BYTES, references: References = needs) -> None:
         self.folder = folder
@@ -41,24 +41,24 @@ class Store:
         self._references = references
 
     def path(self, name: str) -> Path | None:
-        """The file of a name, or None when it is not here."""
+        """The file of a name; None when absent."""
         path = self._path(name)
         try:
-            os.utime(path)  # what was read last is forgotten last
+            os.utime(path)  # the file that was read last is removed last
         except PermissionError:
-            return path  # a store that another user fills, and we only read
+            return path  # another user fills this store
         except FileNotFoundError:
             return None
         return path
 
     def needed(self, name: str) -> Path:
-        """The file of a name. FileNotFoundError when it is not here."""
+        """The file of a name. FileNotFoundError when absent."""
         if (found := self.path(name)) is None:
             raise FileNotFoundError(f"{self._path(name)} was forgotten")
         return found
 
     def fill(self, name: str, write: Callable[[BinaryIO], None]) -> Path:
-        """The file of a name, written by `write` unless it is here; one process writes, the others wait for it."""
+        """The file of a name, written by `write` if absent; one process writes, the others wait for it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._locked(name):
             if found := self.path(name):
@@ -70,7 +70,7 @@ class Store:
         return self._path(name)
 
     def add(self, write: Callable[[BinaryIO], str]) -> str:
-        """Write a file of which the name is known only at its end; `write` returns it."""
+        """Write a file whose name is known only at its end; `write` returns the name."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._aside() as (stream, aside):
             name = write(stream)
@@ -79,26 +79,26 @@ class Store:
         return name
 
     def drop(self, name: str) -> None:
-        """Remove one file, which turned out to be damaged."""
+        """Remove one file, because it is damaged."""
         self._path(name).unlink(missing_ok=True)
 
     def newest(self, prefix: str) -> str | None:
-        """The name, as far as file names spell it, of the file that was used last among those that begin alike."""
+        """The file name of the most recently used file whose name begins with `prefix`; None without one."""
         found = [one for one in self._kept() if one.path.name.startswith(file_of(prefix))]
         return max(found).path.name if found else None
 
     def names(self, prefix: str = "") -> list[str]:
-        """All files that begin alike, as file names spell them."""
+        """The file names that begin with `prefix`, sorted."""
         return sorted(one.path.name for one in self._kept() if one.path.name.startswith(file_of(prefix)))
 
     def size(self) -> int:
-        """Bytes of all files."""
+        """The size of all files in bytes."""
         return sum(one.size for one in self._kept())
 
     def forget(self, is_wanted: Callable[[str], bool], *, unused_seconds: float = 0.0) -> int:
-        """Remove the files that neither are wanted nor needed by one that is; how many bytes that were.
+        """Remove the files that are not wanted and that no wanted file needs; returns the bytes freed.
 
-        What was used in the last `unused_seconds` counts as wanted.
+        A file that was used in the last `unused_seconds` counts as wanted.
         """
         kept, used_since = list(self._kept()), time.time_ns() - unused_seconds * 1e9
         roots = [one.path for one in kept if is_wanted(one.path.name) or one.used_ns > used_since]
@@ -110,7 +110,7 @@ class Store:
         removed = 0
         for one in kept:
             if one.path.name not in needed:
-                with suppress(FileNotFoundError):  # another process forgets, too
+                with suppress(FileNotFoundError):  # another process removes files, too
                     one.path.unlink()
                     removed += one.size
         return removed
@@ -130,7 +130,7 @@ class Store:
 
     def _finish(self, stream: BinaryIO, aside: Path, name: str) -> None:
         stream.flush()
-        os.fsync(stream.fileno())  # the content before the name; a name that a power cut takes is filled again
+        os.fsync(stream.fileno())  # the content before the name; a name that is lost with the power is filled again
         aside.replace(self._path(name))
 
     @contextmanager
@@ -152,7 +152,7 @@ class Store:
                 return
 
     def _kept(self) -> Iterator[_Kept]:
-        """The files that are here now."""
+        """The present files."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
             if path.name.startswith(_ASIDE) or path.suffix == _LOCK:
                 continue
@@ -164,10 +164,10 @@ class Store:
                 yield _Kept(status.st_mtime_ns, status.st_size, path)
 
     def _sweep(self) -> None:
-        """Remove scratch of killed processes, and the files read longest ago while there are too many bytes."""
+        """Remove temporary files of killed processes and, above the size limit, the files read longest ago."""
         before = time.time() - _STALE_SECONDS
         for path in self.folder.glob(f"{_ASIDE}*"):
-            with suppress(FileNotFoundError):  # its writer has just finished it, or another process sweeps, too
+            with suppress(FileNotFoundError):  # its writer has just finished it, or another process removed it
                 if path.stat().st_mtime < before:
                     path.unlink()
         self._shrink()
@@ -194,5 +194,5 @@ def _is_at(path: Path, stream: BinaryIO) -> bool:
 
 
 def file_of(name: str) -> str:
-    """How the folder spells a name."""
+    """The file name of a name."""
     return name.replace(":", "-")
