@@ -16,12 +16,12 @@ from shared.domain.bundle.platform import Platform, Platforms
 T = TypeVar("T")
 _PLATFORM: Final = Platform("linux", "amd64")
 _UNSAID: Final = ("", "unknown")
-"""What an index says of the platform of an entry that is not an image, such as an attestation."""
+"""The platform in an index of an entry that is not an image, such as an attestation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image(Generic[T]):
-    """What was pulled."""
+    """A pulled image: its name by digest, its labels, and the chosen files."""
 
     reference: Name
     """By digest."""
@@ -30,7 +30,7 @@ class Image(Generic[T]):
 
 
 def in_memory(stream: BinaryIO) -> bytes:
-    """Keep a file as its bytes."""
+    """The content of a file as bytes."""
     return stream.read()
 
 

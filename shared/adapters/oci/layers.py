@@ -70,7 +70,7 @@ class Tree(Generic[T]):
     _entries: int = 0
 
     def add(self, layer: BinaryIO) -> None:
-        """Lay one verified layer over what is there."""
+        """Apply one verified layer on top of the layers before it."""
         hidden, added = [], set()
         try:
             stream = cast("BinaryIO", _unpacked(layer, self.limits))  # reading is all that the library needs

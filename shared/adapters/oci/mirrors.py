@@ -1,4 +1,4 @@
-"""Where else an image may be, and what registries.conf says about it."""
+"""The mirrors of images, and the rules of registries.conf about them."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class Mirror:
     is_insecure: bool = False
 
     def serves(self, reference: Reference) -> bool:
-        """Whether it is asked for an image."""
+        """Whether it is used for an image."""
         return self.pulls == "all" or (self.pulls == "digest-only") == bool(reference.digest)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What to do about the images whose names begin alike."""
+    """The rule for the images whose names begin with a prefix."""
 
     prefix: str
     """A registry, perhaps with the beginning of a repository; `*.` at the start stands for any hosts below."""
     mirrors: tuple[Mirror, ...] = ()
     location: str = ""
-    """Where the images themselves are; empty: where their names say."""
+    """The location of the images; empty: as their names say."""
     is_insecure: bool = False
     is_blocked: bool = False
     is_source_asked: bool = True
-    """When no mirror has an image, its own place is asked."""
+    """Whether the place in the name of an image is tried when no mirror has it."""
 
     def fits(self, reference: Reference) -> bool:
         """Whether the rule is about an image."""
@@ -51,11 +51,11 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place to ask for an image."""
+    """One place where an image may be."""
 
     reference: Reference
     is_insecure: bool = False
-    """Its certificate need not be trusted, and it may speak plain HTTP."""
+    """Whether its certificate is not verified, and plain HTTP is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class Mirrors:
 
     rules: tuple[Rule, ...] = ()
     is_insecure: bool = False
-    """No place need have a certificate that is trusted."""
+    """Whether no certificate is verified."""
 
     def places(self, reference: Reference) -> list[Place]:
-        """Where to ask, in this order. OciError when nowhere."""
+        """The places of an image, in the order to try. OciError without any."""
         rule = max((one for one in self.rules if one.fits(reference)), key=lambda one: len(one.prefix), default=None)
         if rule is None:
             return [Place(reference, self.is_insecure)]
@@ -97,17 +97,17 @@ class Mirrors:
         return cls(tuple(rules.values()))
 
     def over(self, others: Mirrors) -> Mirrors:
-        """These rules; of prefixes that have none here, those of others."""
+        """These rules, and those of `other` for prefixes without a rule here."""
         known = {rule.prefix for rule in self.rules}
         added = (rule for rule in others.rules if rule.prefix not in known)
         return replace(self, rules=(*self.rules, *added))
 
 
 class Places(Protocol):
-    """Who knows where images are."""
+    """Returns the places of images."""
 
     def places(self, reference: Reference) -> list[Place]:
-        """Where to ask for an image, in this order. OciError when nowhere."""
+        """The places of an image, in the order to try. OciError without any."""
         ...
 
 

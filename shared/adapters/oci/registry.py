@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 
 class Registry:
-    """What can be read from registries with one set of credentials."""
+    """Reads images from registries with one set of credentials."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from shared.adapters.oci.reference import is_loopback
 from shared.adapters.oci.trust import Trust
 
 Content: TypeAlias = bytes | BinaryIO | None
-"""What a request carries; a file is sent from where it stands, and again from there."""
+"""The body of a request; a file is sent from its present position, also when it is sent again."""
 
 _RETRIED: Final = (429, 500, 502, 503, 504)
 _SPEAKER: Final = re.compile(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ")
@@ -31,21 +31,21 @@ class Transport:
     """Connections to registries, kept open between pulls; safe to share between threads."""
 
     attempts: int = 3
-    """How often a request is sent before the registry counts as unreachable."""
+    """Number of attempts before the registry counts as unreachable."""
     backoff_seconds: float = 0.2
     """Pause before the second attempt; it doubles."""
     connect_seconds: float = 5
     read_seconds: float = 30
     is_insecure: bool = False
-    """Any certificate is accepted."""
+    """Whether any certificate is accepted."""
     trust: Trust = field(default_factory=Trust)
-    """Whose certificates are accepted."""
+    """The authorities whose certificates are accepted."""
     _pools: dict[tuple[str, str, bool], urllib3.PoolManager] = field(default_factory=dict)
 
     def request(
         self, method: str, url: str, headers: Mapping[str, str], image: str, *, content: Content = None
     ) -> urllib3.BaseHTTPResponse:
-        """The response, its body not yet read, redirects followed. OciError about `image` when there is none."""
+        """The response after redirects; its body is not read yet. OciError about `image` without one."""
         for _ in range(_REDIRECTS):
             try:
                 response = self._send(method, url, headers, content)
@@ -56,17 +56,17 @@ class Transport:
                 target = urljoin(url, location)
                 if urlsplit(target)[:2] != urlsplit(url)[:2]:  # a login is meant for one host
                     headers = {name: value for name, value in headers.items() if name != "Authorization"}
-            except (HTTPError, ValueError) as error:  # ValueError: an address that is none
+            except (HTTPError, ValueError) as error:  # ValueError: not a valid address
                 raise unreachable(error, url, image) from error
             url = target
         raise OciError("Unreachable", f"{image}: the registry redirects more than {_REDIRECTS} times, last to {url}")
 
     def pause(self, attempt: int) -> None:
-        """Wait before another attempt: longer each time."""
+        """Wait before another attempt, longer each time."""
         time.sleep(min(self.backoff_seconds * 2**attempt, _PAUSE_SECONDS))
 
     def without_verification(self) -> Transport:
-        """The same for a registry whose certificate need not be trusted."""
+        """The same transport for a registry whose certificate is not verified."""
         return replace(self, is_insecure=True, _pools={})
 
     def _send(self, method: str, url: str, headers: Mapping[str, str], content: Content) -> urllib3.BaseHTTPResponse:

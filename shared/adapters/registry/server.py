@@ -120,7 +120,7 @@ def _experimental(method: Method, answers: Answers) -> grpc.RpcMethodHandler:
     def call(asked: Manifest, context: grpc.ServicerContext) -> Iterable[bytes]:
         stated = [value for key, value in context.invocation_metadata() if key == _ACKNOWLEDGED[0]]
         if stated[:1] != [_ACKNOWLEDGED[1]]:
-            return iter(())  # silently: whoever does not know that it is an experiment sees nothing of it
+            return iter(())  # silently: clients must acknowledge that this is an experiment
         return _stream(answers.custom_schemas, asked, context)
 
     # the messages come as bytes, made where the documents are read

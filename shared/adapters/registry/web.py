@@ -37,10 +37,10 @@ _SECONDS: Final = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a request asks for."""
+    """The content that a request asks for."""
 
     chunks: Callable[[int, int], Iterable[bytes]]
-    """The bytes from one place up to another."""
+    """Returns the bytes from one position up to another."""
     size: int
     tag: str
     modified: datetime
@@ -178,7 +178,7 @@ def _date(text: str | None) -> datetime | None:
 
 
 def _span(headers: Message, body: Body) -> tuple[int, int] | None:
-    """The bytes that are wanted, or None when there are none of those."""
+    """The range of bytes that is asked for; None when it is outside of the content."""
     whole = (0, body.size)
     found = _RANGE.fullmatch(headers.get("Range", ""))
     if found is None or found[0] == "bytes=-":

@@ -1,7 +1,7 @@
 """Protocol buffers for a handful of messages: tables instead of generated code, dictionaries instead of classes.
 
-A message type is a tuple of fields. What is not given, or is the default of its type, is not written; unknown fields
-are passed over when reading, as proto3 asks.
+A message type is a tuple of fields. A field that is absent, or has the default of its type, is not written; unknown
+fields are skipped when reading, as proto3 requires.
 """
 
 from __future__ import annotations

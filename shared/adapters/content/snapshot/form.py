@@ -45,14 +45,14 @@ class Entry(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Header(msgspec.Struct, array_like=True, frozen=True):
-    """What the whole snapshot has in common."""
+    """The facts about the whole snapshot."""
 
     others: tuple[str, ...]
-    """Names of older snapshots that hold the records of packages which did not change since."""
+    """Names of older snapshots with the records of packages that have not changed since."""
     folder: str
-    """Where the files of the catalog are read; empty when they are kept by digest."""
+    """The folder of the files of the catalog; empty when they are stored by digest."""
     left_out: tuple[str, ...] = ()
-    """A sentence for each thing that whoever made the catalog could not put into it."""
+    """A sentence for each thing that the maker of the catalog had to leave out."""
 
 
 class File(msgspec.Struct, array_like=True, frozen=True):
@@ -60,12 +60,12 @@ class File(msgspec.Struct, array_like=True, frozen=True):
 
     path: str
     identity: str
-    """`sha256:…` of its content, or what the file system said about it; equal while the content is the same."""
+    """`sha256:…` of its content, or its facts in the file system; equal while the content is the same."""
     packages: tuple[str, ...]
 
 
 class Channels(msgspec.Struct, array_like=True, frozen=True):
-    """A package without its bundles; of a sick one only the findings."""
+    """A package without its bundles; of an invalid one only the findings."""
 
     default_channel: str = ""
     channels: tuple[Channel, ...] = ()
@@ -74,15 +74,15 @@ class Channels(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Bundles(msgspec.Struct, array_like=True, frozen=True):
-    """The bundles of a package. Versions state mostly the same: each statement is here, and in memory, once."""
+    """The bundles of a package. Versions have mostly the same properties: each is stored, and in memory, once."""
 
     statements: tuple[Property, ...]
     rows: tuple[tuple[str, str, str, tuple[int, ...]], ...]
-    """Name, version, image, and the indexes of what it states."""
+    """Name, version, image, and the indexes of the properties."""
 
     @classmethod
     def of(cls, bundles: Iterable[Bundle]) -> Bundles:
-        """What is written of them."""
+        """The stored form of some bundles."""
         statements: list[Property] = []
         places: dict[bytes, int] = {}
         rows = []

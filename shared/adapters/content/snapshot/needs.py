@@ -1,4 +1,4 @@
-"""What a snapshot in a store needs beside itself."""
+"""The other files in a store that a snapshot needs."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _T = TypeVar("_T")
 
 
 def file_name(identity: str) -> str:
-    """What a file of a catalog is called in the store."""
+    """The name of a file of a catalog in the store."""
     return f"file-{identity}"
 
 
@@ -53,7 +53,7 @@ class Snapshot:
 
     def __init__(self, content: memoryview, locate: Locate, name: str = "") -> None:
         self.name = name
-        """What the file is called."""
+        """The name of its file."""
         self._content = content
         self._locate = locate
         self._sections = read_sections(content)

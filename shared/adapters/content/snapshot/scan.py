@@ -79,13 +79,13 @@ class _TooLargeError(Exception):
 
 
 class Scanner:
-    """Reads files one by one; equal small values are kept once, for bundles repeat each other."""
+    """Reads files one by one; equal small values are kept once, because bundles repeat each other."""
 
     def __init__(self) -> None:
         self._values: dict[bytes, Any] = {}
 
     def scan(self, path: str, file: Path) -> list[Found]:
-        """All documents of one file. NotACatalog at the first that is none, OSError when it cannot be read."""
+        """All documents of one file. NotACatalog at the first invalid one, OSError when the file cannot be read."""
         try:
             return self._scanned(path, file)
         except NotACatalog as error:
@@ -185,7 +185,7 @@ def _document(place: Place, value: Any) -> Document:  # why: any JSON value
 
 
 def carefully(path: str, content: bytes) -> Iterator[Found]:
-    """All documents of one file by every rule of fbc.md §2.1. NotACatalog at the first that is none."""
+    """All documents of one file by every rule of fbc.md §2.1. NotACatalog at the first invalid one."""
     for part in gostream.parts(content, refusal):
         place = Place(path, part.number, part.offset)
         if part.error:

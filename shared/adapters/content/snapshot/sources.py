@@ -1,4 +1,4 @@
-"""What a snapshot is made of: the files of a catalog, and an older snapshot."""
+"""The inputs of a snapshot: the files of a catalog, and an older snapshot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Source:
     """One file of a catalog."""
 
     path: str
-    """Inside the catalog."""
+    """Its path inside the catalog."""
     file: Path
     identity: str
     """Equal while the content is the same."""
