@@ -97,7 +97,7 @@ class Mirrors:
         return cls(tuple(rules.values()))
 
     def over(self, others: Mirrors) -> Mirrors:
-        """These rules, and those of `other` for prefixes without a rule here."""
+        """These rules, and those of `others` for prefixes without a rule here."""
         known = {rule.prefix for rule in self.rules}
         added = (rule for rule in others.rules if rule.prefix not in known)
         return replace(self, rules=(*self.rules, *added))
