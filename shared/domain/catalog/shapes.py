@@ -97,8 +97,13 @@ class _Bytes:
         if isinstance(value, list):
             for one in filter(_is_something, value):
                 yield from _OCTET.complaints(one, owner, path)
-        elif not self.fits(value):
-            yield "illegal base64 data" if isinstance(value, str) else _mismatch(value, self.go, owner, path)
+        elif isinstance(value, str):
+            try:
+                from_base64(value)
+            except ValueError as error:
+                yield str(error)
+        else:
+            yield _mismatch(value, self.go, owner, path)
 
 
 @dataclass(frozen=True, slots=True)

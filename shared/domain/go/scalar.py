@@ -138,10 +138,16 @@ def tagged(tag: str, text: str) -> object:
     if name == "binary":
         return _binary(text)
     if name == "timestamp" and not _TIMESTAMP.fullmatch(text):
-        raise ScalarError(f"cannot decode {text!r} as a !!timestamp")
+        raise _undecodable(resolve(text), text, name)
     if name not in _HAS_TYPE or name == tag:
         return text
     value = resolve(text)
     if not _HAS_TYPE[name](value):
-        raise ScalarError(f"cannot decode {text!r} as a !!{name}")
+        raise _undecodable(value, text, name)
     return value
+
+
+def _undecodable(value: object, text: str, name: str) -> ScalarError:
+    """The error for a text that has a value of another type than its tag says."""
+    found = "null" if value is None else "str" if isinstance(value, str) else type(value).__name__
+    return ScalarError(f"cannot decode !!{found} `{text}` as a !!{name}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import binascii
+import re
+import string
 from functools import lru_cache
 from typing import Any, Final
 
@@ -11,6 +13,11 @@ from shared.domain.go.float import plain_text
 _ESCAPES: Final = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", '"': '\\"', "\\": "\\\\",
 }  # fmt: skip
+_LETTERS: Final = f"{string.ascii_letters}{string.digits}+/\r\n".encode()
+_LINE_ENDS: Final = re.compile(rb"[\r\n]")
+_NEEDS_TWO: Final = 2
+_PADDING: Final = tuple(map(re.compile, (rb"(?!)", rb"(?!)", rb"=[\r\n]*(?:=[\r\n]*)?", rb"=[\r\n]*")))
+"""What may end base64, by the number of letters in its last group of four."""
 _ASCII: Final = 0x80
 _BASIC_PLANE: Final = 0x10000
 _DEEPEST_SHOWN: Final = 20
@@ -39,12 +46,26 @@ def fold(name: str) -> str:
 
 
 def from_base64(text: str) -> bytes:
-    """The bytes in standard base64 with padding; line breaks are ignored. ValueError when it is not valid."""
-    if "\n" in text or "\r" in text:
-        text = text.replace("\n", "").replace("\r", "")
-    if text.endswith("=") and len(text.rstrip("=")) % 4 == 0:
-        raise ValueError("padding after complete data")  # Python ignores it
-    return binascii.a2b_base64(text, strict_mode=True)
+    """The bytes in standard base64 with padding; line breaks are ignored. ValueError, in the words of Go."""
+    whole = text.replace("\n", "").replace("\r", "")
+    is_padded = whole.endswith("=") and len(whole.rstrip("=")) % 4 == 0  # after complete data: Python ignores it
+    try:
+        return binascii.a2b_base64("=" if is_padded else whole, strict_mode=True)
+    except ValueError as error:
+        raise ValueError(f"illegal base64 data at input byte {_flaw(text.encode(errors='replace'))}") from error
+
+
+def _flaw(data: bytes) -> int:
+    """Where Go sees that data is not base64: at an octet, or where that begins which is not complete."""
+    end = len(data) - len(data.lstrip(_LETTERS))
+    odd = len(_LINE_ENDS.sub(b"", data[:end])) % 4
+    if end == len(data):
+        return end - odd
+    padding = _PADDING[odd].match(data, end)
+    if padding is None:
+        return end
+    is_half = odd == _NEEDS_TWO and padding[0].count(b"=") == 1 and padding.end() < len(data)
+    return padding.end() - is_half
 
 
 def as_opm_prints(value: Any) -> str:  # why: any JSON value

@@ -14,6 +14,7 @@ from shared.api.manifest import Manifest
 from shared.domain.go.alias import is_excessive
 from shared.domain.go.scalar import ScalarError, key_text, plain, resolve, tagged
 from shared.domain.go.scalar import json_value as value_of
+from shared.domain.go.utf8 import why_not_utf8
 
 _OF_JSON: Final = ("unsupported map key", "json: ")
 _COLONS: Final = 50
@@ -31,11 +32,16 @@ _ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 class YamlError(ValueError):
     """The Go tools do not accept a text; the message says why and, if known, in which line."""
 
-    def __init__(self, problem: str, line: int = 0) -> None:
+    def __init__(self, problem: str, line: int = 0, go_line: int = 0) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
         self.line = line
-        self.told = problem if problem.startswith(_OF_JSON) else f"yaml: {problem}"
+        where = f"line {go_line}: " if go_line else ""
+        self.told = problem if problem.startswith(_OF_JSON) else f"yaml: {where}{problem}"
         """The message of the tools; some errors occur only when the YAML is converted to JSON."""
+
+
+class _Unparsable(YamlError):
+    """An error that Go finds when it parses, before it looks at any value."""
 
 
 def load(source: str | bytes) -> Manifest:
@@ -68,7 +74,8 @@ def _text(source: str | bytes) -> str:
     try:
         return source.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise YamlError(f"not UTF-8 at byte {error.start}") from error
+        line = source.count(b"\n", 0, error.start) + 1
+        raise YamlError(why_not_utf8(source[error.start :]), line) from error
 
 
 def _document(text: str) -> Any:
@@ -77,13 +84,20 @@ def _document(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
-        raise YamlError(error.problem or error.context or str(error), line) from error
+        raise YamlError(error.problem or error.context or str(error), line, _go_line(error)) from error
     except yaml.reader.ReaderError as error:
         raise YamlError(error.reason, text.count("\n", 0, error.position) + 1) from error
     except (yaml.YAMLError, ScalarError) as error:
         raise YamlError(str(error)) from error
     except RecursionError as error:
         raise YamlError("nested too deeply") from error
+
+
+def _go_line(error: yaml.MarkedYAMLError) -> int:
+    """The line in a message of Go, counted from 0 where the grammar is broken, from 1 where a character is; 0: none."""
+    if error.problem_mark is not None and error.problem_mark.line:
+        return error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
+    return error.context_mark.line if error.context_mark is not None else 0
 
 
 def _read(text: str) -> Any:
@@ -148,12 +162,25 @@ class _Reader:
                 return None
             if event.version not in (None, (1, 1)):
                 raise YamlError("found incompatible YAML document")
-            event = self._next()
+            return self._root(self._next())
+        finally:
+            self._parser.dispose()
+
+    def _parse_rest(self) -> None:
+        """Read on to the end of the document: Go parses it before it looks at values, so those errors come first."""
+        while (event := self._next()) is not None and event.__class__ is not yaml.DocumentEndEvent:
+            pass
+
+    def _root(self, event: Any) -> Any:
+        try:
             if event.__class__ is yaml.MappingStartEvent and not event.flow_style:
                 return self._root_mapping(event)
             return self._whole(self._value(event))
-        finally:
-            self._parser.dispose()
+        except _Unparsable:
+            raise
+        except (YamlError, ScalarError):
+            self._parse_rest()
+            raise
 
     def _root_mapping(self, event: Any) -> Any:
         key: Any = self._next()
@@ -197,7 +224,7 @@ class _Reader:
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            raise YamlError(f"unknown anchor {event.anchor!r} referenced")
+            raise _Unparsable(f"unknown anchor {event.anchor!r} referenced")
         value = self._anchors[event.anchor]
         if value is _Pending:
             raise YamlError(f"anchor {event.anchor!r} value contains itself")
@@ -209,7 +236,7 @@ class _Reader:
             self._check_escapes(event)
         if self._flow and not event.style and "?" in event.value[1:]:
             # In brackets, Go ends a text at a question mark; libyaml does not.
-            raise YamlError("did not find expected ',' or closing bracket", event.start_mark.line + 1)
+            raise _Unparsable("did not find expected ',' or closing bracket", event.start_mark.line + 1)
         if event.tag is None or event.tag == "!":
             return resolve(event.value) if event.implicit[0] else event.value
         return tagged(event.tag, event.value)
@@ -217,7 +244,8 @@ class _Reader:
     def _check_escapes(self, event: Any) -> None:
         # libyaml supports this escape of JSON; the parser of the Go tools does not.
         if _ESCAPED_SLASH.search(self._text, event.start_mark.index, event.end_mark.index):
-            raise YamlError("found unknown escape character", event.start_mark.line + 1)
+            line = event.start_mark.line
+            raise _Unparsable("found unknown escape character", line + 1, line and line + 1)
 
     def _sequence(self) -> list[Any]:
         values = []

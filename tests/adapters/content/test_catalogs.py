@@ -140,7 +140,7 @@ def test_a_sick_package_is_unavailable_and_its_neighbours_are_not(registry: Scri
         pytest.param(
             {CONFIGS: "/configs"}, b"kind: Pod", "configs/c, document 1, line 1: missing root schema", id="a manifest"
         ),
-        pytest.param({CONFIGS: "/configs"}, b"\x89PNG", "not UTF-8 at byte 0", id="a picture"),
+        pytest.param({CONFIGS: "/configs"}, b"\x89PNG", "invalid leading UTF-8 octet", id="a picture"),
         pytest.param({CONFIGS: "/configs"}, b"a: [", "configs/c, document 1", id="broken YAML"),
         pytest.param({}, b"", "the label operators.operatorframework.io.index.configs.v1", id="any image"),
         pytest.param({PACKAGE: "tea"}, b"", "it is a bundle, not a catalog", id="a bundle"),

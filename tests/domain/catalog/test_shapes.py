@@ -27,7 +27,7 @@ def owned(**fields: Any) -> dict[str, Any]:
             "json: cannot unmarshal number into Go struct field Icon.icon.base64data of type []uint8",
             id="a number for bytes",
         ),
-        pytest.param(PACKAGE, {"icon": {"base64data": "#"}}, "illegal base64 data", id="no base64"),
+        pytest.param(PACKAGE, {"icon": {"base64data": "#"}}, "illegal base64 data at input byte 0", id="no base64"),
         pytest.param(
             PACKAGE,
             {"icon": {"base64data": [1, 300]}},

@@ -82,7 +82,7 @@ def test_documents(text: str, values: list[object]) -> None:
             ["error converting YAML to JSON: yaml: mapping values are not allowed in this context", {"a": 1}],
             id="what follows a broken document is read",
         ),
-        pytest.param(b"a: \xff", ["error converting YAML to JSON: yaml: not UTF-8 at byte 3"], id="no text"),
+        pytest.param(b"a: \xff", ["error converting YAML to JSON: yaml: invalid leading UTF-8 octet"], id="no text"),
     ],
 )
 def test_documents_that_cannot_be_read(text: str | bytes, values: list[object]) -> None:

@@ -56,3 +56,22 @@ def test_base64_is_strict_but_for_line_breaks() -> None:
 
 def test_names_fold_as_go_folds_them() -> None:
     assert fold("ſKIPS") == fold("Skips") == fold("\u212aIPS".replace("\u212a", "sK")) == "skips"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        pytest.param("#", 0, id="no letter"),
+        pytest.param("aG\nk", 1, id="a group that is not complete begins there, by letters"),
+        pytest.param("aGkA=", 4, id="padding behind complete data"),
+        pytest.param("a=", 1, id="padding too early"),
+        pytest.param("aG=", 3, id="half a padding at the end"),
+        pytest.param("aG=\nx", 3, id="half a padding, and something else"),
+        pytest.param("aG==x", 4, id="something behind the padding"),
+        pytest.param("aGk=\r\nx", 6, id="something on the next line"),
+        pytest.param("aGkAé", 4, id="no letter of this alphabet"),
+    ],
+)
+def test_where_a_text_is_not_base64(text: str, place: int) -> None:
+    with pytest.raises(ValueError, match=f"^illegal base64 data at input byte {place}$"):
+        from_base64(text)

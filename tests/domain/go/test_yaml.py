@@ -57,7 +57,14 @@ def test_values_are_those_of_go(text: str | bytes, value: object) -> None:
         pytest.param("%YAML 1.2\n---\na: 1", "found incompatible YAML document", id="another YAML"),
         pytest.param("a: b: c", "line 1: mapping values are not allowed in this context", id="syntax, with its line"),
         pytest.param("a: !!binary é", "!!binary value contains invalid base64 data", id="binary that is no base64"),
-        pytest.param(b"a: \xff", "not UTF-8 at byte 3", id="bytes that are no text"),
+        pytest.param(b"a: \xff", "line 1: invalid leading UTF-8 octet", id="octets that begin no character"),
+        pytest.param(b"a: \xc3", "incomplete UTF-8 octet sequence", id="octets that end too early"),
+        pytest.param(b"a: \xc3a", "invalid trailing UTF-8 octet", id="octets that do not go on"),
+        pytest.param(b"a: \xe0\x80\x80", "invalid length of a UTF-8 sequence", id="more octets than needed"),
+        pytest.param(b"a: \xed\xa0\x80", "invalid Unicode character", id="half of a pair"),
+        pytest.param("a: !!int ~", "cannot decode !!null `~` as a !!int", id="a tag that its value has not"),
+        pytest.param("a: !!bool 1", "cannot decode !!int `1` as a !!bool", id="another one"),
+        pytest.param("a: !!int x\nb: [", "did not find expected node content", id="syntax is read first"),
         pytest.param("[" * 5000, "nested too deeply", id="depth"),
         pytest.param(
             "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -119,7 +126,7 @@ def test_where_go_and_libyaml_differ(text: str, value: object) -> None:
     [
         pytest.param("[a, b]: x", "line 1: invalid map key", id="a list as the first key"),
         pytest.param("!!seq []: x", "line 1: invalid map key", id="an empty one with a tag"),
-        pytest.param("a: !!timestamp noon", "cannot decode 'noon' as a !!timestamp", id="no date"),
+        pytest.param("a: !!timestamp noon", "cannot decode !!str `noon` as a !!timestamp", id="no date"),
         pytest.param("[" + "x:," * 60 + "]", "found unexpected ':'", id="more colons than anybody means"),
         pytest.param("[x:, \ue0fe]", "found unexpected ':'", id="a text that holds our own mark"),
         pytest.param("a:\n- {b: http://c/?d}", "line 2: did not find expected ','", id="a question mark in brackets"),
@@ -207,3 +214,19 @@ def _read_stream(text: str) -> tuple[list[object], str]:
             return seen, part.error
         seen.append(part.value)
     return seen, ""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("a: b: c", "yaml: mapping values are not allowed in this context", id="no line before the second"),
+        pytest.param("a: b\n c: d", "yaml: line 2: mapping values are not allowed in this context", id="a character"),
+        pytest.param("a: [b\nc: d", "yaml: line 1: did not find expected ',' or ']'", id="the grammar: counted from 0"),
+        pytest.param('a: b\nc: "\\/"', "yaml: line 2: found unknown escape character", id="an escape of JSON"),
+        pytest.param("a: .inf", "json: unsupported value: +Inf", id="an error of JSON has no line"),
+    ],
+)
+def test_the_tools_name_lines_in_their_own_way(text: str, told: str) -> None:
+    with pytest.raises(YamlError) as caught:
+        load_value(text)
+    assert caught.value.told == told

@@ -26,11 +26,10 @@ def package_of(name: str, default_channel: str, csv: Mapping[str, Any] | None) -
 
 def _icon(icons: Any) -> Blob | None:  # why: any JSON value
     first = icons[0] if isinstance(icons, list) and icons else None
-    if not isinstance(first, Mapping):
+    if not isinstance(first, Mapping) or not isinstance(data := first.get("base64data") or "", str):
         return None
-    data, media_type = first.get("base64data") or "", first.get("mediatype") or ""
     try:
         content = from_base64(data)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
-    return {"base64data": base64.b64encode(content).decode(), "mediatype": media_type}
+    return {"base64data": base64.b64encode(content).decode(), "mediatype": first.get("mediatype") or ""}

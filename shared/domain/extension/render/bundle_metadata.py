@@ -11,7 +11,6 @@ from shared.domain.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE,
 from shared.domain.bundle.model import Files
 from shared.domain.extension.render.goscalars import name_of_json
 from shared.domain.extension.render.model import NotRenderedError
-from shared.domain.extension.render.yaml_places import told
 from shared.domain.go import json as gojson
 from shared.domain.go import yaml as goyaml
 from shared.domain.go.encode import json_text
@@ -56,7 +55,7 @@ def _document(content: bytes) -> Any:  # why: any JSON value
     try:
         return goyaml.document(content)
     except goyaml.YamlError as error:
-        raise NotRenderedError(f"error converting YAML to JSON: {told(error)}") from error
+        raise NotRenderedError(f"error converting YAML to JSON: {error.told}") from error
 
 
 def _object(value: object, field: str, kind: str) -> ReadOnly:

@@ -14,7 +14,6 @@ from shared.domain.extension.render.decoding import check_object
 from shared.domain.extension.render.goscalars import MisfitError, name_of_json
 from shared.domain.extension.render.gotypes import converted
 from shared.domain.extension.render.model import Bundle, NotRenderedError
-from shared.domain.extension.render.yaml_places import told_with_line
 from shared.domain.go import json as gojson
 from shared.domain.go import stream as gostream
 from shared.domain.go.encode import json_text
@@ -79,7 +78,7 @@ def _objects(path: str, content: bytes) -> Iterator[Manifest]:
         )
     for part in gostream.parts(content):
         if part.error:
-            raise _unreadable(path, f"error parsing {path}: {told_with_line(content, part)}")
+            raise _unreadable(path, f"error parsing {path}: {part.error}")
         if part.value is not None:
             try:
                 yield from _flat(part.value, _text_of(content, part))
