@@ -47,11 +47,17 @@ class Memory:
         return self._present(manifest)
 
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> tuple[Event, ...]:
-        """The events of one page of a list, for new and changed objects; all its objects are added to `listed`."""
+        """The events of one page of a list, for new and changed objects; all its objects are added to `listed`.
+
+        After a gap also for unchanged versions: what we made for one in the gap, somebody may have deleted in it.
+        """
         found: list[Event] = []
         for item in items:
-            listed.add((namespace_of(item), name_of(item)))
-            found += self._present(item)
+            listed.add(key := (namespace_of(item), name_of(item)))
+            news = self._present(item)
+            if not news and self.has_listed and self.kind == kinds.CLUSTER_SERVICE_VERSION:
+                news = self._event("add", key, self.objects[key], None)
+            found += news
         return tuple(found)
 
     def settle(self, listed: set[tuple[str, str]]) -> tuple[Event, ...]:

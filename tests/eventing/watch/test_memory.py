@@ -81,6 +81,11 @@ def test_a_list_is_a_difference(known: list[Manifest], listed: list[Manifest], w
     assert relist(a_memory(*known), *listed) == want
 
 
+def test_a_version_is_told_again_by_every_later_list() -> None:
+    """What we made for it while nobody watched, and somebody deleted before the list, is in no other event."""
+    assert relist(a_memory(an_object("a"), kind=kinds.CLUSTER_SERVICE_VERSION), an_object("a")) == ["uid-a.1.add"]
+
+
 def test_a_deletion_that_was_missed_says_what_the_object_was() -> None:
     memory = a_memory(an_object("a", labels=CSV_LABELS), kind=kinds.ROLE)
     (event,) = memory.settle(set())
