@@ -163,7 +163,7 @@ def capture(
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="What `olmf capture` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `olmf capture` wrote.")],
     *,
     only: Annotated[str, typer.Option(help="Only this step, e.g. resolve_subscriptions.")] = "",
     until: Annotated[str, typer.Option(help="Stop after the run of this id.")] = "",

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    subscription: Annotated[str, typer.Argument(help="Only this Subscription.")] = "",
+    subscription: Annotated[str, typer.Argument(metavar="[SUBSCRIPTION]", help="Only this Subscription.")] = "",
     namespace: NamespaceOption = "",
     catalog: CatalogsOption = None,
     folder: FromOption = None,

@@ -22,7 +22,9 @@ def register(app: typer.Typer) -> None:
 
 
 def graph(
-    package: Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")] = "",
+    package: Annotated[
+        str, typer.Argument(metavar="[PACKAGE]", help="Name of the package, as its catalog spells it.")
+    ] = "",
     catalog: CatalogOption = None,
     *,
     output: Annotated[

@@ -16,7 +16,9 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
-PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
+PackageArgument = Annotated[
+    str, typer.Argument(metavar="PACKAGE", help="Name of the package, as its catalog spells it.")
+]
 TimeoutOption = Annotated[int, typer.Option(min=0, help="Seconds to wait; 0 returns at once.")]
 
 INSTALLED = ("namespace", "subscription", "package", "channel", "installed", "version", "phase", "approval", "says")

@@ -10,6 +10,7 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import OutputOption, TextOption, document, show
+from eventing.cli.packages import PackageArgument
 from eventing.cli.target import KubeconfigOption, StateOption
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     Home = tuple[dict[CatalogKey, Shelf], CatalogKey, Package]
 
-PackageArgument = Annotated[str, typer.Argument(help="Name of the package, as its catalog spells it.")]
 CatalogOption = Annotated[
     list[str] | None,
     typer.Option("--catalog", metavar="[NAME=]PATH|IMAGE", help="Repeatable; without it the catalogs of the cluster."),

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from eventing.cli.catalog.failures import told
-from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 
@@ -54,7 +54,7 @@ def opened(reference: str) -> Iterator[Source]:
         image = image_named_by(reference)
     if not image:
         if not Path(reference).is_dir():
-            raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', UNKNOWN)
+            raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', USAGE)
         yield Source(reference, Path(reference))
         return
     from shared.adapters.images import OciError, unpacked

@@ -82,7 +82,7 @@ def context_of(kubeconfig: str) -> Context:
         return Context(server, namespace=current["context"].get("namespace") or "")
     path = Path(kubeconfig).expanduser()
     try:
-        context, cluster, _ = _chosen(yaml.safe_load(path.read_text()))
+        context, cluster, _ = _chosen(_read(path))
         authority = _content(cluster, "certificate-authority", path.parent)
     except (OSError, yaml.YAMLError, binascii.Error, ConnectionSettingError) as error:
         raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
@@ -97,7 +97,7 @@ def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Co
         return _by_library(kubeconfig)
     path = Path(kubeconfig).expanduser()
     try:
-        config = yaml.safe_load(path.read_text())
+        config = _read(path)
         _, cluster, user = _chosen(config)
     except (OSError, yaml.YAMLError, ConnectionSettingError) as error:
         raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
@@ -107,6 +107,14 @@ def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Co
         return _plain(cluster, user, path.parent)
     except (OSError, ssl.SSLError, binascii.Error, KeyError) as error:
         raise ConnectionSettingError(f"kubeconfig {path}: {type(error).__name__} {error}") from error
+
+
+def _read(path: Path) -> Any:
+    """The document of a kubeconfig. ConnectionSettingError or YAMLError when it cannot be read."""
+    try:
+        return yaml.safe_load(path.read_bytes())
+    except OSError as error:
+        raise ConnectionSettingError((error.strerror or str(error)).lower()) from error
 
 
 def _chosen(config: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]]:

@@ -96,7 +96,10 @@ def test_a_context_names_its_cluster_and_namespace(tmp_path: Path) -> None:
     (tmp_path / "second").write_text("{}")
     path = a_kubeconfig(tmp_path, contexts=[context])
     assert context_of(f"{path}:{tmp_path / 'second'}").namespace == "team-a", "of several files, too"
-    with pytest.raises(ConnectionSettingError, match=f"kubeconfig {tmp_path / 'none'}: "):
+    (tmp_path / "binary").write_bytes(b"\xff\x00\xd0")
+    with pytest.raises(ConnectionSettingError, match=f"kubeconfig {tmp_path / 'binary'}: "):
+        connect(str(tmp_path / "binary"))
+    with pytest.raises(ConnectionSettingError, match=f"kubeconfig {tmp_path / 'none'}: no such file"):
         context_of(str(tmp_path / "none"))
 
 

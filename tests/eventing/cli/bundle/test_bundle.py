@@ -143,7 +143,7 @@ def test_a_description_that_cannot_be_read_is_not_rendered(bundle: Path) -> None
 
 def test_fbc_md_r239_a_file_is_no_bundle() -> None:
     file = TIDE / "metadata" / "annotations.yaml"
-    refused(UNKNOWN, f'ref "{file}" is not a directory: not allowed', "plan", file)
+    refused(USAGE, f'ref "{file}" is not a directory: not allowed', "plan", file)
     refused(USAGE, "not allowed", "render", file)
 
 
