@@ -31,12 +31,12 @@ def apply(call: Call, world: World, body: Any) -> Answer:
     _check(call, body, schema)
     manager = Manager(call.query["fieldManager"], "Apply", call.resource.api_version, call.subresource)
     fields = {path for path in fieldsets.said(body, schema) if ownership.is_counted(path, call)}
-    wanted = decode(call, body, fills=False)
+    wanted = decode(call, orjson.loads(orjson.dumps(body)), fills=False)
     if old is None:
         return _create(call, world, wanted, {manager: Owned(fields, now())})
     live: Manifest = orjson.loads(old.at(call.resource.api_version))
     owners = ownership.read(live) or _unowned(call, live)
-    merged = fieldsets.merge(live, wanted, schema)
+    merged = fieldsets.merge(live, body, schema)
     last = next((owned.fields for one, owned in owners.items() if _is_same(one, manager)), set())
     others = {one: owned for one, owned in owners.items() if not _is_same(one, manager)}
     merged = fieldsets.remove(merged, _abandoned(last, fields, others), schema)

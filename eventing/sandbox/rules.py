@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from eventing.sandbox.definition_rules import definition
 from eventing.sandbox.failures import Cause, Shown, as_json, bad_value, required, unsupported
 from eventing.sandbox.metadata_rules import RBAC
 from eventing.sandbox.rbac_rules import binding, role
 from eventing.sandbox.resources import Resource
 from eventing.sandbox.workload_rules import MAX_PORT, job, workload
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest, ReadOnly
 
 Rule: TypeAlias = Callable[[Manifest], Iterator[Cause]]
 
@@ -83,22 +84,6 @@ def _event(manifest: Manifest) -> Iterator[Cause]:
         yield bad_value("involvedObject.namespace", about, "does not match event.namespace")
 
 
-def _definition(manifest: Manifest) -> Iterator[Cause]:
-    spec = manifest.get("spec") or {}
-    names = spec.get("names") or {}
-    wanted = f"{names.get('plural')}.{spec.get('group')}"
-    if name_of(manifest) != wanted:
-        yield bad_value("metadata.name", name_of(manifest), 'must be spec.names.plural+"."+spec.group')
-    versions = spec.get("versions") or []
-    if sum(bool(version.get("storage")) for version in versions) != 1:
-        yield bad_value("spec.versions", Shown("[]"), "must have exactly one version marked as storage version")
-    for index, version in enumerate(versions):
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
-    if (spec.get("conversion") or {}).get("strategy", "None") not in ("None", "Webhook"):
-        yield unsupported("spec.conversion.strategy", spec["conversion"]["strategy"], "None", "Webhook")
-
-
 RULES: dict[tuple[str, str], Rule] = {
     ("", "ConfigMap"): _config_map, ("", "Secret"): _secret, ("", "Service"): _service,
     ("", "Event"): _event, ("coordination.k8s.io", "Lease"): _lease,
@@ -106,7 +91,7 @@ RULES: dict[tuple[str, str], Rule] = {
     ("apps", "ReplicaSet"): workload, ("batch", "Job"): job,
     (RBAC, "Role"): role, (RBAC, "ClusterRole"): role, (RBAC, "RoleBinding"): binding,
     (RBAC, "ClusterRoleBinding"): binding,
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): _definition,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): definition,
 }  # fmt: skip
 
 IMMUTABLE: dict[tuple[str, str], tuple[str, ...]] = {

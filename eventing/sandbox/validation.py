@@ -83,7 +83,10 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
         return ""
     wanted = node.get("type", "")
     if node.get("oneOf"):
-        return "" if isinstance(value, (int, float, str)) else f"cannot unmarshal {_type_name(value)} into {path}"
+        if not isinstance(value, (int, float, str)):
+            return f"cannot unmarshal {_type_name(value)} into {path}"
+        is_quantity = "format" not in node
+        return _QUANTITY_WHY if is_quantity and not _QUANTITY.fullmatch(str(value)) else ""
     if wanted and not _has_type(value, wanted):
         kind = {"integer": "number"}.get(found := _type_name(value), found)
         return f"json: cannot unmarshal {kind} into Go struct field {path} of type {node.get('format', wanted)}"
@@ -111,6 +114,10 @@ def _misformed(value: str, form: str) -> str:
 
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+
+
+_QUANTITY = re.compile("([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)")
+_QUANTITY_WHY = f"quantities must match the regular expression '^{_QUANTITY.pattern}$'"
 
 
 def missing(value: Any, node: Node, path: str = "") -> Iterator[Cause]:

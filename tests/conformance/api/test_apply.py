@@ -293,3 +293,12 @@ def test_the_creator_of_a_custom_object_owns_its_maps(http: Api, word: str, name
     assert _owned(made)["one", "Update"]["f:spec"] == {
         ".": {}, "f:items": {".": {}, 'k:{"name":"x"}': {".": {}, "f:name": {}}}, "f:mode": {}, "f:size": {},
     }  # fmt: skip
+
+
+def test_a_null_takes_a_field_away(http: Api, namespace: str) -> None:
+    path, body = core(namespace, "serviceaccounts", "a"), {"apiVersion": "v1", "kind": "ServiceAccount"}
+    made = {**body, "metadata": {"name": "a"}, "imagePullSecrets": [{"name": "x"}]}
+    http.post(core(namespace, "serviceaccounts"), made)
+    none = {**body, "metadata": {"name": "a"}, "imagePullSecrets": None}
+    assert _apply(http, path, none).status == 409
+    assert "imagePullSecrets" not in _apply(http, path, none, query="&force=true").body

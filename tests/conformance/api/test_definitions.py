@@ -255,3 +255,84 @@ def test_unknown_fields_are_warned_about_beside_an_error(http: Api, word: str, n
     path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets"
     answer = http.post(f"{path}?fieldValidation=Warn", a_widget(word, size=0, nonsense=1))
     assert (answer.status, answer.headers["Warning"]) == (422, '299 - "unknown field \\"spec.nonsense\\""')
+
+
+A_TEXT: Json = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("field", "path", "sentence"),
+    [
+        pytest.param({"properties": {"y": A_TEXT}}, ".type", "Required value: must not be empty", id="no type"),
+        pytest.param({"type": "text"}, ".type", 'Unsupported value: "text": supported values: ', id="an odd type"),
+        pytest.param({"type": "array"}, ".items", "Required value: must be specified", id="a list of nothing"),
+        pytest.param({"type": "array", "items": {}}, ".items.type", "Required value: ", id="an empty schema"),
+        pytest.param({"type": "string", "default": 5}, ".default", 'Invalid value: "integer":', id="a default"),
+        pytest.param(
+            {"type": "object", "properties": {"a": A_TEXT}, "additionalProperties": A_TEXT}, ".additionalProperties",
+            "Forbidden: additionalProperties and properties are mutual exclusive", id="fields and a map",
+        ),
+        pytest.param({"$ref": "#/x", "type": "object"}, ".$ref", "Forbidden: $ref is not supported", id="a reference"),
+        pytest.param(
+            {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "map"},
+            ".x-kubernetes-list-map-keys", "Required value: must not be empty if", id="no keys",
+        ),
+    ],
+)  # fmt: skip
+def test_a_schema_is_structural(http: Api, word: str, field: Json, path: str, sentence: str) -> None:
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"x": field}}}
+    answer = http.post(DEFINITIONS, a_definition(word, schema=schema))
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid"), answer.body
+    assert f"spec.validation.openAPIV3Schema.properties[x]{path}: {sentence}" in answer.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "sentence"),
+    [
+        pytest.param({"properties": {"a": A_TEXT}}, ".type: Required value: must not be empty at the root", id="none"),
+        pytest.param({"type": "string"}, '.type: Invalid value: "string": must be object at the root', id="a text"),
+        pytest.param(
+            {"type": "object", "properties": {"metadata": {"type": "object", "properties": {"labels": A_TEXT}}}},
+            ".properties[metadata]: Forbidden: must not specify anything other", id="metadata",
+        ),
+    ],
+)  # fmt: skip
+def test_the_root_of_a_schema_is_an_object(http: Api, word: str, schema: Json, sentence: str) -> None:
+    answer = http.post(DEFINITIONS, a_definition(word, schema={"openAPIV3Schema": schema}))
+    assert answer.status == 422
+    assert f"spec.validation.openAPIV3Schema{sentence}" in answer.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        pytest.param({"scope": "Odd"}, 'spec.scope: Unsupported value: "Odd": supported values: "Cluster"', id="scope"),
+        pytest.param({"preserveUnknownFields": True}, "spec.preserveUnknownFields: Invalid value: true", id="pruning"),
+        pytest.param(
+            {"conversion": {"strategy": "Webhook"}}, "required when strategy is set to Webhook", id="conversion"
+        ),
+    ],
+)
+def test_a_definition_is_checked(http: Api, word: str, change: Json, sentence: str) -> None:
+    body = a_definition(word)
+    body["spec"] |= change
+    answer = http.post(DEFINITIONS, body)
+    assert answer.status == 422
+    assert sentence in answer.body["message"]
+
+
+def test_a_protected_group_needs_an_approval(http: Api, word: str) -> None:
+    body = a_definition(word)
+    body["spec"]["group"] = f"{word}.k8s.io"
+    body["metadata"]["name"] = f"widgets.{word}.k8s.io"
+    answer = http.post(DEFINITIONS, body)
+    assert answer.status == 422
+    assert (
+        "metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups" in answer.body["message"]
+    )
+
+
+def test_the_name_of_a_version_is_a_label(http: Api, word: str) -> None:
+    answer = http.post(DEFINITIONS, a_definition(word, name="V_1"))
+    assert answer.status == 422
+    assert 'spec.versions[0].name: Invalid value: "V_1": a DNS-1035 label must consist of' in answer.body["message"]

@@ -149,3 +149,11 @@ def test_an_object_has_one_controller(http: Api, namespace: str) -> None:
     owners = [{"apiVersion": "v1", "kind": "A", "name": name, "uid": name, "controller": True} for name in "xy"]
     answer = http.post(core(namespace, "configmaps"), a_config_map(ownerReferences=owners))
     _is_invalid(answer, 'Found "true" in references for A/x and A/y')
+
+
+def test_a_quantity_is_a_quantity(http: Api, namespace: str) -> None:
+    body = a_deployment()
+    body["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "much", "memory": "1Gi"}}
+    answer = http.post(apps(namespace), body)
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert "quantities must match the regular expression '^([+-]?[0-9.]+)(" in answer.body["message"]
