@@ -80,10 +80,10 @@ def _version(subject: Subject, path: str, manifest: Manifest) -> Iterator[Findin
     except MistypedError as error:
         yield plain(f"json: {error}")
         return
-    if path == subject.csv_path:
-        yield from cluster_service_version(subject)
-    else:
+    others = {other for other, _ in subject.of_kind(CSV)} - {path}
+    if path != subject.csv_path:
         yield warned(f"{path} is a second {CSV}: only the first one is read")
+    yield from cluster_service_version(subject.without(others) if others else subject)
 
 
 def _definition(manifest: ReadOnly) -> Iterator[Finding]:

@@ -39,11 +39,11 @@ def form(subject: Subject) -> Iterator[Finding]:
     if not media_type(subject):
         yield plain(f"The directory {subject.where}/manifests contains no yaml files")
         return
-    if not subject.annotations_path:
+    if subject.annotations_path:
+        yield from (one.at(subject.annotations_path) for one in _annotations(subject))
+    else:
         yield from (plain(str(one), one.path) for one in subject.metadata.passed)
         yield plain("Could not find annotations file")
-        return
-    yield from (one.at(subject.annotations_path) for one in _annotations(subject))
     yield from dependencies(subject)
 
 
@@ -72,7 +72,7 @@ def _annotations(subject: Subject) -> Iterator[Finding]:
         value = text_of(given.get(key))
         if key not in given and key != DEFAULT_CHANNEL:
             yield plain(f"Missing annotation {quoted(key)}")
-        if key == MEDIA_TYPE and key in given and value != detected:
+        if key == MEDIA_TYPE and value != detected:
             yield plain(
                 f"Expecting annotation {quoted(key)} to have value {quoted(detected)} instead of {quoted(value)}"
             )

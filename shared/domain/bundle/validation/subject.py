@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -37,6 +37,10 @@ class Subject:
     where: str
     """What the bundle is called in sentences: its folder."""
     options: Options = field(default_factory=Options)
+
+    def without(self, paths: Collection[str]) -> Subject:
+        """The bundle without some of its files."""
+        return replace(self, files={path: content for path, content in self.files.items() if path not in paths})
 
     @cached_property
     def manifests(self) -> Documents:

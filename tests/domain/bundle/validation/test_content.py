@@ -80,6 +80,10 @@ def test_a_second_document_and_a_second_version_are_warnings() -> None:
     ]
 
 
+def test_a_second_version_is_judged_like_the_first() -> None:
+    assert errors(other=a_csv(displayName="")) == ["Error: Field Spec.DisplayName, Value field: required field missing"]
+
+
 def test_fbc_md_11_3_a_mistyped_version_is_an_error() -> None:
     assert errors(csv=a_csv(version=1)) == ["json: spec.version: wanted text, got a number"]
 

@@ -70,7 +70,9 @@ def test_a_bundle_without_a_csv_is_told_what_it_lacks() -> None:
             id="fbc.md R257: another media type",
         ),
         pytest.param({}, [
-            *(f'Missing annotation "{PREFIX}{key}.v1"' for key in ("manifests", "mediatype", "metadata", "package")),
+            *(f'Missing annotation "{PREFIX}{key}.v1"' for key in ("manifests", "mediatype")),
+            f'Expecting annotation "{PREFIX}mediatype.v1" to have value "registry+v1" instead of ""',
+            *(f'Missing annotation "{PREFIX}{key}.v1"' for key in ("metadata", "package")),
             f'Missing annotation "{PREFIX}channels.v1"',
             f'Expecting annotation "{PREFIX}channels.v1" to have non-empty value',
         ], id="fbc.md 11.2: none of them"),
@@ -92,10 +94,11 @@ def test_fbc_md_11_2_folders_that_nobody_reads_are_a_warning() -> None:
 
 
 def test_fbc_md_11_2_without_annotations_their_file_is_asked_for() -> None:
-    given = {**files(), "metadata/annotations.yaml": b"a: [b"}
-    first, second = errors(made=given)
+    wish = b"dependencies: [{type: olm.package, value: {version: 1.0.0}}]"
+    given = {**files(), "metadata/annotations.yaml": b"a: [b", "metadata/dependencies.yaml": wish}
+    first, *others = errors(made=given)
     assert first.startswith("metadata/annotations.yaml cannot be read: ")
-    assert second == "Could not find annotations file"
+    assert others == ["Could not find annotations file", "Package name is empty"]
 
 
 def test_fbc_md_r211_the_content_of_a_file_decides_what_it_is() -> None:
