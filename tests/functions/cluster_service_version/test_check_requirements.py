@@ -47,6 +47,19 @@ def test_of_two_groups_none_is_picked_csv_md_3_3_and_18_row_24() -> None:
     assert phases(world.csv())[-1] == ("Failed", "TooManyOperatorGroups")
 
 
+@pytest.mark.parametrize(
+    ("minimum", "phase"),
+    [
+        pytest.param("1.20.0", "InstallReady", id="csv.md 5.1: the API server is newer"),
+        pytest.param("9.0.0", "Pending", id="csv.md 5.1: the API server is older"),
+    ],
+)
+def test_the_version_of_the_api_server_is_asked_for(minimum: str, phase: str) -> None:
+    world = World([a_csv(minKubeVersion=minimum), a_group()])
+    world.run("check")
+    assert phases(world.csv())[-1][0] == phase
+
+
 @pytest.mark.parametrize("phase", ["InstallReady", "Installing", "Succeeded", "Replacing", "Deleting"])
 def test_the_group_is_checked_in_every_phase_csv_md_3_2_and_18_row_24(phase: str) -> None:
     world = World([a_csv(status=a_status(phase))])
