@@ -55,6 +55,8 @@ class Offer:
     """The `olm.deprecations` blob."""
     is_empty: bool = False
     """The catalog has never heard of the package."""
+    problem: str = ""
+    """Why the documents of the package cannot be read."""
 
     @property
     def deprecated(self) -> frozenset[str]:

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from shared.api.manifest import ReadOnly
-from shared.domain.catalog.model import Channel, Entry, Package
+from shared.domain.catalog.blobs import Unreadable
+from shared.domain.catalog.config import Config
+from shared.domain.catalog.meta import Meta, meta_of, refusal
+from shared.domain.catalog.model import PACKAGE, Channel, Entry, Package
 from shared.domain.extension.identity import NoIdentity, of_bundle
 from shared.domain.extension.model import Bundle, Offer
-from shared.domain.shape import Shape, check
-
-_ENTRY: Final[Shape] = {"name": str, "replaces": str, "skips": [str], "skipRange": str}
-_BLOBS: Final[Mapping[str, Shape]] = {
-    "olm.package": {},
-    "olm.bundle": {"name": str, "image": str, "properties": [{"type": str}]},
-    "olm.channel": {"name": str, "entries": [_ENTRY]},
-    "olm.deprecations": {"entries": [{"reference": {"schema": str, "name": str}}]},
-}
-"""By schema; others may hold anything."""
+from shared.domain.go.text import quoted
+from shared.domain.shape import InvalidQuestion
 
 
 def offer_of(blobs: Iterable[Mapping[str, Any]], package: str, *, has_releases: bool) -> Offer:
-    """What the blobs say about a package; bundles in the order of the files they are cached in. InvalidQuestion."""
-    own = [blob for blob in blobs if _package_of(blob) == package]
-    for blob in own:
-        check(blob, _BLOBS.get(str(blob.get("schema")), {}), f"{blob.get('schema')} {blob.get('name') or package}")
-    listed: dict[str, list[Mapping[str, Any]]] = {}
-    for blob in own:
-        listed.setdefault(str(blob.get("schema")), []).append(blob)
+    """What the blobs say about a package, read as OLM v1 reads the files in which it keeps them (v1.md §9).
+
+    Of several blobs with one name the last counts. InvalidQuestion for a blob that belongs in no catalog.
+    """
+    own = (one for one in map(_meta, blobs) if (one.name if one.schema == PACKAGE else one.package) == package)
+    files = {(one.schema, f"{one.name or one.schema}.json"): one for one in own}
+    config = Config()
+    try:
+        for path in sorted(files):
+            config.add(files[path])
+    except Unreadable as error:
+        return Offer(problem=f"error loading package {quoted(package)}: {error}")
     bundles = (
-        _bundle(blob.get("name"), blob.get("image"), blob.get("properties") or (), has_releases=has_releases)
-        for blob in listed.get("olm.bundle", ())
+        _bundle(one.get("name"), one["image"], one.get("properties") or (), has_releases=has_releases)
+        for one in config.bundles
     )
     return Offer(
-        _in_order(bundles),
-        tuple(map(_channel, listed.get("olm.channel", ()))),
-        next(iter(listed.get("olm.deprecations", ())), None),
-        is_empty=not own,
+        tuple(bundles),
+        tuple(map(_channel, config.channels)),
+        next(iter(config.deprecations), None),
+        is_empty=not files,
     )
 
 
@@ -55,8 +55,10 @@ def offer_of_package(package: Package, deprecations: ReadOnly | None, *, has_rel
     return Offer(_in_order(bundles), package.channels, deprecations)
 
 
-def _package_of(blob: Mapping[str, Any]) -> object:
-    return blob.get("name" if blob.get("schema") == "olm.package" else "package")
+def _meta(blob: Mapping[str, Any]) -> Meta:
+    if why := refusal(blob):
+        raise InvalidQuestion(why)
+    return meta_of(blob)
 
 
 def _channel(blob: Mapping[str, Any]) -> Channel:

@@ -118,9 +118,9 @@ def _walk(search: _Search, catalogs: Iterable[CatalogView]) -> tuple[list[_Pick]
     for catalog in catalogs:
         if not search.considers(catalog):
             continue
-        if catalog.problem:
+        if problem := catalog.problem or catalog.offer.problem:
             where = f"error getting package {quoted(request.package)} from catalog {quoted(catalog.name)}"
-            raise _Refused(f"error walking catalogs: {where}: {catalog.problem}")
+            raise _Refused(f"error walking catalogs: {where}: {problem}")
         pick = search.pick(catalog)
         if pick is None or (pick.is_deprecated and any(not one.is_deprecated for one in picks)):
             continue

@@ -66,3 +66,18 @@ def test_the_index_answers_as_the_documents_do(blobs: list[dict[str, Any]]) -> N
     )  # fmt: skip
     chosen = [answer.bundle and (answer.bundle.name, answer.bundle.image, answer.bundle.identity) for answer in answers]
     assert chosen[0] == chosen[1]
+
+
+def test_v1_md_9_a_package_that_cannot_be_read_ends_the_resolution() -> None:
+    offer = offer_of(a_package(image=5), "tea", has_releases=False)
+    where = 'error walking catalogs: error getting package "tea" from catalog "c": error loading package "tea": '
+    what = "parse bundle: json: cannot unmarshal number into Go struct field Bundle.image of type string"
+    assert resolve(Request("tea"), None, [CatalogView("c", offer=offer)]).error == where + what
+    assert offer_of(a_package(image=5), "pot", has_releases=False).is_empty
+
+
+def test_v1_md_9_of_several_documents_with_one_name_the_last_counts() -> None:
+    blobs = [*a_package(), a_package(IMAGE="quay.io/tea:2")[-1]]
+    del blobs[-1]["image"]
+    [found] = offer_of(blobs, "tea", has_releases=False).bundles
+    assert found.image == "quay.io/tea:2"
