@@ -31,7 +31,7 @@ _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSe
 """Metadata fields that only the server sets."""
 
 
-def decode(call: Call, manifest: Any, *, fills: bool = True) -> Manifest:
+def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool = False) -> Manifest:
     """An object of the kind of the call, without unknown fields; with the defaults of its schema, if `fills`."""
     resource = call.resource
     if not isinstance(manifest, dict):
@@ -56,7 +56,7 @@ def decode(call: Call, manifest: Any, *, fills: bool = True) -> Manifest:
         raise undecodable(resource.kind, resource.version, sentence)
     manifest["metadata"] = settle(manifest["metadata"], meta)
     if fills:
-        fill(manifest, schema)
+        fill(manifest, schema, keeps_nulls=keeps_nulls)
     return manifest
 
 

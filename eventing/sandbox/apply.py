@@ -89,7 +89,7 @@ def _create(call: Call, world: World, wanted: Manifest, owners: Owners) -> Answe
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise conflict(call.resource.plural, call.resource.group, call.name, why)
     meta.pop("resourceVersion", None)
-    manifest = prepare_create(call, decode(call, wanted), world)
+    manifest = prepare_create(call, decode(call, wanted, keeps_nulls=True), world)
     ownership.write(manifest, owners)
     if not call.is_dry_run:
         manifest = dict(world.store.put(call.key_of(manifest), manifest).manifest)
@@ -118,7 +118,7 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
     is_changed = change.written or change.removed
     owners[manager] = Owned(fields, now() if is_changed else before.time if before else "")
     merged.get("metadata", {}).pop("managedFields", None)
-    manifest = decode(call, merged)
+    manifest = decode(call, merged, keeps_nulls=True)
     ownership.write(manifest, owners)
     return verbs.replace(call, request.world, old, manifest, is_applied=True)
 

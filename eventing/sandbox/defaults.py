@@ -144,7 +144,8 @@ def _service(manifest: Manifest, world: World, old: ReadOnly) -> None:
     if spec["sessionAffinity"] == "ClientIP":
         _absent(spec, {"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}})
     for port in spec.get("ports", ()):
-        _absent(port, {"protocol": "TCP", "targetPort": port.get("port")})
+        _absent(port, {"protocol": "TCP"})
+        port["targetPort"] = port.get("targetPort") or port.get("port")
     if spec["type"] != "ExternalName":
         if not spec.get("clusterIP"):
             spec["clusterIP"] = before.get("clusterIP") or _address(world)
@@ -194,6 +195,8 @@ def _definition(manifest: Manifest, _world: World, old: ReadOnly) -> None:
     if names.get("kind"):
         _absent(names, {"singular": names["kind"].lower(), "listKind": f"{names['kind']}List"})
     _absent(spec, {"conversion": {"strategy": "None"}})
+    client = (spec["conversion"].get("webhook") or {}).get("clientConfig") or {}
+    _absent(client.get("service", {"port": 0}), {"port": 443})
     stored = [version.get("name") for version in spec.get("versions", ()) if version.get("storage")]
     status = manifest["status"] = copy.deepcopy(manifest.get("status") or old.get("status") or {})
     known: list[Any] = status.setdefault("storedVersions", [])

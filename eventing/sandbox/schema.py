@@ -59,22 +59,26 @@ def prune(value: Any, node: Node, path: str = "") -> Iterator[str]:
             yield from prune(item, inner, f"{path}[{index}]")
 
 
-def fill(value: Any, node: Node) -> None:
-    """Set the defaults of a schema, in place; a null in a field that is not nullable counts as absent."""
+def fill(value: Any, node: Node, *, keeps_nulls: bool = False) -> None:
+    """Set the defaults of a schema, in place; a null in a field that is not nullable counts as absent.
+
+    `keeps_nulls` is for applied objects: there, only a field with a default loses its null.
+    """
     if isinstance(value, dict):
         for name, raw in (node.get("properties") or {}).items():
             inner = resolve(raw)
-            if name in value and value[name] is None and not inner.get("nullable"):
+            has_null = name in value and value[name] is None and not inner.get("nullable")
+            if has_null and not (keeps_nulls and "default" not in raw):
                 del value[name]
             if "default" in raw and name not in value:
                 value[name] = orjson.loads(orjson.dumps(raw["default"]))
         for name, item in value.items():
             if isinstance(item, (dict, list)) and (found := child(node, name)):
-                fill(item, found)
+                fill(item, found, keeps_nulls=keeps_nulls)
     elif isinstance(value, list):
         inner = items(node)
         for item in value:
-            fill(item, inner)
+            fill(item, inner, keeps_nulls=keeps_nulls)
 
 
 def settle(value: Any, node: Node) -> Any:
@@ -110,4 +114,6 @@ _PLAIN = frozenset({
 
 
 def _is_empty(value: Any, node: Node) -> bool:
+    if node.get("x-kubernetes-preserve-unknown-fields"):
+        return False  # any JSON, e.g. the default in a schema
     return value in ("", []) or (value == {} and "properties" not in node and "additionalProperties" in node)

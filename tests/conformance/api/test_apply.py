@@ -302,3 +302,12 @@ def test_a_null_takes_a_field_away(http: Api, namespace: str) -> None:
     none = {**body, "metadata": {"name": "a"}, "imagePullSecrets": None}
     assert _apply(http, path, none).status == 409
     assert "imagePullSecrets" not in _apply(http, path, none, query="&force=true").body
+
+
+def test_an_applied_null_has_to_fit_the_schema(http: Api, word: str, namespace: str) -> None:
+    path = f"{define(http, a_definition(word))}/namespaces/{namespace}/widgets"
+    assert http.post(path, a_widget(word, "made", words=None)).status == 201
+    answer = _apply(http, f"{path}/w", a_widget(word, words=None))
+    assert answer.status == 422
+    assert 'spec.words in body must be of type array: "null"' in answer.body["message"]
+    assert _apply(http, f"{path}/w", a_widget(word, mode=None, maybe=None)).body["spec"]["mode"] == "fast"

@@ -336,3 +336,25 @@ def test_the_name_of_a_version_is_a_label(http: Api, word: str) -> None:
     answer = http.post(DEFINITIONS, a_definition(word, name="V_1"))
     assert answer.status == 422
     assert 'spec.versions[0].name: Invalid value: "V_1": a DNS-1035 label must consist of' in answer.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [("string", ""), ("array", []), ("object", {}), ("integer", 0), ("boolean", False)],
+)
+def test_a_default_may_be_empty(http: Api, word: str, namespace: str, kind: str, default: Json) -> None:
+    field = {"type": kind, "default": default} | ({"items": {"type": "string"}} if kind == "array" else {})
+    spec = {"type": "object", "properties": {"x": field}}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    path = f"{define(http, a_definition(word, schema=schema))}/namespaces/{namespace}/widgets"
+    body = {**a_widget(word), "spec": {}}
+    assert http.post(path, body).body["spec"] == {"x": default}
+
+
+def test_the_service_that_converts_has_a_port(http: Api, word: str) -> None:
+    client = {"service": {"namespace": "n", "name": "s"}, "caBundle": ""}
+    webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
+    body = a_definition(word)
+    body["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+    made = http.post(f"{DEFINITIONS}?dryRun=All", body).body
+    assert made["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["port"] == 443

@@ -372,3 +372,8 @@ def test_a_job_has_the_labels_of_its_template(http: Api, namespace: str) -> None
 def test_a_null_in_a_map_of_texts_is_an_empty_text(http: Api, namespace: str) -> None:
     made = http.post(core(namespace, "configmaps"), a_config_map(data={"k": None}, labels={"a": None})).body
     assert (made["data"], made["metadata"]["labels"]) == ({"k": ""}, {"a": ""})
+
+
+def test_a_service_leads_to_its_own_port_when_it_names_none(http: Api, namespace: str) -> None:
+    body = {"metadata": {"name": "s"}, "spec": {"clusterIP": "None", "ports": [{"port": 7, "targetPort": 0}]}}
+    assert http.post(core(namespace, "services"), body).body["spec"]["ports"][0]["targetPort"] == 7
