@@ -80,7 +80,7 @@ class Effects:
                     continue  # why: an Event is only information for people, later writes do not depend on it
                 failure = WriteFailure(kind_of(error), error.message, index, target(write))
                 return Performed(tuple(written), failure)
-            written.append(run.told(write, answer))
+            written.append(run.after_warnings(write, answer))
             sent += answer.did == "sent"
         return Performed(tuple(written))
 
@@ -115,7 +115,7 @@ class _Performance:
             case Record():
                 return self._sent(None, note(self._api, write, self._known.get(write.ref), self._clock.now()))
 
-    def told(self, write: Write, answer: Written) -> Written:
+    def after_warnings(self, write: Write, answer: Written) -> Written:
         """The answer to a write, after an Event was written for the warnings in it."""
         if answer.did != "sent" or not isinstance(write, Create | Replace) or write.on_warning is None:
             return answer

@@ -37,7 +37,7 @@ class ImageCatalogs:
         `grpc://host:port` in place of an image is a server of the registry API, asked for all that it has.
         """
         if source.image.startswith(PREFIX):
-            return self._told(source.image)
+            return self._pull_from_server(source.image)
 
         def use(registry: Registry, reference: Reference) -> Pulled:
             found = reference.at(registry.digest(reference))
@@ -79,7 +79,7 @@ class ImageCatalogs:
             self._open.clear()
         return freed
 
-    def _told(self, address: str) -> Pulled | Unavailable:
+    def _pull_from_server(self, address: str) -> Pulled | Unavailable:
         try:
             found, catalog = snapshot_of_address(Address.parse(address), self._store)
         except OciError as error:

@@ -49,7 +49,7 @@ def catalog_health(status: ReadOnly, sources: Sequence[ReadOnly], now: datetime)
         {"catalogSourceRef": _reference(source), "lastUpdated": timestamp(now), "healthy": is_healthy(source)}
         for source in sources
     ]
-    return old if list(map(_told, old)) == list(map(_told, new)) else new
+    return old if list(map(_known, old)) == list(map(_known, new)) else new
 
 
 def would_change(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> bool:
@@ -59,10 +59,10 @@ def would_change(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> bool:
     wanted = condition(subscription, sources)
     said = find(status, CATALOGS_UNHEALTHY) or {}
     is_same = (said.get("status"), said.get("message")) == (wanted.status, wanted.message)
-    return not is_same or seen != list(map(_told, status.get("catalogHealth") or ()))
+    return not is_same or seen != list(map(_known, status.get("catalogHealth") or ()))
 
 
-def _told(entry: ReadOnly) -> tuple[str, bool]:
+def _known(entry: ReadOnly) -> tuple[str, bool]:
     return str((entry.get("catalogSourceRef") or {}).get("uid") or ""), bool(entry.get("healthy"))
 
 
