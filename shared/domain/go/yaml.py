@@ -135,6 +135,10 @@ def _events(text: str) -> Iterator[Any]:
         yield parser.get_event()
 
 
+def _unknown(anchor: str) -> YamlError:
+    return _Unparsable(f"unknown anchor '{anchor}' referenced")
+
+
 class _Pending:
     """The placeholder of an anchor until its node is complete."""
 
@@ -169,7 +173,10 @@ class _Reader:
     def _parse_rest(self) -> None:
         """Read on to the end of the document: Go parses it before it looks at values, so those errors come first."""
         while (event := self._next()) is not None and event.__class__ is not yaml.DocumentEndEvent:
-            pass
+            anchor: Any = getattr(event, "anchor", None)
+            if event.__class__ is yaml.AliasEvent and anchor not in self._anchors:
+                raise _unknown(anchor)
+            self._anchors[anchor] = _Pending
 
     def _root(self, event: Any) -> Any:
         try:
@@ -224,7 +231,7 @@ class _Reader:
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            raise _Unparsable(f"unknown anchor {event.anchor!r} referenced")
+            raise _unknown(event.anchor)
         value = self._anchors[event.anchor]
         if value is _Pending:
             raise YamlError(f"anchor {event.anchor!r} value contains itself")
@@ -237,9 +244,9 @@ class _Reader:
         if self._flow and not event.style and "?" in event.value[1:]:
             # In brackets, Go ends a text at a question mark; libyaml does not.
             raise _Unparsable("did not find expected ',' or closing bracket", event.start_mark.line + 1)
-        if event.tag is None or event.tag == "!":
+        if event.tag is None:
             return resolve(event.value) if event.implicit[0] else event.value
-        return tagged(event.tag, event.value)
+        return event.value if event.tag == "!" else tagged(event.tag, event.value)
 
     def _check_escapes(self, event: Any) -> None:
         # libyaml supports this escape of JSON; the parser of the Go tools does not.

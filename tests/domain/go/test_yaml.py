@@ -65,6 +65,8 @@ def test_values_are_those_of_go(text: str | bytes, value: object) -> None:
         pytest.param("a: !!int ~", "cannot decode !!null `~` as a !!int", id="a tag that its value has not"),
         pytest.param("a: !!bool 1", "cannot decode !!int `1` as a !!bool", id="another one"),
         pytest.param("a: !!int x\nb: [", "did not find expected node content", id="syntax is read first"),
+        pytest.param("a: !!int x\nb: &c 1\nd: *e", "unknown anchor 'e' referenced", id="an anchor is syntax, too"),
+        pytest.param("a: !!int x\nb: &c 1\nd: *c", "cannot decode !!str `x` as a !!int", id="an anchor behind a value"),
         pytest.param("[" * 5000, "nested too deeply", id="depth"),
         pytest.param(
             "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
@@ -230,3 +232,7 @@ def test_the_tools_name_lines_in_their_own_way(text: str, told: str) -> None:
     with pytest.raises(YamlError) as caught:
         load_value(text)
     assert caught.value.told == told
+
+
+def test_a_tag_without_a_name_makes_a_text() -> None:
+    assert load_value('a: ! 5\nb: [! "5", ! x]\n? ! 0x1F\n: !') == {"a": "5", "b": ["5", "x"], "0x1F": ""}
