@@ -24,8 +24,9 @@ def told(error: Exception) -> CliError | None:
     from eventing.local.state import ForeignFileError
     from eventing.workqueue import UNREACHABLE
     from shared.adapters.kube import ApiError, ConnectionSettingError
+    from shared.config import SettingError
 
-    if isinstance(error, ConnectionSettingError):
+    if isinstance(error, ConnectionSettingError | SettingError):
         return CliError(" ".join(str(error).split()), USAGE)
     if isinstance(error, ForeignFileError):
         return CliError(str(error))

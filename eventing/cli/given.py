@@ -53,14 +53,10 @@ def inputs_of(
     from eventing.cli.namespace import check_namespace
     from eventing.cli.target import choose
     from eventing.resolution import inputs_of_namespace
-    from shared.config import SettingError
 
     target = choose(*cluster)
     place, objects = namespace or target.namespace, target.cluster()
-    try:
-        found = inputs_of_namespace(objects, place, is_whole=is_whole)
-    except SettingError as error:
-        raise CliError(str(error), USAGE) from error
+    found = inputs_of_namespace(objects, place, is_whole=is_whole)
     if not found.subscribers:
         check_namespace(place, objects)
     return found

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.failure import CliError
 from eventing.local.state import is_alive
 from eventing.local.tie import announce, tie_to_supervisor
 from shared.config import Settings
@@ -30,13 +29,9 @@ def register(app: typer.Typer) -> None:
 
 def _settings() -> Settings:
     from eventing import wiring
-    from shared.config import SettingError
     from shared.telemetry import configure_logging
 
-    try:
-        values = wiring.settings()
-    except SettingError as error:
-        raise CliError(str(error), 2) from error
+    values = wiring.settings()
     configure_logging(values.log_level, as_json=values.log_json)
     return values
 

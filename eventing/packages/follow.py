@@ -66,7 +66,7 @@ def follow(
     deadline = time.monotonic() + timeout.total_seconds()
     last, since = Standing("", ""), 0.0
     while True:
-        now = stand(cluster, namespace, package)
+        now, is_over = stand(cluster, namespace, package), time.monotonic() > deadline
         if now != last:
             yield _told(package, now)
             last, since = now, time.monotonic()
@@ -80,11 +80,11 @@ def follow(
             yield approve_plan(cluster, namespace, plan)
         elif now.phase == "Failed" and (done := narrow_group(cluster, namespace, package, now.version)):
             yield done
-        elif now.is_done and now.version != leaving and stood >= (SETTLED_SECONDS if is_approving else 0):
+        elif now.is_done and now.version != leaving and (not is_approving or is_over or stood >= SETTLED_SECONDS):
             return
         elif now.is_stuck and stood >= SETTLED_SECONDS and is_catalog_ready(cluster, namespace, package):
             raise NotReadyError(_stuck(cluster, namespace, package, now))
-        if time.monotonic() > deadline:
+        if is_over:
             raise NotReadyError(_sorry(package, namespace, _helped(cluster, namespace, now), timeout))
         time.sleep(LOOK_SECONDS)
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta) -> Iterator[str]:
     """Delete the Subscription and its versions, also older ones of an update that is stuck; wait until they are gone.
 
-    Versions that an earlier Subscription left behind go, too. PackageError when there is nothing to delete.
+    Without any time it does not wait. Versions that an earlier Subscription left behind go, too. PackageError when
+    there is nothing to delete.
     """
     subscription = subscription_of(cluster, namespace, package)
     versions = _versions(cluster, namespace, package, subscription)
@@ -32,14 +33,15 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     for ref in refs:
         cluster.delete(ref)
     deadline = time.monotonic() + timeout.total_seconds()
-    for ref in refs:
+    for ref in refs if timeout else ():
         while cluster.get(ref) is not None:
             if time.monotonic() > deadline:
                 hint = f"`olmf why ClusterServiceVersion/{ref.name} -n {namespace}`"
                 raise PackageError(f"{ref.name} is still being deleted; {hint} tells more")
             time.sleep(LOOK_SECONDS)
     if versions:
-        yield f"deleted ClusterServiceVersion {', '.join(versions)}; its definitions and their objects stay"
+        did = "deleted" if timeout else "is deleting"
+        yield f"{did} ClusterServiceVersion {', '.join(versions)}; its definitions and their objects stay"
 
 
 def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[str]:

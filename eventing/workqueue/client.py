@@ -29,10 +29,13 @@ def connect(url: str) -> Redis:
     """A client for `redis://…`, `rediss://…` or `unix://…` that returns bytes and retries for about a second."""
     if not url:
         raise SettingError("no Redis: set OLMF_REDIS_URL or REDIS_URL, or start everything with `olmf up`")
-    return Redis.from_url(
-        url,
-        socket_timeout=2 * LONGEST_BLOCK_SECONDS,
-        socket_connect_timeout=2,
-        retry=Retry(ExponentialBackoff(cap=0.3, base=0.01), 7),
-        retry_on_error=[RedisConnectionError, RedisTimeoutError],
-    )
+    try:
+        return Redis.from_url(
+            url,
+            socket_timeout=2 * LONGEST_BLOCK_SECONDS,
+            socket_connect_timeout=2,
+            retry=Retry(ExponentialBackoff(cap=0.3, base=0.01), 7),
+            retry_on_error=[RedisConnectionError, RedisTimeoutError],
+        )
+    except ValueError as error:
+        raise SettingError(f"OLMF_REDIS_URL or REDIS_URL: {error}") from error  # a URL may hold a password

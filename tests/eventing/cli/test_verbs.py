@@ -297,7 +297,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         pytest.param(["explain", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to explain"),
         pytest.param(["resolve", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to resolve"),
         pytest.param(["explain"], 1, "no Subscription in default", id="explain what?"),
-        pytest.param(["resolve"], 1, "no Subscription in default; there are some in ", id="resolve which namespace?"),
+        pytest.param(["resolve"], 1, "no Subscription in default", id="resolve which namespace?"),
         pytest.param(["explain", "--from", "x"], 2, "--from x: name the catalogs, too", id="explain without a catalog"),
         pytest.param(["install", "tide", "-n", "Bad_NS"], 2, "-n Bad_NS: no Namespace", id="no name of a Namespace"),
         pytest.param(["install", "tide", "--timeout", "-5"], 2, "--timeout", id="a time before now"),
@@ -418,3 +418,6 @@ def test_what_the_world_refuses_is_told_in_a_sentence(tmp_path: Path) -> None:
     away = {"REDIS_URL": "redis://127.0.0.1:9/0"}
     words = ["queue", "ls", "--kubeconfig", str(broken)]
     refused(olmf(*words, check=False, environ=away), 3, "Redis does not answer")
+    nowhere = {"REDIS_URL": "nonsense://x"}
+    refused(olmf(*words, check=False, environ=nowhere), 2, "olmf: OLMF_REDIS_URL or REDIS_URL: Redis URL must")
+    refused(olmf("run", "scheduler", check=False), 2, "olmf: no Redis: set OLMF_REDIS_URL")

@@ -53,3 +53,15 @@ def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
     said = "tide is not ready after 0 s: Failed, no such mode; OperatorGroup mine selects two; tide.v1 supports Multi"
     with pytest.raises(NotReadyError, match=said):
         list(follow(cluster, "two", "tide", timeout=timedelta(0)))
+
+
+def test_what_works_is_not_reproached_for_a_time_that_is_over() -> None:
+    done = {"currentCSV": "tide.v1", "installedCSV": "tide.v1"}
+    subscription = an_object(SUBSCRIPTION, "tide", spec={"name": "tide"}, status=done)
+    csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec={}, status={"phase": "Succeeded"})
+    cluster = cast("KubeClient", FakeCluster([subscription, csv]))
+    lines = follow(cluster, "two", "tide", timeout=timedelta(0), is_approving=True)
+    assert list(lines) == ["tide: tide.v1 Succeeded"]
+    leaving = follow(cluster, "two", "tide", timeout=timedelta(0), is_approving=True, leaving="tide.v1")
+    with pytest.raises(NotReadyError, match=r"still is at tide\.v1"):
+        list(leaving)
