@@ -196,8 +196,9 @@ def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
     resource, schema = call.resource, resolve(call.resource.schema)
     unchecked = "metadata" if resource.is_custom else "status"
     body = {name: value for name, value in manifest.items() if name != unchecked}
-    causes += [*metadata_rules.metadata_defects(manifest), *repeated(body, schema)]
+    causes += metadata_rules.metadata_defects(manifest)
     if resource.is_custom:
+        causes += repeated(body, schema)
         causes += validate(body, {**schema, "required": [n for n in schema.get("required", ()) if n != "metadata"]})
     else:
         causes += missing(body, schema)

@@ -112,9 +112,11 @@ def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:
         after = patches.strategic(before, given, resolve(call.resource.schema))
     else:
         after = patches.json_patch(before, given)
+    says_version = isinstance(given, dict) and "resourceVersion" in (given.get("metadata") or {})
+    meta = after.get("metadata") if isinstance(after, dict) else None
+    if isinstance(meta, dict) and not says_version:
+        meta["resourceVersion"] = before["metadata"]["resourceVersion"]
     found: Manifest = after
-    if not isinstance(given, dict) or "resourceVersion" not in (given.get("metadata") or {}):
-        found["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]
     return found
 
 

@@ -110,6 +110,8 @@ def with_parents(fields: Iterable[Path], below: int = 1) -> Iterator[Path]:
 
 def merge(old: Any, new: Any, node: Node) -> Any:
     """The value after an apply: the applied fields are set, the others stay."""
+    if new is None and is_granular(old, node):
+        return old
     if old is None or type(old) is not type(new) or not is_granular(new, node):
         return new
     if isinstance(new, dict):

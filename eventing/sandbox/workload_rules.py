@@ -70,12 +70,13 @@ def _pod(path: str, spec: ReadOnly, policies: tuple[str, ...]) -> Iterator[Cause
             yield unsupported(f"{path}.restartPolicy", policy, *policies)
     volumes = {volume.get("name") for volume in spec.get("volumes") or []}
     for group in ("initContainers", "containers"):
-        names = set[str]()
         for index, container in enumerate(spec.get(group) or []):
             yield from _container(f"{path}.{group}[{index}]", container, volumes)
-            if (name := container.get("name")) in names:
+    for group in ("volumes", "initContainers", "containers"):
+        names = [one.get("name") for one in spec.get(group) or []]
+        for index, name in enumerate(names):
+            if name in names[:index]:
                 yield Cause(f"{path}.{group}[{index}].name", "FieldValueDuplicate", f'Duplicate value: "{name}"')
-            names.add(name)
 
 
 def _container(path: str, container: ReadOnly, volumes: set[Any]) -> Iterator[Cause]:

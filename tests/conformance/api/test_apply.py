@@ -295,6 +295,13 @@ def test_the_creator_of_a_custom_object_owns_its_maps(http: Api, word: str, name
     }  # fmt: skip
 
 
+def test_a_null_leaves_a_map_alone(http: Api, namespace: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": None}
+    answer = _apply(http, core(namespace, "configmaps", "a"), body)
+    assert (answer.status, answer.body["data"]) == (200, {"k": "v"})
+
+
 def test_a_null_takes_a_field_away(http: Api, namespace: str) -> None:
     path, body = core(namespace, "serviceaccounts", "a"), {"apiVersion": "v1", "kind": "ServiceAccount"}
     made = {**body, "metadata": {"name": "a"}, "imagePullSecrets": [{"name": "x"}]}

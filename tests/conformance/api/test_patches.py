@@ -232,3 +232,10 @@ def test_a_patch_that_makes_another_kind_of_object_is_invalid(http: Api, namespa
     strict = http.patch(apps(namespace, "d") + "?fieldValidation=Strict", {"spec": {"bogus": 1}}, kind)
     assert strict.status == 422
     assert 'strict decoding error: unknown field "spec.bogus"' in strict.body["message"]
+
+
+@pytest.mark.parametrize("path", ["/metadata", "/metadata/name"])
+def test_a_patch_that_takes_the_name_away_is_refused(http: Api, namespace: str, path: str) -> None:
+    http.post(core(namespace, "configmaps"), a_config_map())
+    operation = {"op": "replace", "path": path, "value": None}
+    assert http.patch(core(namespace, "configmaps", "a"), [operation], "json-patch+json").status == 400

@@ -157,3 +157,16 @@ def test_a_quantity_is_a_quantity(http: Api, namespace: str) -> None:
     answer = http.post(apps(namespace), body)
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
     assert "quantities must match the regular expression '^([+-]?[0-9.]+)(" in answer.body["message"]
+
+
+def test_a_variable_and_a_port_may_occur_twice(http: Api, namespace: str) -> None:
+    body = a_deployment()
+    twice = {"env": [{"name": "A", "value": "1"}] * 2, "ports": [{"containerPort": 1}] * 2}
+    body["spec"]["template"]["spec"]["containers"][0].update(twice)
+    assert http.post(apps(namespace), body).status == 201
+
+
+def test_a_volume_does_not_occur_twice(http: Api, namespace: str) -> None:
+    body = a_deployment()
+    body["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}] * 2
+    _is_invalid(http.post(apps(namespace), body), 'spec.template.spec.volumes[1].name: Duplicate value: "v"')
