@@ -256,6 +256,11 @@ def octets(value: Any) -> bytes:  # why: any JSON value
     return from_base64(value) if isinstance(value, str) else bytes(int(octet or 0) for octet in value or ())
 
 
+def raw(go: str) -> Shape:
+    """Anything, where Go has that type."""
+    return _Raw(go)
+
+
 def named_text(go: str) -> Shape:
     """A text of a type of its own."""
     return _Scalar(go, str)

@@ -30,7 +30,8 @@ RenderImage: TypeAlias = Callable[[str], list[Rendered]]
 """The bundles that an image holds, which is one; errors are those of whoever fetches it."""
 
 _SCHEMA: Final = shapes.struct("struct", "schema")
-_ENTRIES: Final = shapes.struct("template", "schema", entries=shapes.list_of(shapes.RAW))
+METAS: Final = shapes.list_of(shapes.raw("*declcfg.Meta"))
+_ENTRIES: Final = shapes.struct("basic.BasicTemplateData", "schema", entries=METAS)
 
 
 def first_document(content: bytes, *, what: str = "decoding template schema") -> Any:  # why: any JSON value

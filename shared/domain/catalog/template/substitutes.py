@@ -9,14 +9,14 @@ from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import InvalidBundle, name_of, version_release
 from shared.domain.catalog.judge import why_invalid
-from shared.domain.catalog.template.source import RenderImage, TemplateError, entries_of, parsed
+from shared.domain.catalog.template.source import METAS, RenderImage, TemplateError, entries_of, parsed
 from shared.domain.go.text import quoted
 
 SCHEMA: Final = "olm.template.substitutes"
 _SUBSTITUTE: Final = shapes.struct("substitutes.Substitute", "name base")
 _TEMPLATE: Final = shapes.struct(
     "substitutes.SubstitutesTemplateData", "schema",
-    entries=shapes.list_of(shapes.RAW), substitutions=shapes.list_of(_SUBSTITUTE),
+    entries=METAS, substitutions=shapes.list_of(_SUBSTITUTE),
 )  # fmt: skip
 
 

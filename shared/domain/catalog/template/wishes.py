@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob
-from shared.domain.catalog.template.source import TemplateError, first_document
+from shared.domain.catalog.template.source import TemplateError
+from shared.domain.go import yaml as goyaml
 from shared.domain.go.text import fold, quoted
 
 SCHEMA: Final = "olm.semver"
@@ -58,7 +59,10 @@ def read(content: bytes) -> Wishes:
 
 
 def _fields(content: bytes) -> Blob:
-    value = first_document(content, what="error converting YAML to JSON")
+    try:
+        value = goyaml.load_value(content)
+    except goyaml.YamlError as error:
+        raise TemplateError(f"error converting YAML to JSON: {error.told}") from error
     if why := next(_unknown(value), "") or shapes.why_not(_TEMPLATE, value):
         raise TemplateError(f"{_STRICT}{why}")
     fields = _TEMPLATE.read(value)

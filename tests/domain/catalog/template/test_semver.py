@@ -148,7 +148,8 @@ def test_fbc_12_3_releases_of_one_version_are_ordered() -> None:
                      '"tea"', id="R315"),
         pytest.param(a_template(stable=["1.0.0", "1.0.0"]), 'duplicate bundle name "tea.v1.0.0"', id="R316"),
         pytest.param(a_template(stable=["1.0"]), 'bundle "tea.v1.0" has invalid version "1.0"', id="no version"),
-        pytest.param(b"{", "render: unable to read file: error converting YAML to JSON: ", id="broken"),
+        pytest.param(b"{", "render: unable to read file: error converting YAML to JSON: yaml: ", id="broken"),
+        pytest.param(b"", 'readFile: input file has unknown schema, should be "olm.semver"', id="nothing"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_rendered_says_why(content: bytes, message: str) -> None:

@@ -49,10 +49,20 @@ def test_what_an_image_decides_is_not_written_beside_it(field: dict[str, Any]) -
     [
         pytest.param(b"", "decoding template schema: EOF", id="fbc.md 12.2: nothing"),
         pytest.param(b"a: [", "decoding template schema: ", id="fbc.md 12.2: broken"),
-        pytest.param(b"schema: 1\n", "unmarshalling template: json: cannot unmarshal number", id="a number"),
+        pytest.param(
+            b"schema: 1\n",
+            "unmarshalling template: json: cannot unmarshal number into Go struct field BasicTemplateData.schema",
+            id="a number",
+        ),
         pytest.param(
             a_template(schema="olm.x"), 'template has unknown schema ("olm.x"), should be "olm.template.basic"',
             id="fbc.md 12.2: another schema",
+        ),
+        pytest.param(
+            b"entries: 5\n",
+            "unmarshalling template: json: cannot unmarshal number into Go struct field BasicTemplateData.entries "
+            "of type []*declcfg.Meta",
+            id="no list",
         ),
         pytest.param(a_template(1), "unmarshalling template: json: cannot unmarshal number", id="an entry of no kind"),
         pytest.param(a_template({"a": 1}), "object is missing root schema field", id="an entry without a schema"),
