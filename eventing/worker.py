@@ -67,18 +67,14 @@ class Drainer:
         """Run jobs until none came for `linger` seconds, or the limits are reached; returns how many ran."""
         now = time.monotonic()
         deadline, patient_until, ran = now + seconds, now + linger, 0
-        self.queue.start_draining(self.groups, seconds)
-        try:
-            while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
-                if claim := self.queue.claim(self.groups):
-                    self._run(claim)
-                    ran, patient_until = ran + 1, time.monotonic() + linger
-                elif now < patient_until:
-                    self._wait(min(patient_until, deadline) - now)
-                elif self.queue.retire(self.groups):
-                    return ran
-        finally:
-            self.queue.retire(self.groups, by_force=True)
+        while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
+            if claim := self.queue.claim(self.groups):
+                self._run(claim)
+                ran, patient_until = ran + 1, time.monotonic() + linger
+            elif now < patient_until:
+                self._wait(min(patient_until, deadline) - now)
+            else:
+                break
         return ran
 
     def stop(self, *_: object) -> None:

@@ -22,7 +22,6 @@ Keys (all begin with `olmf:`)
     token, sequence        the last fencing token (microseconds, never backwards); the last place in line
     groups                 set   groups that ever had an entry
     bell:<group>, alarm    list  of one: wakes one drainer of the group; one sweeper
-    drainers:<group>       zset  drainers of the group, by the time until which they serve it
     journal                stream  one entry for each run (and, from the journal, each event)
     trace:<cause>          W3C trace context of an event, or of a run's jobs and writes; for five minutes
     turn:<what>            taken for one period by the scheduler that rings the audit
@@ -80,13 +79,12 @@ to skip over the rest).
 
 from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, connect
 from eventing.workqueue.listing import listed
-from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, State
+from eventing.workqueue.values import Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
 
 __all__ = [
     "REFUSED",
     "UNREACHABLE",
-    "Added",
     "Claim",
     "Client",
     "Depth",

@@ -36,16 +36,6 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """The effect of adding jobs."""
-
-    fresh: int
-    """Number of jobs that were not waiting before."""
-    unserved: tuple[str, ...] = ()
-    """Groups without a live drainer: the caller must drain them, or wake a process that does."""
-
-
-@dataclass(frozen=True, slots=True)
 class Listed:
     """One job as `olmf queue ls` shows it."""
 

@@ -19,7 +19,7 @@ from eventing.run_result import RunResult
 from eventing.workqueue import listing
 from eventing.workqueue.client import LATE_SECONDS, LONGEST_BLOCK_SECONDS
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Added, Claim, Depth, Listed, Ran, entry_of, job_of
+from eventing.workqueue.values import Claim, Depth, Listed, Ran, entry_of, job_of
 from shared.config import Settings
 
 JOURNAL = "olmf:journal"
@@ -53,22 +53,23 @@ class WorkQueue:
         self._journal = JOURNAL if settings.journal_bytes else ""
         self._dice = secrets.SystemRandom().random
 
-    def add(self, jobs: Iterable[Job], cause: str, *, trace: str = "") -> Added:
-        """Ring jobs; each waits at most once, and at most as long as the shortest delay with which it was rung.
+    def add(self, jobs: Iterable[Job], cause: str, *, trace: str = "") -> int:
+        """Ring jobs; returns how many were not waiting before.
+
+        Each waits at most once, and at most as long as the shortest delay with which it was rung.
 
         `cause` is the id of the event. By it the watch event of a write of the job's own last run
         (`RunResult.wrote`) is recognised: it merges, but shortens no delay and releases no dead letter. `trace` is the
         trace context of the event, if the sender gave one.
         """
-        fresh, unserved = 0, dict[str, None]()
+        fresh = 0
         for delay, batch in _batches(jobs):
-            new, lonely, released = run(
+            new, released = run(
                 self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *_arguments(batch)
             )
             fresh += new
-            unserved.update(dict.fromkeys(group.decode() for group in lonely))
             self._forget_letters(released)
-        return Added(fresh, tuple(unserved))
+        return fresh
 
     def claim(self, groups: Sequence[str]) -> Claim | None:
         """Claim the next job of the groups, direct lane first; None when no job can run."""
@@ -127,14 +128,6 @@ class WorkQueue:
                 entry.decode(), int(token), result, failure="timeout", delay=delay, only_expired=not lost_worker
             )
         return self._sweep_seconds if nearest < 0 else min(nearest / 1000, self._sweep_seconds)
-
-    def start_draining(self, groups: Sequence[str], seconds: float) -> None:
-        """Register as drainer of these groups for that long."""
-        run(self.client, "drain", self.worker, int(seconds * 1000), *groups)
-
-    def retire(self, groups: Sequence[str], *, by_force: bool = False) -> bool:
-        """Stop serving the groups, only if nothing is ready there (or by force); False: drain on."""
-        return bool(run(self.client, "drain", self.worker, -1 if by_force else 0, *groups))
 
     def ls(self, limit: int = 1000) -> tuple[Listed, ...]:
         """All jobs, the running ones first; at most `limit` of each state."""

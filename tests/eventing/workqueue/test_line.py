@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from eventing.routes import Job
-from eventing.workqueue import Added, WorkQueue
+from eventing.workqueue import WorkQueue
 from shared.config import Settings
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
@@ -169,23 +169,6 @@ def test_the_id_of_an_event_is_one_short_line(rig: Rig) -> None:
     assert len(cause) == 200
 
 
-def test_adding_tells_which_groups_have_no_drainer(rig: Rig) -> None:
-    jobs = [a_job(), a_job(step="bundle/look")]
-    rig.queue.start_draining(["bundle"], 30)
-
-    assert rig.queue.add(jobs, "event") == Added(fresh=2, unserved=("subscription",))
-
-
-def test_a_drainer_retires_only_from_empty_groups(rig: Rig) -> None:
-    rig.queue.start_draining(GROUPS, 30)
-    rig.queue.add([a_job()], "event")
-
-    assert not rig.queue.retire(GROUPS)
-    rig.queue.finish(rig.claim(), a_result())
-    assert rig.queue.retire(GROUPS)
-    assert rig.queue.add([a_job()], "event").unserved == ("subscription",)
-
-
 def test_ringing_wakes_one_drainer_and_claiming_wakes_the_next(rig: Rig) -> None:
     rig.queue.add([a_job("one"), a_job("two")], "event")
 
@@ -209,5 +192,5 @@ def test_a_turn_comes_once_per_period(rig: Rig) -> None:
 
 
 def test_many_jobs_are_added_in_one_go(rig: Rig) -> None:
-    assert rig.queue.add([a_job(str(number)) for number in range(1_201)], "event").fresh == 1_201
+    assert rig.queue.add([a_job(str(number)) for number in range(1_201)], "event") == 1_201
     assert rig.queue.depth().ready == {"subscription": 1_201}
