@@ -153,17 +153,25 @@ class Collector:
         self._continue_container(key)
 
     def _continue_foreground(self, key: Key, uid: str, dependents: list[Stored]) -> None:
-        blocking = [
-            dependent for dependent in dependents
-            for owner in dependent.manifest["metadata"]["ownerReferences"]
-            if owner["uid"] == uid and owner.get("blockOwnerDeletion")
-        ]  # fmt: skip
+        """Delete the dependents, except for those with an owner that stays, which lose the reference only."""
+        is_blocked = False
         for dependent in dependents:
+            owners = dependent.manifest["metadata"]["ownerReferences"]
+            if kept := [owner for owner in owners if self._stays(owner, dependent.key)]:
+                self._rewrite(dependent, "ownerReferences", kept)
+                continue
+            blocks = any(owner["uid"] == uid and owner.get("blockOwnerDeletion") for owner in owners)
             resource = self._world.registry.of_table(dependent.key[0])
             if resource and not metadata(dependent.manifest).get("deletionTimestamp"):
-                remove(resource, dependent, self._world, "Foreground" if dependent in blocking else "Background")
-        if not any(self._world.store.get(dependent.key) for dependent in blocking):
+                remove(resource, dependent, self._world, "Foreground" if blocks else "Background")
+            is_blocked |= blocks and self._world.store.get(dependent.key) is not None
+        if not is_blocked:
             self._drop_finalizer(key, FOREGROUND)
+
+    def _stays(self, owner: ReadOnly, dependent: Key) -> bool:
+        """Whether an owner exists and does not wait for the deletion of its dependents."""
+        stored = self._world.store.get(self._present[str(owner["uid"])]) if self._exists(owner, dependent) else None
+        return stored is not None and FOREGROUND not in (metadata(stored.manifest).get("finalizers") or ())
 
     def _release_owners(self, gone: ReadOnly) -> None:
         """Check again the owners that wait for this object in a foreground deletion."""

@@ -229,3 +229,18 @@ def test_options_in_the_body_win(http: Api, namespace: str) -> None:
 def test_an_empty_precondition_fails(http: Api, namespace: str) -> None:
     http.post(core(namespace, "configmaps"), a_config_map())
     assert http.delete(core(namespace, "configmaps", "a"), {"preconditions": {"resourceVersion": ""}}).status == 409
+
+
+def test_in_the_foreground_a_dependent_stays_while_one_owner_is_left(http: Api, namespace: str) -> None:
+    path = core(namespace, "configmaps")
+    uids = {name: http.post(path, a_config_map(name)).body["metadata"]["uid"] for name in ("goes", "stays")}
+    owners = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "blockOwnerDeletion": True}
+        for name, uid in uids.items()
+    ]
+    http.post(path, a_config_map("dependent", ownerReferences=owners))
+    http.delete(f"{path}/goes", {"propagationPolicy": "Foreground"})
+    wait_for(lambda: http.get(f"{path}/goes").status == 404)
+    left = http.get(f"{path}/dependent").body["metadata"]
+    assert [owner["name"] for owner in left["ownerReferences"]] == ["stays"]
+    assert "deletionTimestamp" not in left
