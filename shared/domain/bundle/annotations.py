@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from shared.domain.catalog.shapes import RAW, struct
+
 _PREFIX: Final = "operators.operatorframework.io.bundle."
 MANIFESTS: Final = f"{_PREFIX}manifests.v1"
 MEDIA_TYPE: Final = f"{_PREFIX}mediatype.v1"
@@ -15,6 +17,9 @@ CHANNELS: Final = f"{_PREFIX}channels.v1"
 DEFAULT_CHANNEL: Final = f"{_PREFIX}channel.default.v1"
 KEYS: Final = (MANIFESTS, MEDIA_TYPE, METADATA, PACKAGE, CHANNELS, DEFAULT_CHANNEL)
 """The annotations that unpacking copies to the ConfigMap, in this order; it copies no others."""
+_TYPED: Final = (PACKAGE, CHANNELS, DEFAULT_CHANNEL)
+"""The annotations that `opm` reads; a file in which one is not a scalar is not a file of annotations."""
+_FILE: Final = struct("registry.AnnotationsFile", annotations=RAW)
 CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
 """Label of a catalog image: where its file-based catalog is."""
 DATABASE: Final = "operators.operatorframework.io.index.database.v1"
@@ -34,11 +39,11 @@ class Annotations:
 
 def parse(document: object) -> Annotations | None:
     """The annotations in a metadata document; None when it is another kind of document."""
-    given = document.get("annotations") if isinstance(document, Mapping) else None
-    if not isinstance(given, Mapping):
+    given = _FILE.read(document).get("annotations") if isinstance(document, Mapping) else None
+    if not isinstance(given, Mapping) or any(isinstance(given.get(key), Mapping | list) for key in _TYPED):
         return None
     labels = {key: text_of(given.get(key)) for key in KEYS}
-    if not any(labels[key] for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)):
+    if not any(labels[key] for key in _TYPED):
         return None
     channels = tuple(filter(None, (name.strip() for name in labels[CHANNELS].split(","))))
     return Annotations(labels[PACKAGE], channels, labels[DEFAULT_CHANNEL], labels)

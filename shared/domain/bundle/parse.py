@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest, name_of
 from shared.domain.bundle.annotations import PACKAGE, Annotations, text_of
@@ -14,6 +14,12 @@ from shared.domain.bundle.model import CSV, BadBundle, Files, ParsedBundle
 from shared.domain.bundle.properties import PropertyError, properties
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, Passed, documents
 from shared.domain.bundle.shape import defect
+from shared.domain.catalog.schemas import PROPERTY
+from shared.domain.catalog.shapes import RAW, Struct, struct
+from shared.domain.go.encode import ordered
+
+_DEPENDENCIES: Final = struct("registry.DependenciesFile", dependencies=RAW)
+_PROPERTIES: Final = struct("registry.PropertiesFile", properties=RAW)
 
 Parsed: TypeAlias = ParsedBundle | BadBundle
 
@@ -66,8 +72,8 @@ def _with_metadata(metadata: Documents, where: str, csv: Manifest, objects: tupl
         csv,
         objects,
         labels,
-        _entries(metadata.by_path.values(), "dependencies"),
-        _entries(metadata.by_path.values(), "properties"),
+        _entries(metadata.by_path.values(), _DEPENDENCIES),
+        _entries(metadata.by_path.values(), _PROPERTIES),
         tuple(f"{where}: {one}" for one in metadata.passed),
     )
 
@@ -87,11 +93,12 @@ def _annotations(found: Iterable[Any]) -> Annotations | None:
     return next(filter(None, map(parse_annotations, found)), None)
 
 
-def _entries(found: Iterable[Any], field: str) -> tuple[tuple[str, Any], ...]:
+def _entries(found: Iterable[Any], shape: Struct) -> tuple[tuple[str, Any], ...]:
+    """Type and value of what the first document lists that has such a list; keys of values are sorted, as in YAML."""
+    [field] = shape.fields
     for document in found:
-        listed = document.get(field) if isinstance(document, Mapping) else None
+        listed = shape.read(document).get(field) if isinstance(document, Mapping) else None
         if isinstance(listed, list) and listed:
-            return tuple(
-                (text_of(entry.get("type")), entry.get("value")) for entry in listed if isinstance(entry, dict)
-            )
+            entries = (PROPERTY.read(entry) for entry in listed if isinstance(entry, dict))
+            return tuple((text_of(entry.get("type")), ordered(entry.get("value"))) for entry in entries)
     return ()

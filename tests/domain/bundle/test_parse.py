@@ -148,3 +148,19 @@ def test_fbc_md_9_3_scalars_become_text() -> None:
     found = parse({**GOOD, "metadata/p.yaml": b"properties: [{type: y, value: 1}]"}, "here")
     assert isinstance(found, ParsedBundle)
     assert found.properties == (("true", 1),)
+
+
+def test_fbc_md_9_3_fields_are_read_in_any_case_and_values_are_sorted() -> None:
+    text = b"Properties: [{TYPE: a, Value: {b: {d: 1, c: 2}, a: 3}}]"
+    named = b'ANNOTATIONS: {"operators.operatorframework.io.bundle.package.v1": etcd}'
+    found = parse({**GOOD, "metadata/annotations.yaml": named, "metadata/p.yaml": text}, "here")
+    assert isinstance(found, ParsedBundle)
+    assert found.annotations.package == "etcd"
+    assert json.dumps(found.properties) == '[["a", {"a": 3, "b": {"c": 2, "d": 1}}]]'
+
+
+def test_fbc_md_9_1_a_file_with_a_package_that_is_no_scalar_is_none_of_annotations() -> None:
+    named = b'annotations: {"operators.operatorframework.io.bundle.package.v1": [etcd]}'
+    refused = parse({**GOOD, "metadata/annotations.yaml": named}, "here")
+    assert isinstance(refused, BadBundle)
+    assert refused.cause == "Could not find annotations file"

@@ -9,6 +9,8 @@ from typing import Any, Final
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE, text_of
 from shared.domain.bundle.model import Files
+from shared.domain.catalog.schemas import PROPERTY
+from shared.domain.catalog.shapes import RAW, Struct, struct
 from shared.domain.extension.render.goscalars import name_of_json
 from shared.domain.extension.render.model import NotRenderedError
 from shared.domain.go import json as gojson
@@ -21,6 +23,9 @@ _ANNOTATION: Final = "olm.properties"
 _IN_ANNOTATION: Final = f"failed to unmarshal csv.metadata.annotations['{_ANNOTATION}']"
 _WHILE_DECODING: Final = "error unmarshaling JSON: while decoding JSON: "
 _LIST: Final = "[]property.Property"
+_ANNOTATIONS_FILE: Final = struct("registry.AnnotationsFile", annotations=RAW)
+_NAMES: Final = struct("registry.Annotations", f"{DEFAULT_CHANNEL} {CHANNELS} {PACKAGE}")
+_PROPERTIES_FILE: Final = struct("source.RegistryV1Properties", properties=RAW)
 
 
 class _MistypedError(ValueError):
@@ -43,9 +48,9 @@ def package_of(files: Files, why: str) -> str:
 
 
 def _annotations(document: object) -> ReadOnly:
-    stated = _object(document, "", "registry.AnnotationsFile").get("annotations")
-    annotations = _object(stated, "AnnotationsFile.annotations", "registry.Annotations")
-    for key in (DEFAULT_CHANNEL, CHANNELS, PACKAGE):
+    stated = _object(document, "", _ANNOTATIONS_FILE).get("annotations")
+    annotations = _object(stated, "AnnotationsFile.annotations", _NAMES)
+    for key in _NAMES.fields:
         if isinstance(annotations.get(key), Mapping | list):
             raise _MistypedError(annotations[key], f"Annotations.annotations.{key}", "string")
     return annotations
@@ -58,10 +63,11 @@ def _document(content: bytes) -> Any:  # why: any JSON value
         raise NotRenderedError(f"error converting YAML to JSON: {error.told}") from error
 
 
-def _object(value: object, field: str, kind: str) -> ReadOnly:
+def _object(value: object, field: str, shape: Struct) -> ReadOnly:
+    """The fields of an object, whatever the case of their names."""
     if value is not None and not isinstance(value, Mapping):
-        raise _MistypedError(value, field, kind)
-    return value or {}
+        raise _MistypedError(value, field, shape.go)
+    return shape.read(value)
 
 
 def with_properties(csv: Manifest, files: Files) -> Manifest:
@@ -94,7 +100,7 @@ def _annotated(text: str) -> list[Manifest]:
 
 def _filed(document: object) -> list[Manifest]:
     field = "RegistryV1Properties.properties"
-    stated = _object(document, "", "source.RegistryV1Properties").get("properties")
+    stated = _object(document, "", _PROPERTIES_FILE).get("properties")
     found = [_property(one, field) for one in _list(stated, field, _LIST)]
     return [{"type": one["type"], "value": json.loads(json_text(one["value"]))} for one in found]
 
@@ -107,7 +113,7 @@ def _list(value: object, field: str, kind: str) -> list[Any]:
 
 def _property(stated: object, field: str, text: str = "") -> Manifest:
     """Type and value. In YAML any scalar is a text where one is wanted, in JSON it is not."""
-    one = _object(stated, field, "property.Property")
+    one = _object(stated, field, PROPERTY)
     kind = one.get("type")
     is_wrong = not isinstance(kind, str) if text else isinstance(kind, Mapping | list)
     if kind is not None and is_wrong:

@@ -54,6 +54,13 @@ def test_v1_md_16_1_a_missing_package_loads_with_an_empty_name() -> None:
     assert load(files(annotations="annotations: null")).package == ""
 
 
+def test_keys_of_the_metadata_are_read_in_any_case() -> None:
+    """v1.md 16.1."""
+    assert load(files(annotations=f"Annotations:\n  {PACKAGE.upper()}: tea\n")).package == "tea"
+    loaded = load(files(properties="PROPERTIES: [{Type: a, VALUE: 1}]"))
+    assert loaded.annotations["olm.properties"] == '[{"type":"a","value":1}]'
+
+
 @pytest.mark.parametrize(("stated", "package"), [("5", "5"), ("true", "true"), ("1.50", "1.5"), ("null", "")])
 def test_a_package_of_another_type_becomes_text(stated: str, package: str) -> None:
     assert load(files(annotations=f"annotations:\n  {PACKAGE}: {stated}\n")).package == package
