@@ -176,6 +176,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.RESOLUTION_COMPUTED, "bundle/unpack_bundle", itself, always),
     Route(kinds.JOB, "bundle/collect_bundle", itself, unpacks),
     Route(names.BUNDLE_COLLECTED, "bundle/unpack_bundle", itself, always),
+    Route(names.BUNDLE_LOST, "bundle/restore_bundle", itself, always),
     Route(names.BUNDLES_UNPACKED, "subscription/write_install_plan", itself, always),
     Route(kinds.INSTALL_PLAN, "install_plan/execute_install_plan", itself, present),
     Route(kinds.INSTALL_PLAN, "subscription/track_subscription", its_owner(kinds.SUBSCRIPTION), always),

@@ -39,7 +39,6 @@ def _status(*of: Kind) -> tuple[Right, ...]:
 
 
 EVENTS = (Right(kinds.EVENT, ("get", "list", "create", "patch", "delete")),)
-RBAC = (kinds.ROLE, kinds.ROLE_BINDING, kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
 CSV = kinds.CLUSTER_SERVICE_VERSION
 GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE))
 """To write rules that oneself does not have: for the groups that give operators what their bundles ask for
@@ -64,7 +63,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
     ),
     "bundle": (
         *_read(kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.POD),
-        *_read(kinds.SECRET, *kinds.MIRROR_SETS),
+        *_read(kinds.INSTALL_PLAN, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.CONFIG_MAP, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING),
         *_status(kinds.SUBSCRIPTION),
         *EVENTS,
@@ -72,7 +71,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
     "install_plan": (
         *_read(kinds.OPERATOR_GROUP, kinds.NAMESPACE),
         *_write(CSV, kinds.SUBSCRIPTION, kinds.SERVICE_ACCOUNT, kinds.SECRET, kinds.SERVICE, kinds.CONFIG_MAP),
-        *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *RBAC),
+        *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.RBAC),
         *GIVE_AWAY,
         *_status(kinds.INSTALL_PLAN),
         *EVENTS,
@@ -81,14 +80,14 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION),
         *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
         Right(kinds.SERVICE_ACCOUNT, (*READ, "create")),
-        *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *RBAC),
+        *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *kinds.RBAC),
         *GIVE_AWAY,
         *_status(CSV, kinds.OPERATOR_CONDITION),
         *EVENTS,
     ),
     "operator_group": (
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION),
-        *_write(kinds.OPERATOR_GROUP, CSV, *RBAC),
+        *_write(kinds.OPERATOR_GROUP, CSV, *kinds.RBAC),
         Right(kinds.NAMESPACE, (*READ, "patch", "update")),
         *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
@@ -97,7 +96,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
     "platform": (
         *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP, kinds.OPERATOR_CONDITION),
         *_read(kinds.NAMESPACE, kinds.DEPLOYMENT, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.CUSTOM_RESOURCE_DEFINITION),
-        *(Right(kind, (*READ, "delete")) for kind in (kinds.INSTALL_PLAN, CSV, *RBAC)),
+        *(Right(kind, (*READ, "delete")) for kind in (kinds.INSTALL_PLAN, CSV, *kinds.RBAC)),
         *_read(kinds.OLM_CONFIG),
         *_status(kinds.OLM_CONFIG),
         *EVENTS,

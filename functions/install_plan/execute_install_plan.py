@@ -3,8 +3,8 @@
 Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; the objects to change;
         pull secrets of the global namespace.
 Writes: the objects of its steps; its status, last.
-Emits:  when it ends `io.olmf.plan.completed` or `.failed`, `io.olmf.requirement.changed` for each version that it
-        names, and `io.olmf.standing.changed` for each Subscription that it created.
+Emits:  when it ends `io.olmf.plan.completed` or `.failed`, `io.olmf.requirement.changed` for each version in it, and
+        `io.olmf.standing.changed` for each Subscription it made; `io.olmf.bundle.lost` when a bundle was deleted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def execute_install_plan(
         *_status(ref, plan, status),
     )
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
-    return Outcome(writes, _rings(ref, plan, status), again_in=state.next_look(status, now), verdict=verdict)
+    return Outcome(writes, _emits(ref, plan, status, progress), again_in=state.next_look(status, now), verdict=verdict)
 
 
 def _refused(plan: ReadOnly, attempt: Attempt) -> Progress | None:
@@ -58,10 +58,10 @@ def _refused(plan: ReadOnly, attempt: Attempt) -> Progress | None:
     return Progress((), statuses_of(plan), error, is_curable=failure.kind == "forbidden")
 
 
-def _rings(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Emit, ...]:
+def _emits(ref: Ref, plan: ReadOnly, status: Manifest, progress: Progress) -> tuple[Emit, ...]:
     """The events for the end of a plan; the Subscriptions that own the plan are woken by each of its changes anyway."""
     if status["phase"] == "Installing":
-        return ()
+        return (Emit(names.BUNDLE_LOST, ref),) if progress.is_bundle_lost else ()
     csvs = (kinds.CLUSTER_SERVICE_VERSION.ref(name, ref.namespace) for name in state.planned_csvs(plan))
     made = (kinds.SUBSCRIPTION.ref(name, ref.namespace) for name in generated(plan))
     ended = names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED

@@ -57,6 +57,10 @@ class _Invalid(_Failure):
         super().__init__(f"{INVALID_PLAN}: {resource.kind} {resource.name} cannot be a step of a plan")
 
 
+class _Lost(_Failure):
+    """The ConfigMap of a bundle was deleted."""
+
+
 class _Occupied(_Failure):
     """Another object has the name of the object to create, and may be deleted at any time."""
 
@@ -74,6 +78,8 @@ class Progress:
     """The error may go away at any time, by a change somewhere else."""
     warnings: tuple[str, ...] = ()
     """Warnings for people; they stopped no step."""
+    is_bundle_lost: bool = False
+    """A bundle of the plan has to be unpacked again."""
 
 
 class _Pass:
@@ -129,7 +135,7 @@ def statuses_of(plan: ReadOnly) -> tuple[str, ...]:
 def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progress:
     """The actions of the next pass over a plan; `home` is the namespace from which pull secrets are copied."""
     statuses = list(statuses_of(plan))
-    going, error, is_curable = _Pass(plan, world, served, home), "", False
+    going, stop = _Pass(plan, world, served, home), None
     actions: list[Action] = []
     for index, step in enumerate((plan.get("status") or {}).get("plan") or ()):
         if statuses[index] in FINISHED:
@@ -138,11 +144,18 @@ def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progr
             action = _act(going, step)
         except _Failure as failure:
             statuses[index] = "UnsupportedResource" if isinstance(failure, _Invalid) else statuses[index]
-            error, is_curable = str(failure), isinstance(failure, _Occupied)
+            stop = failure
             break
         actions.append(replace(action, index=index))
         statuses[index] = action.status
-    return Progress(tuple(actions), tuple(statuses), error, is_curable, tuple(going.warnings))
+    return Progress(
+        tuple(actions),
+        tuple(statuses),
+        error=str(stop or ""),
+        is_curable=isinstance(stop, _Occupied),
+        warnings=tuple(going.warnings),
+        is_bundle_lost=isinstance(stop, _Lost),
+    )
 
 
 def _act(going: _Pass, step: ReadOnly) -> Action:
@@ -251,8 +264,8 @@ def _objects(world: World, reference: Reference, namespace: str) -> Mapping[Reso
     where = f"{reference.namespace}/{reference.name}"
     config_map = world.get(kinds.CONFIG_MAP.ref(reference.name, reference.namespace))
     if config_map is None:
-        raise _Failure(f"error finding unpacked bundle configmap for ref {where}: it was deleted with its catalog; "
-                       "delete this plan to get a new one")  # fmt: skip
+        raise _Lost(f"error finding unpacked bundle configmap for ref {where}: it was deleted; while its catalog "
+                    "exists, it is unpacked again, otherwise delete this plan to get a new one")  # fmt: skip
     bundle = bundle_in(config_map)
     if isinstance(bundle, BadBundle):
         raise _Failure(f"error loading unpacked bundle configmap for ref {where}: {bundle.message}")

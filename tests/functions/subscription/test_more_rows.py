@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from eventing.routes import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, name_of
@@ -147,7 +149,24 @@ def test_a_catalog_that_goes_takes_unapproved_plans_with_it_and_they_say_so() ->
     world.settle()
     reason, message = conditions(world)["InstallPlanPending"]
     assert reason == "Installing"
-    assert "it was deleted with its catalog; delete this plan to get a new one" in message
+    assert "while its catalog exists, it is unpacked again, otherwise delete this plan to get a new one" in message
+    assert the(world, kinds.CONFIG_MAP, "olm") == []
+
+
+@pytest.mark.parametrize("unpack", ["job", "direct"])
+def test_a_bundle_that_was_deleted_is_unpacked_again_for_the_plan_that_waits_for_approval(unpack: str) -> None:
+    """catalog.md 9.15: in OLM such a plan fails."""
+    policy = Policy(unpack=unpack)  # type: ignore[arg-type]  # why: a parameter
+    world = installed(a_subscription(installPlanApproval="Manual"), policy=policy)
+    for lost in (*the(world, kinds.CONFIG_MAP, "olm"), *the(world, kinds.JOB, "olm")):
+        world.remove(Ref.of(lost))
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    world.put({**plan, "spec": {**plan["spec"], "approved": True}})
+    world.settle()
+    world.finish_jobs()
+    world.later(seconds=5)
+    assert (status(world)["state"], status(world)["installedCSV"]) == ("AtLatestKnown", "etcd.v1.0.0")
+    assert [name_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [name_of(plan)]
 
 
 def test_the_catalogs_of_a_subscription_are_listed_with_their_health() -> None:
