@@ -9,13 +9,22 @@ from shared.domain.lifecycle.unsupported import NOT_YET
 from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown
 from shared.domain.subscription import health
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, HELD, PINNED, PLAN_FAILED, PLAN_PENDING, STRANDED
+from shared.domain.subscription.conditions import (
+    BLOCKED,
+    CATALOGS_UNHEALTHY,
+    HELD,
+    PINNED,
+    PLAN_FAILED,
+    PLAN_PENDING,
+    STRANDED,
+)
 from shared.domain.subscription.versions import current_csv, installed_csv
 
 TROUBLES = (
     "InstalledCSVMissing",
     "ResolutionFailed",
     "BundleUnpackFailed",
+    BLOCKED,
     PLAN_FAILED,
     "InstallPlanMissing",
     PLAN_PENDING,

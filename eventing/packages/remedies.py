@@ -1,4 +1,4 @@
-"""What to change so that a ClusterServiceVersion can work that its OperatorGroup, or that of another one, stops."""
+"""What to change so that a ClusterServiceVersion can work that OperatorGroups, or deleted rights, stop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from shared.domain.groups.group import Api, Group
 from shared.domain.groups.install_modes import modes_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.groups.targets import described, refusal
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Kind
+from shared.domain.plan.state import planned_csvs
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
 
 _GROUPS = "when the OperatorGroups of the namespace change"
 
@@ -57,6 +58,8 @@ def remedy(csv: ReadOnly | None, cluster: Objects) -> Remedy:
             return _of_rivals(csv or {}, cluster)
         case "NoOperatorGroup" | "TooManyOperatorGroups":
             return Remedy(until=_GROUPS)
+        case "RequirementsNotMet":
+            return _of_rights(csv or {}, cluster)
     return Remedy()
 
 
@@ -64,6 +67,20 @@ def until_groups(namespace: str, cluster: Objects) -> str:
     """What ends the wait of a namespace whose OperatorGroups stop everybody; empty when they do not."""
     groups = cluster.list(OPERATOR_GROUP, namespace)
     return "" if len(groups) == 1 and not refusal(groups[0]) else _GROUPS
+
+
+def _of_rights(csv: ReadOnly, cluster: Objects) -> Remedy:
+    """About accounts that are not restored, because the plan that made them was deleted, too."""
+    requirements = csv["status"].get("requirementStatus") or ()
+    accounts = [one for one in requirements if one.get("kind") == "ServiceAccount" and one.get("status") != "Present"]
+    lacking = ", ".join(str(one.get("name")) for one in accounts)
+    if not lacking or any(name_of(csv) in planned_csvs(plan) for plan in cluster.list(INSTALL_PLAN, namespace_of(csv))):
+        return Remedy()
+    return Remedy(
+        f"ServiceAccount {lacking}, or its rights, were deleted, and nobody restores them, because the InstallPlan "
+        f"that made them was deleted, too: restore them, or uninstall {name_of(csv)} and install it again",
+        f"when ServiceAccount {lacking} has its rights",
+    )
 
 
 def _of_modes(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Remedy:

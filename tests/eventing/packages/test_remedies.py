@@ -9,7 +9,7 @@ import pytest
 from eventing.packages.listing import installed
 from eventing.packages.remedies import Remedy, remedy
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Kind
 from tests.kit.cluster import FakeCluster
 
 ALONE = (
@@ -125,3 +125,20 @@ def test_a_crowd_that_a_group_stops_costs_no_more_requests_than_one() -> None:
     cluster = Counting([a_group("mine", "ns", "ns"), *csvs])
     assert len(installed(cluster, "ns")) == 50
     assert cluster.lists == 3
+
+
+@pytest.mark.parametrize(
+    ("account", "planned", "says"),
+    [
+        pytest.param("NotPresent", (), True, id="its plan was deleted, too"),
+        pytest.param("NotPresent", ("a.v1",), False, id="its plan restores it"),
+        pytest.param("PresentNotSatisfied", ("other.v1",), True, id="it lacks rights"),
+        pytest.param("Present", (), False, id="something else is missing"),
+    ],
+)
+def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, ...], *, says: bool) -> None:
+    csv = a_csv(reason="RequirementsNotMet")
+    csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": account}]
+    plan = an_object(INSTALL_PLAN, "install-1", spec={"clusterServiceVersionNames": list(planned)})
+    found = remedy(csv, FakeCluster([csv, plan]))
+    assert ("ServiceAccount a-operator" in found.says, "ServiceAccount a-operator" in found.until) == (says, says)
