@@ -24,7 +24,6 @@ TROUBLES = (
     "InstalledCSVMissing",
     "ResolutionFailed",
     "BundleUnpackFailed",
-    BLOCKED,
     PLAN_FAILED,
     "InstallPlanMissing",
     PLAN_PENDING,
@@ -84,12 +83,13 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
     is_waiting_csv = csv is not None and not works and not _plan_failure(said)
     cause = facts if is_waiting_csv else trouble or said.get(HELD if hold else PINNED) or {}
     news = _waited(facts) if is_waiting_csv else _sentence(trouble, plan)
+    blocked = str(said.get(BLOCKED, {}).get("message") or "")
     return Standing(
         current,
         phase or "Resolving",
         subscription=name_of(subscription),
         says="; ".join(
-            filter(None, (hold and f"held: {hold}", pinned, news, _left_behind(kept), unknown(subscription)))
+            filter(None, (hold and f"held: {hold}", pinned, news, blocked, _left_behind(kept), unknown(subscription)))
         ),
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
         pinned=pinned,

@@ -63,6 +63,10 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
             Standing("a.v1", "Pending", "InstallComponentFailed: no such API"), id="its plan failed",
         ),
         pytest.param(
+            a_subscription(("InstallPlanFailed", "x", "no such API"), ("Blocked", "x", "delete it"), currentCSV="a.v1"),
+            None, Standing("a.v1", "InstallPlanFailed", "x: no such API; delete it"), id="what a failed plan blocks",
+        ),
+        pytest.param(
             a_subscription(("BundleUnpacking", "x", ""), ("BundleUnpackFailed", "y", "z")), None,
             Standing("", "BundleUnpackFailed", "y: z"), id="the gravest condition is told",
         ),
