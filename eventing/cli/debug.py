@@ -226,7 +226,7 @@ def _replay_world(file: Path, perturb: str, seed: int) -> int:
     from eventing.replay.world import Perturbation
     from shared.telemetry import configure_logging
 
-    configure_logging("error")  # the answer is the difference, not how each step went
+    configure_logging("critical")  # the answer is the difference; it names the steps that failed
     found: Perturbation | None = next((each for each in get_args(Perturbation) if each == perturb), None)
     if found is None:
         wanted = ", ".join(filter(None, get_args(Perturbation)))

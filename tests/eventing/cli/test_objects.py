@@ -15,6 +15,8 @@ from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
         pytest.param("Subscription/etcd", SUBSCRIPTION.ref("etcd", "ns"), id="a kind"),
         pytest.param("sub/etcd", SUBSCRIPTION.ref("etcd", "ns"), id="a short name"),
         pytest.param("deployments/etcd", DEPLOYMENT.ref("etcd", "ns"), id="a plural"),
+        pytest.param("subscription.operators.coreos.com/etcd", SUBSCRIPTION.ref("etcd", "ns"), id="kubectl's own form"),
+        pytest.param("deployment.v1.apps/etcd", DEPLOYMENT.ref("etcd", "ns"), id="with the version"),
         pytest.param("namespace/olm", NAMESPACE.ref("olm"), id="a kind without namespace"),
         pytest.param("a.io/v1/Thing/x/y", Ref("a.io/v1", "Thing", "y", "x"), id="a whole ref"),
     ],
@@ -23,7 +25,7 @@ def test_ref_of(text: str, want: Ref) -> None:
     assert ref_of(text, "ns") == want
 
 
-@pytest.mark.parametrize("text", ["etcd", "Subscription/", "Nonsense/x"])
+@pytest.mark.parametrize("text", ["etcd", "Subscription/", "Nonsense/x", "Subscription.apps/x"])
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(CliError) as error:
         ref_of(text, "ns")
