@@ -49,13 +49,13 @@ class Memory:
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> tuple[Event, ...]:
         """The events of one page of a list, for new and changed objects; all its objects are added to `listed`.
 
-        After a gap also for unchanged versions: what we made for one in the gap, somebody may have deleted in it.
+        After a gap also for unchanged versions (not copies): somebody may have deleted in it what we made for one.
         """
         found: list[Event] = []
         for item in items:
             listed.add(key := (namespace_of(item), name_of(item)))
             news = self._present(item)
-            if not news and self.has_listed and self.kind == kinds.CLUSTER_SERVICE_VERSION:
+            if not news and self.has_listed and self.objects[key].hints.get(events.COPIED) == "false":
                 news = self._event("add", key, self.objects[key], None)
             found += news
         return tuple(found)

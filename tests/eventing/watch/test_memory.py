@@ -6,7 +6,7 @@ import pytest
 
 from eventing.events import Event
 from eventing.watch.memory import Memory
-from shared import kinds
+from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.kinds import Kind
 
@@ -83,7 +83,8 @@ def test_a_list_is_a_difference(known: list[Manifest], listed: list[Manifest], w
 
 def test_a_version_is_told_again_by_every_later_list() -> None:
     """What we made for it while nobody watched, and somebody deleted before the list, is in no other event."""
-    assert relist(a_memory(an_object("a"), kind=kinds.CLUSTER_SERVICE_VERSION), an_object("a")) == ["uid-a.1.add"]
+    csv, copy = an_object("a"), an_object("b", labels={names.COPIED_FROM: "home"})
+    assert relist(a_memory(csv, copy, kind=kinds.CLUSTER_SERVICE_VERSION), csv, copy) == ["uid-a.1.add"]
 
 
 def test_a_deletion_that_was_missed_says_what_the_object_was() -> None:
