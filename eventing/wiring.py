@@ -43,6 +43,15 @@ def settings() -> Settings:
     return Settings.read(os.environ)
 
 
+def check(values: Settings) -> None:
+    """Raise SettingError unless Redis and a cluster are named; the child of a worker would be started for ever."""
+    from eventing import workqueue
+    from shared.adapters import kube
+
+    workqueue.connect(values.redis_url)
+    kube.connect(values.kubeconfig)
+
+
 def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], RunResult]]:
     """A factory of the function that runs claims; it is called in the child process of the worker."""
 

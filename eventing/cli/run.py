@@ -51,6 +51,7 @@ def worker() -> None:
     from eventing.worker import work
 
     settings = _settings()
+    wiring.check(settings)
     raise typer.Exit(work(settings, wiring.runner_factory(settings), on_ready=announce))
 
 

@@ -420,4 +420,6 @@ def test_what_the_world_refuses_is_told_in_a_sentence(tmp_path: Path) -> None:
     refused(olmf(*words, check=False, environ=away), 3, "Redis does not answer")
     nowhere = {"REDIS_URL": "nonsense://x"}
     refused(olmf(*words, check=False, environ=nowhere), 2, "olmf: OLMF_REDIS_URL or REDIS_URL: Redis URL must")
-    refused(olmf("run", "scheduler", check=False), 2, "olmf: no Redis: set OLMF_REDIS_URL")
+    for program in ("scheduler", "worker"):
+        refused(olmf("run", program, check=False), 2, "olmf: no Redis: set OLMF_REDIS_URL")
+    refused(olmf("run", "worker", check=False, environ=away), 2, "olmf: no cluster: ")
