@@ -97,16 +97,20 @@ def key_text(value: object) -> str:
     raise ScalarError(f"unsupported map key of type: {type(value).__name__}, key: {value!r}")
 
 
+def _single(value: float) -> float:
+    """The nearest 32-bit float."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
 def _go_float(value: float) -> str:
     """The shortest text of the nearest 32-bit float, which is how Go writes the key of a mapping."""
-    single = struct.unpack("f", struct.pack("f", value))[0]
+    single = _single(value)
     if not math.isfinite(single):
         return ".nan" if math.isnan(single) else ".inf" if single > 0 else "-.inf"
-    digits = next(
-        text
-        for precision in range(9)
-        if struct.pack("f", float(text := f"{single:.{precision}e}")) == struct.pack("f", single)
-    )
+    digits = next(text for precision in range(9) if _single(float(text := f"{single:.{precision}e}")) == single)
     mantissa, _, exponent = digits.partition("e")
     if -4 <= int(exponent) < _KEY_EXPONENT:
         return f"{Decimal(digits):f}"

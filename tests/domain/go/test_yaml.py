@@ -116,6 +116,7 @@ def test_go_lets_values_be_nested_ten_thousand_times() -> None:
         pytest.param("\ufeffa: 1", {"a": 1}, id="fbc.md 2.1: a byte order mark at the beginning is not"),
         pytest.param("a: b?c\nd: ['e?f']", {"a": "b?c", "d": ["e?f"]}, id="a question mark outside brackets"),
         pytest.param("[1.5_0, .5_0]", [1.5, ".5_0"], id="an underscore in a number that begins with a dot"),
+        pytest.param("3.4028235e38: a", {"3.4028235e+38": "a"}, id="the largest key that 32 bits can hold"),
         pytest.param("1e39: a\n-1e39: b", {".inf": "a", "-.inf": "b"}, id="a key that 32 bits cannot hold"),
     ],
 )
