@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -92,7 +92,7 @@ class _Pass:
         self.is_held = False
         """A definition is not served yet, so that this pass is not the last one: it need not read the others."""
         self._lists: dict[Kind, Mapping[str, Manifest]] = {}
-        kinds_planned = Counter(Resource.stated(step).kind for step in (plan.get("status") or {}).get("plan") or ())
+        kinds_planned = Counter(Resource.stated(step).kind for step in _steps(plan))
         self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
 
     @cached_property
@@ -127,9 +127,13 @@ class _Pass:
         return self._lists[kind]
 
 
+def _steps(plan: ReadOnly) -> Sequence[ReadOnly]:
+    return (plan.get("status") or {}).get("plan") or ()
+
+
 def statuses_of(plan: ReadOnly) -> tuple[str, ...]:
     """The status of each step of a plan."""
-    return tuple(str(step.get("status") or "Unknown") for step in (plan.get("status") or {}).get("plan") or ())
+    return tuple(str(step.get("status") or "Unknown") for step in _steps(plan))
 
 
 def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progress:
@@ -137,7 +141,7 @@ def advance(plan: ReadOnly, world: World, served: Served, *, home: str) -> Progr
     statuses = list(statuses_of(plan))
     going, stop = _Pass(plan, world, served, home), None
     actions: list[Action] = []
-    for index, step in enumerate((plan.get("status") or {}).get("plan") or ()):
+    for index, step in enumerate(_steps(plan)):
         if statuses[index] in FINISHED:
             continue
         try:
