@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shared import names
 from shared.api.manifest import Manifest, version_of
 from shared.domain.groups import members
-from shared.domain.groups.group import Group
+from shared.domain.groups.group import Group, parse_apis
 from shared.domain.groups.provided_apis import apis_of, concerned, updated
 from shared.domain.groups.targets import refusal
 from shared.domain.lifecycle.phases import is_copied
@@ -46,7 +46,7 @@ def _served(manifest: Manifest, rivals: Sequence[Group], csvs: Sequence[Manifest
     if text != group.provided:
         writes.append(Merge(ref, {"metadata": {"annotations": {names.PROVIDED_APIS: text}}}, version_of(manifest)))
     emits += _rings(csv for csv in csvs if Ref.of(csv) in joining or members.must_look(csv, group, text))
-    if any(members.has_claims(csv, group) for csv in csvs):
+    if kept - parse_apis(text) or any(members.has_claims(csv, group) for csv in csvs):
         emits.append(Emit(names.GRANT_DUE, ref))
     return Outcome(tuple(writes), tuple(emits), verdict=f"provides {text or 'no API'}")
 

@@ -16,6 +16,7 @@ CSV = CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
 GOOSE_CRD = "geese.birds.com/v1/Goose"
 GOOSE = "Goose.v1.birds.com"
 RUNG = Emit(names.REQUIREMENT_CHANGED, CSV)
+GRANT_DUE = Emit(names.GRANT_DUE, GROUP)
 
 
 def run(*objects: dict[str, Any]) -> Outcome:
@@ -133,7 +134,7 @@ def test_a_group_that_grew_into_an_older_one_withdraws() -> None:
     outcome = run(group, elder, a_csv(member_of=group, owns=[GOOSE_CRD], phase="Pending"))
 
     assert outcome.writes == (provides(""),)
-    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("elder", "other")), RUNG)
+    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("elder", "other")), RUNG, GRANT_DUE)
 
 
 def test_an_installed_version_hears_that_its_group_withdrew() -> None:
@@ -171,7 +172,7 @@ def test_a_loser_is_rung_again() -> None:
 
     outcome = run(group, winner, loser)
 
-    assert (outcome.writes, outcome.emits) == ((), (RUNG,))
+    assert (outcome.writes, outcome.emits) == ((), (RUNG, GRANT_DUE))
 
 
 @pytest.mark.parametrize(
@@ -211,4 +212,14 @@ def test_roles_are_due_when_members_need_them(csv: dict[str, Any], is_due: bool)
 
     outcome = run(group, a_csv(member_of=group, **csv))
 
-    assert (Emit(names.GRANT_DUE, GROUP) in outcome.emits) is is_due
+    assert (GRANT_DUE in outcome.emits) is is_due
+
+
+def test_roles_are_due_when_a_member_owns_an_api_that_is_not_announced() -> None:
+    """csv.md 8.3 steps 6 and 7: the roles of the group aggregate it, whether the version is refused or not."""
+    group = a_group(targets=["a"], provided="Cow.v1.m.com", staticProvidedAPIs=True)
+
+    outcome = run(group, a_csv(member_of=group, owns=[GOOSE_CRD], phase="Failed"))
+
+    assert outcome.writes == ()
+    assert GRANT_DUE in outcome.emits
