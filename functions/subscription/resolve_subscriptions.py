@@ -13,13 +13,14 @@ from datetime import datetime, timedelta
 
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
+from shared.domain.conditions import since
 from shared.domain.resolver.explain.findings import explained
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Resolution
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import Scene, look
 from shared.domain.resolver.shelves import IndexedShelf
-from shared.domain.subscription.conditions import RESOLUTION_FAILED, since
+from shared.domain.subscription.conditions import RESOLUTION_FAILED
 from shared.domain.subscription.decided import decided
 from shared.domain.subscription.state import unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
@@ -72,8 +73,7 @@ def _status_writes(namespace: Ref, scene: Scene, resolution: Resolution, now: da
             continue
         refusal, finding = component.refusal, findings.get(name_of(subscription))
         message = explained(refusal, finding) if refusal else ""
-        status = decided(subscription, component, message, now)
-        if status is not None:
+        if status := decided(subscription, component, message, now):
             yield SetStatus(Ref.of(subscription), status, version_of(subscription))
             messages |= {message} if refusal else set()
     for message in sorted(messages):

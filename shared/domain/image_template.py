@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, timestamp
+from shared.api.manifest import Manifest, ReadOnly, annotations_of
+from shared.domain.conditions import Condition, put_into
 
 TEMPLATES_RESOLVED = "TemplatesHaveResolved"
 IMAGE_RESOLVED = "ResolvedImage"
@@ -66,20 +67,17 @@ def filled(template: str, version: str) -> Filled:
 def told(status: ReadOnly, image: Filled | None, now: datetime) -> Manifest:
     """The status with both conditions, or without them when there is no template; times change with the conditions."""
     old: Sequence[Manifest] = status.get("conditions") or ()
-    others = [one for one in old if one.get("type") not in CONDITIONS]
-    if image is not None:
-        others += [_condition(old, kind, image, now) for kind in CONDITIONS]
+    conditions = [one for one in old if image or one.get("type") not in CONDITIONS]
+    for condition in _conditions(image) if image else ():
+        conditions = put_into(conditions, condition, now)
     rest = {key: value for key, value in status.items() if key != "conditions"}
-    return {**rest, "conditions": others} if others else rest
+    return {**rest, "conditions": conditions} if conditions else rest
 
 
-def _condition(old: Sequence[ReadOnly], kind: str, image: Filled, now: datetime) -> Manifest:
+def _conditions(image: Filled) -> tuple[Condition, ...]:
     verdict, reason = ("True", "AllTemplatesResolved") if image.is_usable else ("False", "UnableToResolve")
-    before: ReadOnly = next((one for one in old if one.get("type") == kind), {})
-    since = before.get("lastTransitionTime") if before.get("status") == verdict else None
-    message = image.image if kind == IMAGE_RESOLVED else _sentence(image)
-    stated = {"type": kind, "status": verdict, "reason": reason, "message": message}
-    return {**stated, "lastTransitionTime": since or timestamp(now)}
+    texts = {TEMPLATES_RESOLVED: _sentence(image), IMAGE_RESOLVED: image.image}
+    return tuple(Condition(kind, verdict, reason, message) for kind, message in texts.items())
 
 
 def _sentence(image: Filled) -> str:

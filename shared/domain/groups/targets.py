@@ -8,6 +8,7 @@ from datetime import datetime
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, timestamp
 from shared.domain.annotations import without_effect
+from shared.domain.conditions import Condition, put_into
 from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES
 from shared.domain.groups.selectors import matches
@@ -103,15 +104,15 @@ def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool
     return wanted
 
 
-def _conditions(group: ReadOnly, *, has_siblings: bool, now: datetime) -> list[ReadOnly]:
+def _conditions(group: ReadOnly, *, has_siblings: bool, now: datetime) -> list[Manifest]:
     several = ("MultipleOperatorGroupsFound", "Multiple OperatorGroup found in the same namespace")
     texts = {MULTIPLE: several} if has_siblings else {}
     texts |= {kind: (reason, message) for kind, (reason, check) in _DEFECTS.items() if (message := check(group))}
     present = (group.get("status") or {}).get("conditions") or ()
-    by_type = {condition.get("type"): condition for condition in present}
-    ours = [_condition(by_type.get(kind), kind, *text, now=now) for kind, text in texts.items()]
-    foreign = [item for item in present if item.get("type") not in {MULTIPLE, *_DEFECTS}]
-    return [*foreign, *ours]
+    conditions = [one for one in present if one.get("type") in texts or one.get("type") not in {MULTIPLE, *_DEFECTS}]
+    for kind, text in texts.items():
+        conditions = put_into(conditions, Condition(kind, "True", *text), now)
+    return conditions
 
 
 _DEFECTS: Mapping[str, tuple[str, Callable[[ReadOnly], str | None]]] = {
@@ -121,13 +122,6 @@ _DEFECTS: Mapping[str, tuple[str, Callable[[ReadOnly], str | None]]] = {
     UNKNOWN_ANNOTATION: ("HasNoEffect", unknown_annotation),
 }
 """The conditions about the group itself by type: the reason, and the check that returns the message."""
-
-
-def _condition(present: ReadOnly | None, kind: str, reason: str, message: str, *, now: datetime) -> ReadOnly:
-    wanted = {"type": kind, "status": "True", "reason": reason, "message": message}
-    if present and {**present, **wanted} == present:
-        return present
-    return {**wanted, "lastTransitionTime": timestamp(now)}
 
 
 def label_of(uid: str) -> str:

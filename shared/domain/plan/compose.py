@@ -13,6 +13,7 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, uid_of
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.conditions import Condition, find
 from shared.domain.lifecycle.ownership import reference_to
 from shared.domain.plan import dependencies
 from shared.domain.plan.references import Reference
@@ -21,7 +22,7 @@ from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.properties import annotation
 from shared.domain.subscription import components, plans, state
-from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, Condition, changed, find
+from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, changed
 from shared.domain.unpack.report import CONDITIONS
 
 _NAME_LENGTH = 8

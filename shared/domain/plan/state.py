@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.api.manifest import Manifest, ReadOnly, instant, name_of, timestamp
+from shared.domain.conditions import Condition, put_into
 from shared.domain.groups.targets import refusal
 from shared.domain.plan.execution import FINISHED
 
@@ -138,12 +139,9 @@ def _started(status: ReadOnly, now: datetime) -> datetime:
 
 def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *, now: datetime) -> Manifest:
     """The status with its `Installed` condition; times move only with content."""
-    others = [one for one in status.get("conditions") or () if one.get("type") != "Installed"]
-    old: ReadOnly = next((one for one in status.get("conditions") or () if one.get("type") == "Installed"), {})
-    stated = {"type": "Installed", "status": verdict, "reason": reason, "message": message}
-    if all((old.get(key) or "") == value for key, value in stated.items()):
+    stated = Condition("Installed", verdict, reason, message)
+    old = list(status.get("conditions") or ())
+    if (conditions := put_into(old, stated, now)) == old:
         return dict(status)
-    since = old.get("lastTransitionTime") if old.get("status") == verdict else None
-    shown = {key: value for key, value in stated.items() if value}
-    condition = {**shown, "lastUpdateTime": timestamp(now), "lastTransitionTime": since or timestamp(now)}
-    return {**status, "conditions": [*others, condition]}
+    updated = {"lastUpdateTime": timestamp(now)}
+    return {**status, "conditions": [{**one, **updated} if one["type"] == stated.type else one for one in conditions]}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.conditions import Condition
 from shared.domain.resolver.model import Component
-from shared.domain.subscription.conditions import RESOLUTION_FAILED, STRANDED, Condition, changed
+from shared.domain.subscription.conditions import RESOLUTION_FAILED, STRANDED, changed
 
 
 def decided(subscription: ReadOnly, component: Component, message: str, now: datetime) -> Manifest | None:

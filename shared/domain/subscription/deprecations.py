@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from shared.api.manifest import ReadOnly
 from shared.domain.catalog.model import Package
-from shared.domain.subscription.conditions import (
-    BUNDLE_DEPRECATED,
-    CHANNEL_DEPRECATED,
-    DEPRECATED,
-    PACKAGE_DEPRECATED,
-    Condition,
-)
+from shared.domain.conditions import Condition
+from shared.domain.subscription.conditions import BUNDLE_DEPRECATED, CHANNEL_DEPRECATED, DEPRECATED, PACKAGE_DEPRECATED
 
 CONDITIONS = (PACKAGE_DEPRECATED, CHANNEL_DEPRECATED, BUNDLE_DEPRECATED, DEPRECATED)
 

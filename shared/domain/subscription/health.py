@@ -8,7 +8,8 @@ from datetime import datetime
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, timestamp, uid_of, version_of
 from shared.domain.catalog_source import is_healthy
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, Condition, find
+from shared.domain.conditions import Condition, find
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY
 
 _OTHERS = "other catalogsources are unhealthy: "
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from shared.api.manifest import ReadOnly
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Package
+from shared.domain.conditions import Condition
 from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.semver import version_or_none
-from shared.domain.subscription.conditions import PINNED, Condition
+from shared.domain.subscription.conditions import PINNED
 
 
 def conditions(subscription: ReadOnly, installed_csv: str, package: Package) -> tuple[Condition, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of, version_of
-from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING, Condition, find
+from shared.domain.conditions import Condition, find
+from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING
 
 CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, namespace_of
+from shared.domain.conditions import find
 from shared.domain.lifecycle.retirement import fails_forward
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, PLAN_FAILED, PLAN_PENDING, find
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, PLAN_FAILED, PLAN_PENDING
 from shared.domain.subscription.versions import current_csv, installed_csv
 
 PENDING = "UpgradePending"

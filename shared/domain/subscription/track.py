@@ -8,9 +8,10 @@ from datetime import datetime
 
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.catalog.model import Package
+from shared.domain.conditions import Condition
 from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.subscription import deprecations, health, pins, plans, state
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, Condition, changed
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, changed
 from shared.domain.subscription.state import Standing
 
 

@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.conditions import Condition, find, since
 from shared.domain.resolver.model import Resolution
-from shared.domain.subscription.conditions import (
-    BUNDLE_UNPACK_FAILED,
-    BUNDLE_UNPACKING,
-    Condition,
-    changed,
-    find,
-    since,
-)
+from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, changed
 from shared.domain.unpack import texts
 from shared.domain.unpack.verdict import Broken, Prevented, Running, Unpacked, Verdict
 

@@ -8,8 +8,9 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Channel, Entry, Package
+from shared.domain.conditions import Condition
 from shared.domain.subscription import components, deprecations, health, plans
-from shared.domain.subscription.conditions import Condition, changed
+from shared.domain.subscription.conditions import changed
 from shared.domain.subscription.state import Standing, waits
 from shared.domain.subscription.track import Surroundings, tracked
 
