@@ -84,9 +84,9 @@ def context_of(kubeconfig: str) -> Context:
     try:
         context, cluster, _ = _chosen(_read(path))
         authority = _content(cluster, "certificate-authority", path.parent)
-    except (OSError, yaml.YAMLError, binascii.Error, ConnectionSettingError) as error:
+        return Context(_server(cluster), authority, _text(context, "namespace"))
+    except (OSError, yaml.YAMLError, ValueError) as error:
         raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
-    return Context(str(cluster.get("server")).rstrip("/"), authority, context.get("namespace") or "")
 
 
 def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Connection:
@@ -97,16 +97,10 @@ def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Co
         return _by_library(kubeconfig)
     path = Path(kubeconfig).expanduser()
     try:
-        config = _read(path)
-        _, cluster, user = _chosen(config)
-    except (OSError, yaml.YAMLError, ConnectionSettingError) as error:
+        _, cluster, user = _chosen(_read(path))
+        return _by_library(kubeconfig) if set(user) - _PLAIN else _plain(cluster, user, path.parent)
+    except (OSError, yaml.YAMLError, ValueError) as error:
         raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
-    if set(user) - _PLAIN:
-        return _by_library(kubeconfig)
-    try:
-        return _plain(cluster, user, path.parent)
-    except (OSError, ssl.SSLError, binascii.Error, KeyError) as error:
-        raise ConnectionSettingError(f"kubeconfig {path}: {type(error).__name__} {error}") from error
 
 
 def _read(path: Path) -> Any:
@@ -129,14 +123,40 @@ def _chosen(config: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[
 
 
 def _named(config: Mapping[str, Any], section: str, key: str, name: object) -> Mapping[str, Any]:
-    for entry in config.get(section) or ():
-        if entry.get("name") == name:
-            return entry.get(key) or {}
-    raise ConnectionSettingError(f"{section} has no entry {name!r}")
+    listed = config.get(section) or []
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    found = next((entry.get(key) or {} for entry in entries if entry.get("name") == name), None)
+    if found is None:
+        raise ConnectionSettingError(f"{section} has no entry {name!r}")
+    if not isinstance(found, dict):
+        raise ConnectionSettingError(f"{section}: the {key} of {name!r} is not a mapping")
+    return found
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    """A field; empty when absent. ConnectionSettingError when it is not a text; the value may be a secret."""
+    value = entry.get(key) or ""
+    if not isinstance(value, str):
+        raise ConnectionSettingError(f"{key} is not a text")
+    return value
+
+
+def _url(entry: Mapping[str, Any], key: str) -> str:
+    """A web address; empty when absent. ConnectionSettingError otherwise; it may hold a login, so it is not shown."""
+    url = _text(entry, key)
+    if url and not url.startswith(("http://", "https://")):
+        raise ConnectionSettingError(f"{key} is not an address: wanted http://HOST or https://HOST")
+    return url
+
+
+def _server(cluster: Mapping[str, Any]) -> str:
+    if not (server := _url(cluster, "server")):
+        raise ConnectionSettingError("the cluster of the current context has no server")
+    return server.rstrip("/")
 
 
 def _plain(cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path) -> Connection:
-    server = str(cluster["server"]).rstrip("/")
+    server = _server(cluster)
     tls = None
     if server.startswith("https:"):
         tls = _tls(_content(cluster, "certificate-authority", folder), insecure=cluster.get("insecure-skip-tls-verify"))
@@ -144,14 +164,18 @@ def _plain(cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path) ->
         if certificate:
             _load_pair(tls, certificate, _content(user, "client-key", folder))
     return Connection(
-        server, tls, _authorization(user, folder), cluster.get("proxy-url") or "", cluster.get("tls-server-name") or ""
+        server, tls, _authorization(user, folder), _url(cluster, "proxy-url"), _text(cluster, "tls-server-name")
     )
 
 
 def _content(entry: Mapping[str, Any], key: str, folder: Path) -> bytes:
-    if data := entry.get(f"{key}-data"):
-        return base64.b64decode("".join(data.split()), validate=True)
-    return (folder / entry[key]).read_bytes() if entry.get(key) else b""
+    try:
+        if data := _text(entry, f"{key}-data"):
+            return base64.b64decode("".join(data.split()), validate=True)
+    except binascii.Error as error:
+        raise ConnectionSettingError(f"{key}-data is not base64: {error}") from error
+    name = _text(entry, key)
+    return (folder / name).read_bytes() if name else b""
 
 
 def _tls(authority: bytes, *, insecure: object = False) -> ssl.SSLContext:
@@ -160,7 +184,10 @@ def _tls(authority: bytes, *, insecure: object = False) -> ssl.SSLContext:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         return context
-    context = ssl.create_default_context(cadata=authority.decode() or None)
+    try:
+        context = ssl.create_default_context(cadata=authority.decode() or None)
+    except UnicodeDecodeError as error:
+        raise ConnectionSettingError("the certificate authority is not PEM") from error
     # why: the API servers of many clusters, kube-apiserver's own self-signed ones among them, lack extensions that
     # Python 3.13 demands by default.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -176,25 +203,33 @@ def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
 
 
 def _authorization(user: Mapping[str, Any], folder: Path) -> Callable[[], str]:
-    if user.get("tokenFile"):
-        return _token_file(folder / user["tokenFile"])
+    if name := _text(user, "tokenFile"):
+        return _token_file(folder / name)
     value = ""
-    if user.get("token"):
-        value = f"Bearer {user['token']}"
-    elif user.get("username"):
-        pair = f"{user['username']}:{user.get('password') or ''}"
+    if token := _text(user, "token"):
+        value = _bearer(token, "token")
+    elif name := _text(user, "username"):
+        pair = f"{name}:{_text(user, 'password')}"
         value = "Basic " + base64.b64encode(pair.encode()).decode()
     return lambda: value
 
 
+def _bearer(token: str, where: str) -> str:
+    """The header of a token. ConnectionSettingError when no header can hold it: other errors would print the token."""
+    if not (token.isascii() and token.isprintable()):
+        raise ConnectionSettingError(f"{where} has characters that no token has, such as a line end")
+    return f"Bearer {token}"
+
+
 def _token_file(path: Path) -> Callable[[], str]:
-    token, read_at = "", float("-inf")
+    header, read_at = "", float("-inf")
 
     def current() -> str:
-        nonlocal token, read_at
+        nonlocal header, read_at
         if time.monotonic() - read_at > TOKEN_SECONDS:
-            token, read_at = path.read_text().strip(), time.monotonic()
-        return f"Bearer {token}"
+            header = _bearer(path.read_text("ascii", "replace").strip(), str(path))
+            read_at = time.monotonic()
+        return header
 
     return current
 

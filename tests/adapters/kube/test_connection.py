@@ -77,7 +77,26 @@ def test_a_client_certificate_must_fit_its_key(tmp_path: Path) -> None:
         pytest.param({"current-context": ""}, "no current-context; choose one with `kubectl ", id="no context in use"),
         pytest.param({"clusters": []}, "clusters has no entry 'c'", id="a cluster that is not there"),
         pytest.param({"user": {"client-certificate": "none"}}, "No such file", id="a certificate that is not there"),
-        pytest.param({"cluster": {"certificate-authority-data": "*"}}, "Error", id="an authority that is no base64"),
+        pytest.param(
+            {"cluster": {"certificate-authority-data": "*"}}, "-data is not base64", id="an authority that is no base64"
+        ),
+        pytest.param(
+            {"cluster": {"certificate-authority-data": "//79"}}, "is not PEM", id="an authority that is not text"
+        ),
+        pytest.param({"cluster": {"certificate-authority-data": 5}}, "-data is not a text", id="data that is a number"),
+        pytest.param({"users": [1]}, "users has no entry 'u'", id="a user that is a number"),
+        pytest.param({"contexts": {"x": 1}}, "contexts has no entry 'x'", id="contexts that are no list"),
+        pytest.param(
+            {"contexts": [{"name": "x", "context": "c"}]}, "the context of 'x' is not a mapping", id="a context as text"
+        ),
+        pytest.param({"cluster": {"server": ""}}, "current context has no server", id="a cluster without a server"),
+        pytest.param(
+            {"cluster": {"server": "api:6443"}}, "wanted http://HOST or https://", id="a server without scheme"
+        ),
+        pytest.param(
+            {"cluster": {"proxy-url": "proxy:1"}}, "wanted http://HOST or https://", id="a proxy without scheme"
+        ),
+        pytest.param({"user": {"token": ["t"]}}, "token is not a text", id="a token that is a list"),
     ],
 )
 def test_a_bad_file_is_named_with_its_defect(tmp_path: Path, changed: Any, want: str) -> None:
@@ -139,3 +158,14 @@ def test_plain_credentials_do_without_the_library(tmp_path: Path) -> None:
     path = a_kubeconfig(tmp_path, user={"token": "t"})
     told = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
     assert told.stdout == "False\n"
+
+
+@pytest.mark.parametrize("token", ["s3cret\ns3cret", "s3cret\N{EURO SIGN}"])
+def test_a_token_that_no_header_can_hold_is_refused_and_not_shown(tmp_path: Path, token: str) -> None:
+    with pytest.raises(ConnectionSettingError, match="token has characters that no token has") as caught:
+        connect(a_kubeconfig(tmp_path, user={"token": token}))
+    assert "s3cret" not in str(caught.value)
+    (tmp_path / "token").write_text(token)
+    with pytest.raises(ConnectionSettingError, match=f"{tmp_path / 'token'} has characters that") as caught:
+        connect(a_kubeconfig(tmp_path, user={"tokenFile": "token"})).authorization()
+    assert "s3cret" not in str(caught.value)
