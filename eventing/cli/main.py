@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from pathlib import Path
@@ -86,10 +87,12 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Where the caller closed a stream, what is written to it is dropped."""
-    for name in ("stdout", "stderr"):
+    """A stream that the caller closed is empty; letters that the terminal does not have are written as their codes."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # why: until the process ends
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115  # why: until the process ends
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _drop_answer() -> None:

@@ -389,6 +389,21 @@ def test_a_stream_that_the_caller_closed_is_no_error(closed: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_closed_stdin_is_empty() -> None:
+    command = f"{sys.executable} -m eventing.cli.main semver match --batch '>=1' <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_terminal_that_lacks_a_letter_shows_its_code(tmp_path: Path) -> None:
+    (tmp_path / "catalog.yaml").write_text("{schema: olm.package, name: tide, defaultChannel: größe}")
+    done = olmf("catalog", "render", str(tmp_path), environ={"PYTHONIOENCODING": "ascii"})
+    assert "größe" in done.stdout, "documents are always UTF-8"
+    (tmp_path / "catalog.yaml").write_text("{schema: olm.channel, package: tide, name: größe, entries: []}")
+    done = olmf("catalog", "graph", str(tmp_path), environ={"PYTHONIOENCODING": "ascii"})
+    assert r"gr\xf6\xdfe" in done.stdout
+
+
 def test_ctrl_c_before_anything_is_imported_ends_in_silence() -> None:
     script = (
         "import sys\nclass Interrupted:\n  def find_spec(self, name, *_):\n"
