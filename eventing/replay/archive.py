@@ -6,6 +6,7 @@ import io
 import json
 import secrets
 import tarfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from eventing.journal.records import Recorded, Run, Saw
 from eventing.journal.redact import Redactor
 from eventing.routes import WATCHED
 from shared.api.manifest import Manifest
+from shared.domain.bundle.shape import defect
 from shared.kinds import EVENT, Ref
 from shared.ports import Cluster
 
@@ -88,7 +90,7 @@ def open_capture(path: Path) -> Capture:
             return _read(tar)
     except FileNotFoundError:
         raise
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, zlib.error, EOFError) as error:
         why = "it is not a tar archive, or only a part of one; `olmf capture -o FILE` writes one"
         raise NotACapture(f"{path}: not a capture of olmf: {why}") from error
     except (ValueError, KeyError, OSError) as error:
@@ -107,7 +109,18 @@ def _read(tar: tarfile.TarFile) -> Capture:
         book.bodies.update(bodies)
     for run in _lines(tar, _RUNS, Run):
         book.add(Recorded(run))
-    return Capture(book, tuple(_lines(tar, _OBJECTS, dict[str, Any])))
+    objects = tuple(_lines(tar, _OBJECTS, dict[str, Any]))
+    _check_refs(book, objects)
+    return Capture(book, objects)
+
+
+def _check_refs(book: Book, objects: Iterable[Manifest]) -> None:
+    """NotACapture or ValueError when something is not about an object: callers parse refs where they need them."""
+    for ref in book.told() | {write.ref for run in book.runs.values() for write in writes_of(run)}:
+        Ref.parse(ref)
+    for manifest in objects:
+        if wrong := defect(manifest):
+            raise NotACapture(f"{_OBJECTS}: {wrong}")
 
 
 def _lines(tar: tarfile.TarFile, name: str, kind: type[Any]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -296,10 +296,15 @@ def test_a_replay_may_end_early(tmp_path: Path) -> None:
 
 
 def a_tar(path: Path, name: str, content: bytes) -> Path:
-    with tarfile.open(path, "w") as tar:
-        info = tarfile.TarInfo(name)
-        info.size = len(content)
-        tar.addfile(info, io.BytesIO(content))
+    return a_capture(path, {name: content})
+
+
+def a_capture(path: Path, members: dict[str, bytes], mode: Literal["w", "w:gz"] = "w") -> Path:
+    with tarfile.open(path, mode) as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
     return path
 
 
@@ -315,6 +320,35 @@ def test_what_is_no_capture_is_said_so(tmp_path: Path) -> None:
         with pytest.raises(NotACapture, match=path.name) as error:
             open_capture(path)
         assert "\n" not in str(error.value)
+
+
+EMPTY = {"capture.json": b'{"version":1}\n', **dict.fromkeys(("events.jsonl", "runs.jsonl", "bodies.jsonl"), b"")}
+
+
+@pytest.mark.parametrize(
+    ("members", "want"),
+    [
+        pytest.param(
+            {"events.jsonl": b'{"id":"1","type":"t","ref":"odd","at":1}\n'}, "'odd' is not a ref", id="an event"
+        ),
+        pytest.param({"objects.jsonl": b'{"kind":1}\n'}, "its kind is not text: 1", id="an object"),
+    ],
+)
+def test_a_capture_tells_of_objects_only(tmp_path: Path, members: dict[str, bytes], want: str) -> None:
+    path = a_capture(tmp_path / "odd.tar", EMPTY | {"objects.jsonl": b""} | members)
+    with pytest.raises(NotACapture, match=want):
+        open_capture(path)
+
+
+def test_a_capture_that_a_disk_damaged_is_none(tmp_path: Path) -> None:
+    lines = b"".join(b'{"id":"%d","type":"t","ref":"v1/ConfigMap/a/%d","at":1}\n' % (at, at**5) for at in range(3000))
+    path = a_capture(tmp_path / "good.tar.gz", EMPTY | {"events.jsonl": lines, "objects.jsonl": b""}, "w:gz")
+    assert len(open_capture(path).book.events) == 3000
+    content = path.read_bytes()
+    for place in range(200, len(content), 500):
+        path.write_bytes(content[:place] + bytes(20) + content[place + 20 :])
+        with pytest.raises(NotACapture, match=path.name):
+            open_capture(path)
 
 
 def test_the_clock_of_the_recording_is_the_clock(tmp_path: Path) -> None:
