@@ -31,14 +31,13 @@ def adopted(inputs: Inputs) -> tuple[Inputs, Mapping[str, Chosen]]:
 
 
 def _adoptable(subscriber: Subscriber, inputs: Inputs, claimed: set[str]) -> Chosen | None:
-    shelf = inputs.shelves.get(subscriber.catalog)
     free = sorted(one.name for one in inputs.installed if one.name not in claimed)
-    package = shelf.package(subscriber.package) if shelf and free else None
+    package = inputs.package(subscriber.catalog, subscriber.package) if free else None
     if package is None:
         return None
     channels = sorted(package.channels, key=lambda channel: (channel.name != package.default_channel, channel.name))
     for channel in channels:
-        for name in free if subscriber.channel in ("", channel.name) else ():
+        for name in free if subscriber.follows(channel.name) else ():
             if (replaces := _replaces(channel, name)) is not None and name in package.bundles:
                 catalog = inputs.catalogs[subscriber.catalog]
                 bundle = package.bundles[name]

@@ -81,7 +81,7 @@ def _pool(subscriber: Subscriber, market: Market, *, is_new: bool) -> tuple[Sequ
         pool += tuple(one for one in market.installed if is_of_package(one, package))
     if not pool:
         return _none(Code.PACKAGE_MISSING, f"in {of_package}")
-    pool = tuple(one for one in pool if channel in ("", one.channel))
+    pool = tuple(one for one in pool if subscriber.follows(one.channel))
     if not pool:
         return _none(Code.CHANNEL_MISSING, f"in channel {channel} of {of_package}")
     if is_new and subscriber.starting_csv:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 from shared import names
@@ -14,6 +15,7 @@ from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.opt_in import IGNORE, NONE, REQUIRE
 from shared.domain.resolver.reasons import Code
+from shared.domain.semver import Version
 
 Needs = Mapping[Operator, Sequence[Dependency]]
 """The dependencies of each operator that is installed or may be chosen."""
@@ -53,7 +55,8 @@ def limits(asked: Sequence[Candidates], needs: Needs, market: Market, id_of: IdO
 def _of_versions(found: Candidates, market: Market, id_of: IdOf) -> Iterator[Excluded]:
     wish = found.subscriber.opt_in
     if wish.version:
-        others = [one for one in _options(found) if not _is_on_the_way(one, found, market)]
+        leading = _leading_to_accepted(found, market)
+        others = [one for one in _options(found) if not wish.accepts(one.name, one.version) and one not in leading]
         yield from _excluded(found, map(id_of, others), f"accepts only {wish.version}", names.VERSION)
 
 
@@ -93,33 +96,19 @@ def _excluded(found: Candidates, others: Iterable[Id], why: str, annotation: str
         yield Excluded(of_subscription(name), listed, text, _CODES[annotation])
 
 
-def _is_on_the_way(one: Operator, found: Candidates, market: Market) -> bool:
-    """Whether the pin accepts the version; or, if it does not accept the installed one, a version above this one."""
-    accepts = found.subscriber.opt_in.accepts
-    if accepts(one.name, one.version):
-        return True
-    current = found.current
-    if current is None or one is current or accepts(current.name, current.version):
-        return False
-    wanted = found.subscriber
-    offered = [each for each in market.package(wanted.catalog, wanted.package) if wanted.channel in ("", each.channel)]
-    return any(accepts(each.name, each.version) for each in _above(one, offered))
-
-
-def _above(one: Operator, offered: Sequence[Operator]) -> Iterator[Operator]:
-    """Every version that can be reached by updates to higher versions."""
-    waiting, seen = [one], {one}
-    while waiting:
-        origin = waiting.pop()
-        for each in offered:
-            if each not in seen and _rises(origin, each) and each.updates(origin.name, origin.version):
-                seen.add(each)
-                waiting.append(each)
-                yield each
-
-
-def _rises(origin: Operator, to: Operator) -> bool:
-    return origin.version is not None and to.version is not None and origin.version < to.version
+def _leading_to_accepted(found: Candidates, market: Market) -> set[Operator]:
+    """If the pin does not accept the installed version: whatever updates to higher versions lead to one it accepts."""
+    wanted, current = found.subscriber, found.current
+    accepts = wanted.opt_in.accepts
+    if current is None or accepts(current.name, current.version):
+        return set()
+    offered = [one for one in market.package(wanted.catalog, wanted.package) if wanted.follows(one.channel)]
+    known = [(one.version, one) for one in offered if one.version is not None]
+    leading: list[tuple[Version, Operator]] = []
+    for version, one in sorted(known, key=itemgetter(0), reverse=True):
+        if accepts(one.name, version) or any(to > version and each.updates(one.name, version) for to, each in leading):
+            leading.append((version, one))
+    return {one for _, one in leading}
 
 
 def _reach(roots: Iterable[Id], needs: Mapping[Id, Sequence[Dependency]]) -> set[Id]:

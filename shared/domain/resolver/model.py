@@ -98,6 +98,10 @@ class Subscriber:
     unknown: str = ""
     """A sentence about its `olmf.io/` annotations that ask for nothing."""
 
+    def follows(self, channel: str) -> bool:
+        """Whether it may get versions of that channel; a Subscription without a channel follows all."""
+        return self.channel in ("", channel)
+
 
 @dataclass(frozen=True, slots=True)
 class Installed:
@@ -133,6 +137,11 @@ class Inputs:
     """Copied ClusterServiceVersions in the namespace, with the namespaces of their originals."""
     unseen: Mapping[CatalogKey, str] = field(default_factory=dict)
     """Catalogs that are known but not visible in the namespace, and why not. Only explanations use it."""
+
+    def package(self, catalog: CatalogKey, name: str) -> Package | None:
+        """A package of a catalog; None when one of the two cannot be read or does not exist."""
+        shelf = self.shelves.get(catalog)
+        return shelf.package(name) if shelf else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +219,11 @@ class Resolution:
     def chosen(self) -> tuple[Chosen, ...]:
         """Every bundle to install, in component order."""
         return tuple(chosen for component in self.components for chosen in component.chosen)
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """The Subscriptions that get nothing because their component is refused."""
+        return frozenset(name for one in self.components if one.refusal for name in one.subscribers)
 
     def component_of(self, subscriber: str) -> Component | None:
         """The component that decides for a Subscription."""

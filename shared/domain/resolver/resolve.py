@@ -205,7 +205,7 @@ def _asks_for(subscriber: Subscriber, take: Take) -> bool:
     """Whether the chosen operator is what the Subscription asks for (resolver.md §10.2)."""
     one = take.operator
     wish = (subscriber.package, subscriber.catalog)
-    return wish == (one.package, one.catalog) and subscriber.channel in ("", one.channel)
+    return wish == (one.package, one.catalog) and subscriber.follows(one.channel)
 
 
 def _stays(subscriber: Subscriber, chosen: Iterable[Chosen]) -> bool:

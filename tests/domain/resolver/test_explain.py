@@ -130,10 +130,6 @@ def test_a_long_line_is_cut() -> None:
     assert max(map(len, chain(finding.summary))) == 240
 
 
-if __name__ == "__main__":
-    EXPECTED.write_text(written())
-
-
 @pytest.mark.parametrize(
     ("requirement", "lacking"),
     [
@@ -148,3 +144,7 @@ def test_a_requirement_has_its_fix_however_its_keys_are_spelled(requirement: Blo
     """resolver.md 4.2: keys in any case, null as an empty object."""
     answer = ask(catalog(package("a", line("a", 1), v1=[requirement])), subs=[sub("a")])
     assert any(lacking in fix["what"] for fix in answer["fixes"])
+
+
+if __name__ == "__main__":
+    EXPECTED.write_text(written())

@@ -46,10 +46,9 @@ class Choice:
 def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     """A choice for each Subscription that is not refused, by name. GaveUp."""
     found = posed(remembered(inputs))
-    refused = {name for one in resolution.components if one.refusal for name in one.subscribers}
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     subscribers = sorted(found.inputs.subscribers, key=lambda one: one.name)
-    going = [one for one in subscribers if one.name in resolution.reasons and one.name not in refused]
+    going = [one for one in subscribers if one.name in resolution.reasons and one.name not in resolution.refused]
     ends = {name: end for one in resolution.components for name, end in (one.dead_ends or {}).items()}
     with Demands(found.problem) as demands:
         newer = _Newer(found, gets, demands)
@@ -110,7 +109,7 @@ class _Rules:
     def of(self, same: Sequence[Operator]) -> tuple[str, str]:
         """The code of the rule and a sentence, for the operators of one version in all of its channels."""
         channels = [one.channel for one in same]
-        followed = [one for one in same if self.wanted.channel in ("", one.channel)]
+        followed = [one for one in same if self.wanted.follows(one.channel)]
         if not followed:
             return (
                 "OtherChannel",

@@ -94,8 +94,7 @@ class Reader:
 
     def _instead(self, code: Code, wanted: Subscriber) -> str:
         """In brackets, what exists instead of the missing catalog, package, channel or version; may be empty."""
-        shelf = self.inputs.shelves.get(wanted.catalog)
-        package = shelf.package(wanted.package) if shelf else None
+        package = self.inputs.package(wanted.catalog, wanted.package)
         if code is Code.CATALOG_EMPTY and (why := self.inputs.unseen.get(wanted.catalog)):
             return f" (namespace {self.inputs.namespace} does not see catalog {wanted.catalog}: {why})"
         if code is Code.CATALOG_EMPTY:
@@ -105,7 +104,7 @@ class Reader:
             return ""
         if code is Code.CHANNEL_MISSING:
             return _there("its channels", sorted(one.name for one in package.channels))
-        mine = (one for one in package.channels if wanted.channel in ("", one.name))
+        mine = (one for one in package.channels if wanted.follows(one.name))
         return _there("there", sorted({entry.name for one in mine for entry in one.entries}, reverse=True))
 
     def _named(self, ids: Sequence[Id], last: str = "and") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -36,14 +36,18 @@ def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Findi
     """A finding for each refusal: why its Subscriptions get nothing, and what would help. Empty without refusals."""
     inputs = remembered(inputs)
     found = resolve(inputs) if resolution is None else resolution
-    refused = {name for one in found.components if one.refusal for name in one.subscribers}
-    told: dict[str, Finding] = {}
+    alike: dict[str, tuple[Refusal, list[str]]] = {}
     for one in found.components:
-        if one.refusal is not None and one.refusal.message not in told:
-            alike = [each for each in found.components if each.refusal == one.refusal]
-            names = tuple(sorted({name for each in alike for name in each.subscribers}))
-            told[one.refusal.message] = _finding(names, one.refusal, inputs, refused)
-    return tuple(told.values())
+        if one.refusal is not None:
+            alike.setdefault(one.refusal.message, (one.refusal, []))[1].extend(one.subscribers)
+    if not alike:
+        return ()
+    seen = posed(inputs)
+    reader = Reader(inputs, seen.problem)
+    return tuple(
+        _finding(refusal, sorted(names), reader, market=seen.market, refused=found.refused)
+        for refusal, names in alike.values()
+    )
 
 
 def remembered(inputs: Inputs) -> Inputs:
@@ -73,12 +77,10 @@ def posed(inputs: Inputs) -> Posed:
         return Posed(seen, market, Problem((), {}, {}))
 
 
-def _finding(names: tuple[str, ...], refusal: Refusal, inputs: Inputs, refused: set[str]) -> Finding:
-    found = posed(inputs)
-    reader = Reader(inputs, found.problem)
-    proposals = _proposals(reader, refusal.facts, found.market, names)
+def _finding(refusal: Refusal, names: Sequence[str], reader: Reader, *, market: Market, refused: Set[str]) -> Finding:
+    proposals = _proposals(reader, refusal.facts, market, names)
     fixes = islice(_working(proposals, names, refused), MAX_FIXES)
-    return Finding(names, refusal.reason, reader.facts(refusal), tuple(fixes), refusal.advice)
+    return Finding(tuple(names), refusal.reason, reader.facts(refusal), tuple(fixes), refusal.advice)
 
 
 def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, names: Sequence[str]) -> Iterator[Proposal]:
@@ -106,7 +108,7 @@ def _unclaimed(facts: Sequence[Constraint], reader: Reader) -> list[Installed]:
     return [one for one in reader.inputs.installed if one.name in names]
 
 
-def _working(proposals: Iterator[Proposal], names: tuple[str, ...], refused: set[str]) -> Iterator[Fix]:
+def _working(proposals: Iterator[Proposal], names: Sequence[str], refused: Set[str]) -> Iterator[Fix]:
     seen = set()
     for fix, changed in islice(proposals, MAX_TRIALS):
         if fix.do not in seen and _is_answered(resolve(changed, why=untold), names, refused, changed):
@@ -114,7 +116,6 @@ def _working(proposals: Iterator[Proposal], names: tuple[str, ...], refused: set
             yield fix
 
 
-def _is_answered(after: Resolution, names: Sequence[str], refused: set[str], changed: Inputs) -> bool:
+def _is_answered(after: Resolution, names: Sequence[str], refused: Set[str], changed: Inputs) -> bool:
     """Whether the given Subscriptions are no longer refused, and no other Subscription is newly refused."""
-    still = {name for one in after.components if one.refusal for name in one.subscribers}
-    return bool(changed.subscribers) and still.isdisjoint(names) and still <= refused
+    return bool(changed.subscribers) and after.refused.isdisjoint(names) and after.refused <= refused

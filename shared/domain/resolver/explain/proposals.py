@@ -102,8 +102,7 @@ def _one_group(inputs: Inputs) -> Fix:
 
 
 def _channels(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
-    shelf = inputs.shelves.get(wanted.catalog)
-    package = shelf.package(wanted.package) if shelf else None
+    package = inputs.package(wanted.catalog, wanted.package)
     if package is None:
         return
     default = package.default_channel
