@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 from shared.domain.catalog.model import Property
+from shared.domain.go.float import plain_text
 from shared.domain.semver import parse_tolerant
 
 Rule: TypeAlias = Callable[[Iterable[Property]], bool]
@@ -34,10 +35,10 @@ def rule(source: str) -> Rule:
         raise InvalidRule("cel expressions must have type Bool")
 
     def holds(properties: Iterable[Property]) -> bool:
-        stated = [{"type": one.type, "value": _doubled(one.value)} for one in properties]
         try:
+            stated = [{"type": one.type, "value": _doubled(one.value)} for one in properties]
             value = compiled.eval(data={"properties": stated})
-        except RuntimeError as error:
+        except RuntimeError as error:  # too many steps; a RecursionError is one, too: a value that is nested too deeply
             raise InvalidRule(f"rule {source!r} was given up: {error}") from error
         return value.type() == boolean and bool(value.value())
 
@@ -69,8 +70,7 @@ def _compare(left: object, right: object) -> int:
 
 
 def _spelled(value: object) -> str:
-    """A value as Go prints it: a whole number without a point."""
-    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return plain_text(value) if isinstance(value, float) else str(value)
 
 
 def _doubled(value: Any) -> Any:

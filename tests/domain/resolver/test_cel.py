@@ -31,6 +31,7 @@ PROPERTIES = (
         ("semver_compare('1.0.0-rc1', '1.0.0') < 0", True),
         ("semver_compare(1.2, '1.2.0') == 0", True),
         ("semver_compare(5.0, '5') == 0", True),
+        ("semver_compare(1000000.0, '1000000') == 0", False),  # Go prints 1e+06
         ("properties.exists(p, p.type == 'n' && p.value + 1 == 6)", False),
         ("semver_compare('', '1.0.0') < 0", False),
         ("semver_compare(null, '1.2.0') == 0", False),
@@ -65,6 +66,15 @@ def test_a_rule_that_runs_for_too_long_is_given_up() -> None:
     nested = "properties.all(a, properties.all(b, properties.all(c, properties.all(d, a.type != 'zz'))))"
     with pytest.raises(InvalidRule, match="was given up"):
         rule(nested)(PROPERTIES * 20)
+
+
+def test_a_rule_is_given_up_for_a_value_that_is_nested_too_deeply() -> None:
+    """resolver.md 13 B7: what is wrong with one version stops those who want it."""
+    nested: object = []
+    for _ in range(2000):
+        nested = [nested]
+    with pytest.raises(InvalidRule, match="was given up"):
+        rule("properties.exists(p, p.type == 'q')")([Property("t", nested)])
 
 
 def test_who_states_a_rule_that_runs_for_too_long_cannot_be_had_and_others_can() -> None:
