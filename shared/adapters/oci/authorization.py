@@ -9,11 +9,13 @@ from urllib.parse import urlencode
 
 import orjson
 import urllib3
+from urllib3.exceptions import HTTPError
 
 from shared.adapters.oci.credentials import Credentials, Login
 from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.reference import Reference
-from shared.adapters.oci.transport import Transport
+from shared.adapters.oci.transport import Transport, unreachable, whole_body, with_query
 
 _PARAMETER: Final = re.compile(r'([a-zA-Z]+)="([^"]*)"')
 _TOKEN_BYTES: Final = 1024 * 1024
@@ -26,7 +28,6 @@ _CLIENT: Final = "olm-functions"
 class Authorizer:
     """Keeps the `Authorization` header that each repository accepted."""
 
-    transport: Transport
     credentials: Credentials
     _headers: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -35,15 +36,16 @@ class Authorizer:
         known = self._headers.get((reference.registry, reference.repository))
         return {"Authorization": known} if known else {}
 
-    def answer(self, reference: Reference, challenge: str) -> bool:
+    def answer(self, place: Place, challenge: str, transport: Transport) -> bool:
         """Learn the header that satisfies a challenge; False when nothing more can be offered."""
+        reference = place.reference
         login = self.credentials.of(reference)
         scheme, _, rest = challenge.partition(" ")
         match scheme.lower():
             case "basic" if login:
                 header = login.basic
             case "bearer":
-                header = "Bearer " + self._token(reference, dict(_PARAMETER.findall(rest)), login)
+                header = "Bearer " + _token(place, dict(_PARAMETER.findall(rest)), login, transport)
             case _:
                 return False
         key = (reference.registry, reference.repository)
@@ -51,32 +53,36 @@ class Authorizer:
         self._headers[key] = header
         return is_new
 
-    def _token(self, reference: Reference, challenge: dict[str, str], login: Login | None) -> str:
-        realm = challenge.get("realm", "")
-        if not realm.startswith(("https://", "http://") if reference.is_loopback else "https://"):
-            raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
-        scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
-        query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})
-        response = self._buy(reference, realm, query, login)
-        try:
-            body = response.read(_TOKEN_BYTES)
-        finally:
-            response.release_conn()
-        if response.status >= _SERVER_ERROR:
-            raise OciError("Unreachable", f"{reference}: {realm} answered {response.status} instead of a token")
-        if response.status != _OK:
-            raise refused(reference, login)
-        return _read_token(reference, body)
 
-    def _buy(
-        self, reference: Reference, realm: str, query: dict[str, str], login: Login | None
-    ) -> urllib3.BaseHTTPResponse:
-        if login and login.identity_token:
-            form = query | {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": login.identity_token}
-            headers = {"Content-Type": "application/x-www-form-urlencoded"}
-            return self.transport.request("POST", realm, headers, str(reference), content=urlencode(form).encode())
-        headers = {"Authorization": login.basic} if login else {}
-        return self.transport.request("GET", f"{realm}?{urlencode(query)}", headers, str(reference))
+def _token(place: Place, challenge: dict[str, str], login: Login | None, transport: Transport) -> str:
+    reference, realm = place.reference, challenge.get("realm", "")
+    is_plain_allowed = reference.is_loopback or place.is_insecure
+    if not realm.startswith(("https://", "http://") if is_plain_allowed else "https://"):
+        raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
+    scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
+    query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})
+    try:
+        response = _bought(transport, realm, query, login, image=str(reference))
+        body = whole_body(response, _TOKEN_BYTES, reference)
+        response.release_conn()
+    except HTTPError as error:
+        raise unreachable(error, realm, str(reference)) from error
+    if response.status >= _SERVER_ERROR:
+        raise OciError("Unreachable", f"{reference}: {realm} answered {response.status} instead of a token")
+    if response.status != _OK:
+        raise refused(reference, login)
+    return _read_token(reference, body)
+
+
+def _bought(
+    transport: Transport, realm: str, query: dict[str, str], login: Login | None, *, image: str
+) -> urllib3.BaseHTTPResponse:
+    if login and login.identity_token:
+        form = query | {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": login.identity_token}
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        return transport.request("POST", realm, headers, image, content=urlencode(form).encode())
+    headers = {"Authorization": login.basic} if login else {}
+    return transport.request("GET", with_query(realm, query), headers, image)
 
 
 def _read_token(reference: Reference, body: bytes) -> str:
@@ -85,7 +91,7 @@ def _read_token(reference: Reference, body: bytes) -> str:
     except orjson.JSONDecodeError:
         answer = None
     token = (answer.get("token") or answer.get("access_token")) if isinstance(answer, dict) else None
-    if not isinstance(token, str) or not token:
+    if not isinstance(token, str) or not token or not (token.isascii() and token.isprintable()):
         raise OciError("Unauthorized", f"{reference}: the registry's token service answered without a token")
     return token
 

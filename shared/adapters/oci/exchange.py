@@ -35,7 +35,7 @@ class Exchange:
         self.transport = transport
         self._unverified = transport.without_verification()
         self._credentials = credentials
-        self._authorizer = Authorizer(transport, credentials)
+        self._authorizer = Authorizer(credentials)
         self._schemes: dict[str, str] = {}
 
     @contextmanager
@@ -54,7 +54,7 @@ class Exchange:
         if response.status == _UNAUTHORIZED:
             challenge = response.headers.get("WWW-Authenticate", "")
             response.drain_conn()
-            if self._authorizer.answer(place.reference, challenge):
+            if self._authorizer.answer(place, challenge, self._transport_to(place)):
                 response = self._reach(method, place, path, headers, content)
         try:
             self._check(response, place.reference, wanted)
@@ -82,41 +82,43 @@ class Exchange:
     ) -> urllib3.BaseHTTPResponse:
         """Ask; a registry that turns out to speak the other of http and https is asked so from then on."""
         host = place.reference.host
-        scheme = self._schemes.get(host) or ("http" if place.reference.is_loopback else "https")
+        scheme = self._scheme(place)
         try:
-            response = self._send(method, place, self._url(scheme, place, path), headers, content)
+            response = self._send(method, place, path, headers, content)
         except OciError as error:
             if not (place.is_insecure and scheme == "https" and error.reason in ("TLS", "Unreachable")):
                 raise
             self._schemes[host] = "http"
-            return self._send(method, place, self._url("http", place, path), headers, content)
+            return self._send(method, place, path, headers, content)
         if scheme == "http" and response.status == _BAD_REQUEST and self._wants_tls(place):
             response.close()
             self._schemes[host] = "https"
-            return self._send(method, place, self._url("https", place, path), headers, content)
+            return self._send(method, place, path, headers, content)
         return response
 
     def _wants_tls(self, place: Place) -> bool:
         """Whether a registry says so; asked apart, for the answer to a HEAD has no text."""
-        answer = self._send("GET", place, self._url("http", place, "/v2/"), {}, None)
+        answer = self._send("GET", place, "/v2/", {}, None)
         said = answer.read(_REFUSAL_BYTES)
         answer.close()
         return _WANTS_TLS in said
 
-    def _url(self, scheme: str, place: Place, path: str) -> str:
-        if "://" in path:
-            return path
-        if path.startswith("/"):
-            return f"{scheme}://{place.reference.host}{path}"
-        return f"{scheme}://{place.reference.host}/v2/{place.reference.repository}/{path}"
+    def _scheme(self, place: Place) -> str:
+        return self._schemes.get(place.reference.host) or ("http" if place.reference.is_loopback else "https")
+
+    def _transport_to(self, place: Place) -> Transport:
+        return self._unverified if place.is_insecure else self.transport
 
     def _send(  # why: the parts of one request
-        self, method: str, place: Place, url: str, headers: Mapping[str, str], content: Content
+        self, method: str, place: Place, path: str, headers: Mapping[str, str], content: Content
     ) -> urllib3.BaseHTTPResponse:
-        transport = self._unverified if place.is_insecure else self.transport
-        is_ours = url.partition("://")[2].startswith(place.reference.host + "/")  # a login is meant for one host
-        login = self._authorizer.header(place.reference) if is_ours else {}
-        return transport.request(method, url, {**headers, **login}, str(place.reference), content=content)
+        root = f"{self._scheme(place)}://{place.reference.host}/"
+        base = root if path.startswith("/") else f"{root}v2/{place.reference.repository}/"
+        url = path if "://" in path else base + path.removeprefix("/")
+        login = self._authorizer.header(place.reference) if url.startswith(root) else {}  # meant for one host, as asked
+        return self._transport_to(place).request(
+            method, url, {**headers, **login}, str(place.reference), content=content
+        )
 
     def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, wanted: Collection[int]) -> None:
         status = response.status

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from typing import BinaryIO
-from urllib.parse import quote
 
 from shared.adapters.oci.build import MANIFEST_TYPE, Built
 from shared.adapters.oci.errors import OciError
@@ -13,6 +12,7 @@ from shared.adapters.oci.exchange import OK, Exchange
 from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import with_query
 from shared.adapters.oci.verify import Descriptor
 from shared.adapters.progress import advanced
 
@@ -43,7 +43,7 @@ def _send_blob(exchange: Exchange, place: Place, descriptor: Descriptor, content
         location = response.headers.get("Location", "")
     if not location:
         raise OciError("Unreachable", f"{place.reference}: the registry does not say where blobs go; ask who runs it")
-    target = f"{location}{'&' if '?' in location else '?'}digest={quote(descriptor.digest)}"
+    target = with_query(location, {"digest": descriptor.digest})
     headers = {"Content-Type": "application/octet-stream", "Content-Length": str(descriptor.size)}
     with exchange.open("PUT", place, target, headers, content=content, wanted=(_CREATED, _NO_CONTENT)):
         advanced("uploading", descriptor.size)

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import BinaryIO, Final, TypeVar, cast
 
-import urllib3
-
 from shared.adapters.oci import verify
 from shared.adapters.oci.credentials import ANONYMOUS, Credentials
 from shared.adapters.oci.download import Download
@@ -18,7 +16,7 @@ from shared.adapters.oci.exchange import Exchange
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.mirrors import NO_MIRRORS, Place, Places
 from shared.adapters.oci.reference import Reference
-from shared.adapters.oci.transport import Transport
+from shared.adapters.oci.transport import Transport, whole_body
 from shared.adapters.oci.verify import Descriptor
 from shared.api.manifest import Manifest
 from shared.domain.catalog.image_reference import is_digest
@@ -92,7 +90,7 @@ class Registry:
         def read() -> bytes:
             path = f"manifests/{place.reference.wanted}"
             with self.exchange.open("GET", place, path, _ACCEPT) as response:
-                return _whole_body(response, self.limits.manifest_bytes, place.reference)
+                return whole_body(response, self.limits.manifest_bytes, place.reference)
 
         content = self.exchange.retried(read, place)
         if wanted := place.reference.digest:
@@ -126,13 +124,3 @@ class Registry:
         asked = "; ".join(f"{place.reference.place}: {error}" for place, error in zip(places, refusals, strict=True))
         what = f"{reference}: none of the mirrors and places that are set for it has the image ({asked})"
         raise OciError("MirrorMiss", f"{what}; copy it there (`skopeo copy`), or correct the mirrors") from refusals[-1]
-
-
-def _whole_body(response: urllib3.BaseHTTPResponse, limit: int, reference: Reference) -> bytes:
-    """The body; more than `limit` bytes are refused without reading them."""
-    content = bytearray()
-    for chunk in response.stream(verify.CHUNK_BYTES, decode_content=False):
-        content += chunk
-        if len(content) > limit:
-            raise verify.too_large(reference, len(content), limit)
-    return bytes(content)

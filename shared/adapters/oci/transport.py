@@ -8,12 +8,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, Final, TypeAlias
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlencode, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, SSLError
 
+from shared.adapters.oci import verify
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import is_loopback
 from shared.adapters.oci.trust import Trust
@@ -54,7 +55,9 @@ class Transport:
                     return response
                 response.close()
                 target = urljoin(url, location)
-                if urlsplit(target)[:2] != urlsplit(url)[:2]:  # a login is meant for one host
+                if urlsplit(target)[:2] != urlsplit(url)[:2]:  # a login, also one in a form, is meant for one host
+                    if content is not None:
+                        raise _diverted(url, target, image)
                     headers = {name: value for name, value in headers.items() if name != "Authorization"}
             except (HTTPError, ValueError) as error:  # ValueError: not a valid address
                 raise unreachable(error, url, image) from error
@@ -107,6 +110,26 @@ def _through(proxy: str, context: ssl.SSLContext | None) -> urllib3.ProxyManager
     login = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
     headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
     return urllib3.ProxyManager(proxy, proxy_headers=headers, ssl_context=context)
+
+
+def whole_body(response: urllib3.BaseHTTPResponse, limit: int, image: object) -> bytes:
+    """The body; more than `limit` bytes are refused without reading them. HTTPError when the connection breaks."""
+    content = bytearray()
+    for chunk in response.stream(verify.CHUNK_BYTES, decode_content=False):
+        content += chunk
+        if len(content) > limit:
+            raise verify.too_large(image, len(content), limit)
+    return bytes(content)
+
+
+def with_query(url: str, fields: Mapping[str, str]) -> str:
+    """An address with more parameters."""
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(fields)}"
+
+
+def _diverted(url: str, target: str, image: str) -> OciError:
+    hosts = f"{urlsplit(url).netloc} sends what we wrote to it on to {urlsplit(target).netloc}"
+    return OciError("Unreachable", f"{image}: {hosts}, which is not done; ask who runs the registry")
 
 
 _REDIRECTS: Final = 5

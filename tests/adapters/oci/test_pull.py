@@ -4,11 +4,12 @@ import gzip
 import io
 import json
 import tarfile
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from urllib3 import HTTPResponse
 from urllib3.connection import HTTPConnection
 from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.exceptions import MaxRetryError, NameResolutionError, SSLError
@@ -16,7 +17,9 @@ from urllib3.exceptions import MaxRetryError, NameResolutionError, SSLError
 from shared.adapters.oci import ANONYMOUS, Credentials, Image, Limits, OciError, Reference, Registry, Transport, pull
 from shared.adapters.oci.authorization import Authorizer
 from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.exchange import Exchange
 from shared.adapters.oci.image import in_memory
+from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.transport import unreachable
 from tests.kit.image_registry import (
     Answer,
@@ -291,12 +294,14 @@ def test_a_token_is_bought_once(registry: ScriptedRegistry, login: Login | None)
     assert bought.authorization == (login.basic if login else "")
 
 
-@pytest.mark.parametrize("answer", [b"{}", b"no JSON", b'{"token": 3}'])
+@pytest.mark.parametrize("answer", [b"{}", b"no JSON", b'{"token": 3}', rb'{"token": "s3cr\net"}'])
 def test_a_token_service_without_a_token_is_told(registry: ScriptedRegistry, answer: bytes) -> None:
     registry.put("tea", "1", [])
     registry.answers["/token"] = Answer(answer)
     registry.gate = _locked(f'Bearer realm="http://{registry.address}/token"', "Bearer T")
-    assert refusal(registry).reason == "Unauthorized"
+    error = refusal(registry)
+    assert error.reason == "Unauthorized"
+    assert "s3cr" not in error.message
 
 
 @pytest.mark.parametrize("realm", ["http://[", "file:///etc/passwd", "", "http://127.0.0.1:x/"])
@@ -318,9 +323,70 @@ def test_a_registry_that_redirects_for_ever_is_told(registry: ScriptedRegistry) 
 
 
 def test_a_login_is_never_sent_in_the_clear_to_another_machine() -> None:
-    authorizer = Authorizer(replace(_FAST), Credentials({"quay.io": _ME}))
+    authorizer = Authorizer(Credentials({"quay.io": _ME}))
     with pytest.raises(OciError, match="wanted https"):
-        authorizer.answer(Reference.parse("quay.io/a"), 'Bearer realm="http://quay.io/token"')
+        authorizer.answer(Place(Reference.parse("quay.io/a")), 'Bearer realm="http://quay.io/token"', replace(_FAST))
+
+
+@dataclass
+class _Heard(Transport):
+    """Sends nothing; answers with a challenge until a request has a login."""
+
+    heard: list[tuple[str, str]] = field(default_factory=list)
+
+    def request(self, method: str, url: str, headers: Mapping[str, str], *_: Any, **__: Any) -> HTTPResponse:
+        self.heard.append((url, headers.get("Authorization", "")))
+        is_known = "Authorization" in headers
+        challenge = {} if is_known else {"WWW-Authenticate": "Basic realm=x"}
+        return HTTPResponse(b"", challenge, 200 if is_known else 401, preload_content=False)
+
+
+def test_a_login_is_never_sent_in_the_clear_where_the_registry_points_to() -> None:
+    transport = _Heard()
+    exchange = Exchange(transport, Credentials({"quay.io": _ME}))
+    place = Place(Reference.parse("quay.io/a"))
+    with exchange.open("GET", place, "https://quay.io/v2/a/blobs/uploads/1"):
+        pass
+    for elsewhere in ("http://quay.io/v2/a/blobs/uploads/1", "https://quay.io.evil.example/v2/"):
+        with pytest.raises(OciError, match="refuses access"), exchange.open("PUT", place, elsewhere):
+            pass
+    assert {url for url, login in transport.heard if login} == {"https://quay.io/v2/a/blobs/uploads/1"}
+
+
+@pytest.mark.parametrize("is_insecure", [False, True])
+def test_a_token_is_bought_with_the_trust_that_the_registry_has(is_insecure: bool) -> None:
+    """`--skip-tls-verify` and `--use-http` are about the token service of the registry, too."""
+    asked: list[tuple[bool, str]] = []
+
+    @dataclass
+    class Service(Transport):
+        def request(self, method: str, url: str, headers: Mapping[str, str], *_: Any, **__: Any) -> HTTPResponse:
+            asked.append((self.is_insecure, url))
+            if "/token" in url:
+                return HTTPResponse(io.BytesIO(b'{"token": "T"}'), status=200, preload_content=False)
+            challenge = {"WWW-Authenticate": 'Bearer realm="https://quay.io/token?account=x"'}
+            is_known = "Authorization" in headers
+            return HTTPResponse(b"", challenge, 200 if is_known else 401, preload_content=False)
+
+    with Exchange(Service(), ANONYMOUS).open("GET", Place(Reference.parse("quay.io/a"), is_insecure), "tags/list"):
+        pass
+    bought = "https://quay.io/token?account=x&scope=repository%3Aa%3Apull"
+    assert asked[1] == (is_insecure, bought)
+
+
+def test_a_token_of_ours_does_not_follow_a_redirect_to_another_host(registry: ScriptedRegistry) -> None:
+    with scripted_registry() as other:
+        registry.answers["/token"] = Answer(status=307, headers={"Location": f"http://{other.address}/token"})
+        registry.gate = _locked(f'Bearer realm="http://{registry.address}/token"', "Bearer T")
+        error = refusal(registry, credentials=Credentials({registry.address: Login("", "", "mine")}))
+        assert other.requests == []
+    assert (error.reason, other.address in error.message) == ("Unreachable", True)
+
+
+def test_a_token_service_that_hangs_up_is_unreachable(registry: ScriptedRegistry) -> None:
+    registry.answers["/token"] = Answer(b'{"token": "T"}', cut_to=3)
+    registry.gate = _locked(f'Bearer realm="http://{registry.address}/token"', "Bearer T")
+    assert refusal(registry).reason == "Unreachable"
 
 
 def test_a_registry_that_stumbles_is_asked_again(registry: ScriptedRegistry) -> None:
