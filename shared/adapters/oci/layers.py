@@ -67,6 +67,7 @@ class Tree(Generic[T]):
     _links: dict[str, str] = field(default_factory=dict)
     _folders: set[str] = field(default_factory=set)
     _bytes: int = 0
+    _names_bytes: int = 0
     _entries: int = 0
 
     def add(self, layer: BinaryIO) -> None:
@@ -115,14 +116,18 @@ class Tree(Generic[T]):
             self.files[path] = self.files[target]  # now: a later layer may replace one of the two
         elif member.issym() or member.islnk():
             self._links[path] = _link_target(member, path, self.limits)
+            self._account_name(self._links[path])
         elif not member.isdir():
             raise OciError("Malformed", f"{path!r} is a device or a pipe, which has no place in an image of files")
 
     def _make_room(self, path: str, *, is_directory: bool) -> None:
         """A file takes the place of a folder and the other way round; what a lower layer has there is gone."""
+        self._account_name(path)
         for above in _above(path):
             self.files.pop(above, None)
-            self._folders.add(above)
+            if above not in self._folders:
+                self._account_name(above)
+                self._folders.add(above)
         self.files.pop(path, None)
         self._links.pop(path, None)
         if path in self._folders and not is_directory:
@@ -148,6 +153,12 @@ class Tree(Generic[T]):
         if self._bytes > self.limits.kept_bytes or len(self.files) >= self.limits.files:
             raise OciError("TooLarge", f"more than {self.limits.kept_bytes} bytes or {self.limits.files} files in "
                            f"{', '.join(self.directories) or '/'}; make the image smaller")  # fmt: skip
+
+    def _account_name(self, path: str) -> None:
+        self._names_bytes += len(path)
+        if self._names_bytes > self.limits.names_bytes:
+            raise OciError("TooLarge", f"the paths in the image have more than {self.limits.names_bytes} bytes; "
+                           "make them shorter or fewer")  # fmt: skip
 
     def _hide(self, directory: str, name: str, added: set[str]) -> None:
         """Drop what lower layers put at a path, or below it; what this layer adds stays."""
@@ -191,6 +202,8 @@ def _safe(name: str, limits: Limits) -> str:
     """The path of an entry, relative to the root of the image."""
     if len(name.encode(errors="surrogateescape")) > limits.path_bytes:
         raise OciError("TooLarge", f"the archive holds a path of more than {limits.path_bytes} bytes: {name[:60]!r}…")
+    if name.count("/") > limits.depth:
+        raise OciError("TooLarge", f"the archive holds a path of more than {limits.depth} folders: {name[:60]!r}…")
     if name.startswith("/") or ".." in name.split("/") or "\0" in name:
         raise OciError("Malformed", f"the archive holds the path {name!r}, which points outside; build the image again")
     return posixpath.normpath(name).removeprefix("./")

@@ -27,3 +27,7 @@ class Limits:
     """Entries of all layers, those included that are not kept."""
     path_bytes: int = 4096
     """Of the path of one entry."""
+    depth: int = 200
+    """Folders above one entry."""
+    names_bytes: int = 64 * 1024 * 1024
+    """Of the paths of all kept files and links, and of the folders above them."""

@@ -208,6 +208,9 @@ def test_issue_3_3_a_layer_of_3_gb_is_refused_before_it_is_asked_for(registry: S
         pytest.param(Limits(kept_bytes=10), [a_file("manifests/a", b"x" * 11)], id="too many bytes"),
         pytest.param(Limits(files=1), [a_file("manifests/a"), a_file("manifests/b")], id="too many files"),
         pytest.param(Limits(manifest_bytes=100), [a_file("manifests/a")], id="a large manifest"),
+        pytest.param(Limits(depth=2), [a_file("manifests/a/b/c")], id="a deep path"),
+        pytest.param(Limits(names_bytes=20), [a_file("manifests/a/b/c")], id="folders with long paths"),
+        pytest.param(Limits(names_bytes=20), [a_link("manifests/a", "manifests/bcd")], id="a link with a long target"),
     ],
 )
 def test_every_size_is_bounded(registry: ScriptedRegistry, limits: Limits, entries: list[Entry]) -> None:
