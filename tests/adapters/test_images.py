@@ -6,6 +6,7 @@ import json
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -153,6 +154,25 @@ def test_a_damaged_compressed_layer_of_an_archive_is_refused_with_a_sentence(
     archive = an_archive_of(tmp_path, layer, damage(gzip.compress(layer)))
     with pytest.raises(OciError, match="cannot be read as an archive"):
         folder_of(f"docker-archive:{archive}").__enter__()
+
+
+@pytest.mark.parametrize(
+    ("entry", "config"),
+    [
+        pytest.param({"RepoTags": 5}, {"rootfs": {"diff_ids": []}}, id="tags that are a number"),
+        pytest.param({"RepoTags": ["a:1"]}, {"rootfs": 5}, id="a root file system that is a number"),
+    ],
+)
+def test_an_archive_with_odd_types_is_refused_with_a_sentence(tmp_path: Path, entry: Any, config: Any) -> None:
+    members = {"manifest.json": [{"Config": "c.json", "Layers": [], **entry}], "c.json": config}
+    with tarfile.open(tmp_path / "odd.tar", "w") as tar:
+        for name, value in members.items():
+            content = json.dumps(value).encode()
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    with pytest.raises(OciError):
+        folder_of(f"docker-archive:{tmp_path / 'odd.tar'}:a:1").__enter__()
 
 
 def test_an_archive_is_not_blamed_for_what_its_user_does(tmp_path: Path) -> None:

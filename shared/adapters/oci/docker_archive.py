@@ -19,6 +19,7 @@ from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.local import ArchiveName
 from shared.adapters.oci.verify import Descriptor
 from shared.api.manifest import Manifest
+from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.catalog.image_reference import is_digest
 
 _HEX: Final = re.compile(r"(?:.*/)?([0-9a-f]{64})(?:\.json)?")
@@ -48,7 +49,7 @@ class DockerArchive:
         digest = verify.digest_of(config)
         if stated := _HEX.fullmatch(str(entry["Config"])):
             verify.compare(digest, f"sha256:{stated[1]}", name)
-        diff_ids = (verify.document(config, name).get("rootfs") or {}).get("diff_ids")
+        diff_ids = as_object(verify.document(config, name).get("rootfs")).get("diff_ids")
         paths = entry.get("Layers")
         if not isinstance(paths, list) or not isinstance(diff_ids, list) or len(paths) != len(diff_ids):
             raise OciError("Malformed", f"{name}: it lists other layers than its configuration; save the image again")
@@ -85,11 +86,11 @@ class DockerArchive:
         except orjson.JSONDecodeError as error:
             what = f"{name}: its manifest.json is not JSON: {error}; save the image again"
             raise OciError("Malformed", what) from error
-        fitting = [one for one in listed if not name.tag or name.tag in (one.get("RepoTags") or ())]
+        fitting = [one for one in listed if not name.tag or name.tag in as_list(one.get("RepoTags"))]
         if name.digest:
             fitting = [one for one in fitting if self._digest(name, one) == name.digest]
         if len(fitting) != 1:
-            tags = sorted(str(tag) for one in listed for tag in one.get("RepoTags") or ())
+            tags = sorted(str(tag) for one in listed for tag in as_list(one.get("RepoTags")))
             what = f"{name}: {len(fitting)} images of the archive fit; it has: {', '.join(tags) or 'no tag'}"
             raise OciError("NotFound", f"{what}: name one as docker-archive:FILE:tag")
         return fitting[0]

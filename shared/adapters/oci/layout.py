@@ -12,7 +12,8 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.local import LayoutName
 from shared.adapters.oci.verify import Descriptor
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, ReadOnly
+from shared.domain.bundle.shape import as_object, as_text
 
 REF_NAME: Final = "org.opencontainers.image.ref.name"
 
@@ -62,7 +63,7 @@ class Layout:
 def _entry(name: LayoutName, index: Manifest) -> object:
     """The entry of the index that is meant, or None when all together are one image."""
     entries = verify.objects(index.get("manifests"))
-    tags = [str((entry.get("annotations") or {}).get(REF_NAME) or "") for entry in entries]
+    tags = list(map(tag_of, entries))
     if name.tag in tags and (name.tag or len(entries) == 1):
         return entries[tags.index(name.tag)]
     if not name.tag and len(entries) == 1:
@@ -73,6 +74,11 @@ def _entry(name: LayoutName, index: Manifest) -> object:
     what = f"{name}: the folder has no image with this tag" if name.tag else f"{name}: the folder has several images"
     raise OciError("NotFound", f"{what}; it has: {held}: name one as oci:FOLDER:tag" if entries else
                    f"{name}: the folder is a layout without images")  # fmt: skip
+
+
+def tag_of(entry: ReadOnly) -> str:
+    """The tag in an entry of an index; empty without one."""
+    return as_text(as_object(entry.get("annotations")).get(REF_NAME))
 
 
 def _path(name: LayoutName, digest: str) -> Path:

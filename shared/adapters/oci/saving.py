@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import io
-import shutil
 import tarfile
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import orjson
 
+from shared.adapters.oci import verify
 from shared.adapters.oci.build import MANIFEST_TYPE, Built
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.layout import REF_NAME
+from shared.adapters.oci.layout import REF_NAME, tag_of
 from shared.adapters.oci.local import ArchiveName, LayoutName
+from shared.adapters.oci.verify import CHUNK_BYTES
 from shared.adapters.paths import LAYOUT_MARK
+from shared.adapters.whole_file import write_whole
 
 _VERSION: Final = b'{"imageLayoutVersion":"1.0.0"}'
 _MODE: Final = 0o644
@@ -26,27 +29,24 @@ def save_layout(built: Built, name: LayoutName) -> None:
     try:
         blobs = name.path / "blobs" / "sha256"
         blobs.mkdir(parents=True, exist_ok=True)
-        _write(name.path / LAYOUT_MARK, _VERSION)
-        _copy(built.layer.path, blobs / _hex(built.layer.descriptor.digest))
-        _write(blobs / _hex(built.config_descriptor.digest), built.config)
-        _write(blobs / _hex(built.digest), built.manifest)
-        _write(name.path / "index.json", _index(name, built))
+        write_whole(name.path / LAYOUT_MARK, [_VERSION])
+        with built.layer.path.open("rb") as layer:
+            write_whole(blobs / _hex(built.layer.descriptor.digest), iter(partial(layer.read, CHUNK_BYTES), b""))
+        write_whole(blobs / _hex(built.config_descriptor.digest), [built.config])
+        write_whole(blobs / _hex(built.digest), [built.manifest])
+        write_whole(name.path / "index.json", [_index(name, built)])
     except OSError as error:
         raise _unwritable(name, error) from error
 
 
 def _index(name: LayoutName, built: Built) -> bytes:
     path = name.path / "index.json"
-    known = orjson.loads(path.read_bytes()).get("manifests", []) if path.exists() else []
+    known = verify.objects(verify.document(path.read_bytes(), name).get("manifests")) if path.exists() else []
     entry: dict[str, Any] = {"mediaType": MANIFEST_TYPE, "digest": built.digest, "size": len(built.manifest)}
     if name.tag:
         entry["annotations"] = {REF_NAME: name.tag}
-    others = [one for one in known if _tag(one) != name.tag]
+    others = [one for one in known if tag_of(one) != name.tag]
     return orjson.dumps({"schemaVersion": 2, "manifests": [*others, entry]}, option=orjson.OPT_SORT_KEYS)
-
-
-def _tag(entry: dict[str, Any]) -> str:
-    return str((entry.get("annotations") or {}).get(REF_NAME, ""))
 
 
 def save_archive(built: Built, name: ArchiveName) -> None:
@@ -70,18 +70,6 @@ def _add(archive: tarfile.TarFile, path: str, size: int, content: BinaryIO) -> N
     member.size, member.mode = size, _MODE
     with content:
         archive.addfile(member, content)
-
-
-def _copy(source: Path, target: Path) -> None:
-    with source.open("rb") as content, target.with_name(f".{target.name}").open("wb") as copy:
-        shutil.copyfileobj(content, copy)
-    Path(copy.name).replace(target)
-
-
-def _write(path: Path, content: bytes) -> None:
-    aside = path.with_name(f".{path.name}")
-    aside.write_bytes(content)
-    aside.replace(path)
 
 
 def _hex(digest: str) -> str:

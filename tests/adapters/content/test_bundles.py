@@ -9,7 +9,8 @@ from shared.adapters.content import ImageBundles, Puller
 from shared.adapters.oci import Transport
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load
-from shared.ports import ImageSource, Unavailable
+from shared.domain.image_source import ImageSource
+from shared.ports import Unavailable
 from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted_registry
 
 _CSV = b"apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: tea.v1}\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from shared.adapters.content import ImageCatalogs, Puller, Store
 from shared.adapters.oci import Transport
-from shared.ports import ImageSource, Pulled
+from shared.domain.image_source import ImageSource
+from shared.ports import Pulled
 from tests.adapters.content.test_catalogs import a_package, publish
 from tests.kit.image_registry import scripted_registry
 

@@ -14,7 +14,8 @@ from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
 from shared.api.manifest import Manifest
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 from shared.domain.catalog.model import Entry, Package
-from shared.ports import ImageSource, Pulled, Unavailable
+from shared.domain.image_source import ImageSource
+from shared.ports import Pulled, Unavailable
 from tests.kit.image_registry import Answer, Request, ScriptedRegistry, a_file, a_layer, scripted_registry
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.adapters.image_writer import write_image
+from shared.adapters.images import unpacked
 from shared.adapters.oci import OciError, Registry, Transport
 from shared.adapters.oci.build import Files, build
 from tests.kit.image_registry import Answer, Request, ScriptedRegistry, scripted_registry
@@ -108,3 +109,19 @@ def test_a_layout_keeps_one_image_per_tag(tmp_path: Path) -> None:
     second = write_image({"new": b""}, {}, f"oci:{tmp_path}/layout:1")
     assert first != second
     assert (tmp_path / "layout" / "index.json").read_text().count('"digest"') == 1
+
+
+@pytest.mark.parametrize("index", ["{", "[]"])
+def test_a_layout_that_is_damaged_is_not_written_to(tmp_path: Path, index: str) -> None:
+    (tmp_path / "index.json").write_text(index)
+    with pytest.raises(OciError, match="its manifest is not"):
+        write_image(FILES, {}, f"oci:{tmp_path}:1")
+    assert (tmp_path / "index.json").read_text() == index
+
+
+@pytest.mark.parametrize("odd", ['{"manifests": 5}', '{"manifests": [5, {"annotations": 5}]}'])
+def test_an_image_is_added_beside_odd_entries(tmp_path: Path, odd: str) -> None:
+    (tmp_path / "index.json").write_text(odd)
+    written = write_image(FILES, {}, f"oci:{tmp_path}:1")
+    with unpacked(f"oci:{tmp_path}:1") as found:
+        assert found.reference == written

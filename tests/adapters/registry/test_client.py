@@ -16,7 +16,8 @@ from shared.adapters.registry.answers import Answers
 from shared.adapters.registry.client import catalog_at
 from shared.adapters.registry.server import running
 from shared.domain.catalog.model import Package
-from shared.ports import ImageSource, Pulled, Unavailable
+from shared.domain.image_source import ImageSource
+from shared.ports import Pulled, Unavailable
 from tests.kit.catalogs import one, tea, written
 
 
