@@ -14,7 +14,7 @@ from shared.api.manifest import namespace_of
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
 from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
+from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.shape import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -103,9 +103,7 @@ def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) 
     """The inputs for a namespace of a cluster, with the settings of the environment. Raises SettingError."""
     from eventing.wiring import catalogs_for, settings
     from shared.domain.resolver.scene import look
-    from shared.ports import ImageSource
 
-    content = catalogs_for(cluster)
     policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
-    scene = look(cluster, lambda at: IndexedShelf(content, at.reference, ImageSource(*at.origin)), namespace, policy)
+    scene = look(cluster, catalogs_for(cluster), namespace, policy)
     return scene.inputs

@@ -22,11 +22,10 @@ def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
     from eventing.wiring import catalogs_for
     from shared.domain.resolver.scene import catalog_of
     from shared.kinds import CATALOG_SOURCE
-    from shared.ports import ImageSource
 
     content = catalogs_for(cluster)
     found = sorted(map(catalog_of, cluster.list(CATALOG_SOURCE)), key=lambda one: one.key)
-    return {one.key: IndexedShelf(content, one.reference, ImageSource(*one.origin)) for one in found if one.reference}
+    return {one.key: IndexedShelf(content, one.reference, one.source) for one in found if one.reference}
 
 
 def unread_catalogs(cluster: KubeClient) -> dict[CatalogKey, str]:

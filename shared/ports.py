@@ -14,6 +14,7 @@ from typing import Literal, Protocol, TypeAlias
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Package
 from shared.domain.groups.copies import Copy
+from shared.domain.image_source import ImageSource
 from shared.kinds import Kind, Ref
 
 
@@ -70,16 +71,6 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """The current time in whole seconds, the precision of Kubernetes timestamps."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class ImageSource:
-    """An image reference, and the pull secrets for it."""
-
-    image: str
-    namespace: str
-    """The namespace of the secrets."""
-    secrets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
     from shared.domain.catalog.model import Package
-    from shared.ports import Catalogs, ImageSource, Unavailable
+    from shared.domain.image_source import ImageSource
+    from shared.ports import Catalogs, Unavailable
 
 Row = dict[str, object]
 _UNTIL = {
@@ -157,7 +158,7 @@ def looked_up(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = N
 
 def _content(source: ReadOnly) -> tuple[str, ImageSource]:
     """The image of a catalog by digest (empty: it was not read yet), and how it is pulled."""
-    from shared.ports import ImageSource
+    from shared.domain.image_source import ImageSource
 
     reference = str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
     secrets = tuple(filter(None, source["spec"].get("secrets") or ()))

@@ -13,9 +13,8 @@ from eventing.replay.ports import AnswersInTime, NotAsked
 from shared.api.manifest import Manifest
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
 from shared.domain.resolver.scene import look
-from shared.domain.resolver.shelves import IndexedShelf
 from shared.kinds import Kind, Ref
-from shared.ports import Catalogs, ImageSource, Policy, Unavailable
+from shared.ports import Catalogs, Policy, Unavailable
 
 
 def inputs_of_capture(
@@ -27,11 +26,8 @@ def inputs_of_capture(
     chosen: Policy = policy.port(Policy) if past.answers(Policy) else Policy()
     content = _Recorded(catalogs.port(Catalogs))
 
-    def opened(at: Catalog) -> IndexedShelf:
-        return IndexedShelf(content, at.reference, ImageSource(*at.origin))
-
     scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
-    inputs = look(Captured(past.final()), opened, namespace, scope).inputs
+    inputs = look(Captured(past.final()), content, namespace, scope).inputs
     known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in shelves}
     return replace(inputs, catalogs={**inputs.catalogs, **known}, shelves={**inputs.shelves, **shelves})
 

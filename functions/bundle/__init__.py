@@ -11,7 +11,7 @@ from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.verdict import Broken, Unpacked, Verdict
-from shared.ports import Bundles, Cluster, ImageSource, Policy, Unavailable
+from shared.ports import Bundles, Cluster, Policy, Unavailable
 from shared.step import Apply, Create, Delete, Ref, Replace, Write
 
 _DIRECT_RETRY = timedelta(minutes=1)
@@ -33,7 +33,7 @@ def unpacked(
 
 def _unpack_here(wanted: Unpacking, bundles: Bundles) -> tuple[Verdict, tuple[Manifest, ...]]:
     """The verdict on the bundle, and its ConfigMap, also of one that is refused: it is pulled only once."""
-    match bundles.config_map_payload(ImageSource(*wanted.origin)):
+    match bundles.config_map_payload(wanted.source):
         case Unavailable(reason, message):
             return Broken(reason, message, _DIRECT_RETRY), ()
         case payload:

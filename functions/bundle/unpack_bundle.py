@@ -11,15 +11,14 @@ from functions.bundle import unpacked
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.scene import look as look_around
-from shared.domain.resolver.shelves import IndexedShelf
+from shared.domain.resolver.scene import look
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.content import Promise
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.report import summarise
 from shared.domain.unpack.settings import settings
 from shared.domain.unpack.verdict import Verdict
-from shared.ports import Bundles, Catalogs, Clock, Cluster, ImageSource, Policy
+from shared.ports import Bundles, Catalogs, Clock, Cluster, Policy
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 
@@ -27,9 +26,7 @@ def unpack_bundle(
     ref: Ref, cluster: Cluster, catalogs: Catalogs, bundles: Bundles, clock: Clock, policy: Policy
 ) -> Outcome:
     """Write the unpack objects and the conditions of one namespace (key: the Namespace)."""
-    scene = look_around(
-        cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy
-    )
+    scene = look(cluster, catalogs, ref.name, policy)
     resolution, limits, now = resolve(scene.inputs), settings(scene.groups, policy.unpack_timeout), clock.now()
     found: dict[str, Verdict] = {}
     writes: list[Write] = []

@@ -15,8 +15,9 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain import catalog_source, image_template
 from shared.domain.catalog_source import Refused
+from shared.domain.image_source import ImageSource
 from shared.errors import RetryLater
-from shared.ports import Catalogs, Clock, Cluster, Discovery, ImageSource, Unavailable
+from shared.ports import Catalogs, Clock, Cluster, Discovery, Unavailable
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Wait
 
 _RETRY = timedelta(seconds=15)

@@ -19,12 +19,11 @@ from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Resolution
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import Scene, look
-from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription.conditions import RESOLUTION_FAILED
 from shared.domain.subscription.decided import decided
 from shared.domain.subscription.state import unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
-from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
+from shared.ports import Catalogs, Clock, Cluster, Policy
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 _RETRY = timedelta(seconds=30)
@@ -33,13 +32,7 @@ _RETRY = timedelta(seconds=30)
 def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
     """Write `ResolutionFailed` and `Stranded` of the Subscriptions of one namespace (key: the Namespace)."""
     now = clock.now()
-    scene = look(
-        cluster,
-        lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)),
-        ref.name,
-        policy,
-        is_resting=lambda subscription: is_just_begun(subscription, now),
-    )
+    scene = look(cluster, catalogs, ref.name, policy, is_resting=lambda one: is_just_begun(one, now))
     resolution = resolve(scene.inputs)
     stuck = unjudged(scene.subscriptions, lambda: scene.groups or cluster.list(kinds.OPERATOR_GROUP, ref.name))
     is_stale = resolution.components and any(has_unpack_condition(one) for one in scene.subscriptions)

@@ -23,7 +23,7 @@ from shared.domain.subscription.state import Standing, generating_plan, passes_f
 from shared.domain.subscription.track import Surroundings
 from shared.domain.subscription.versions import installed_csv
 from shared.kinds import Kind
-from shared.ports import Catalogs, Clock, Cluster, ImageSource, Policy
+from shared.ports import Catalogs, Clock, Cluster, Policy
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 
@@ -67,6 +67,6 @@ def _package(subscription: Manifest, sources: Sequence[ReadOnly], catalogs: Cata
     target = CatalogKey(str(spec.get("sourceNamespace") or ""), str(spec.get("source") or ""))
     for one in map(catalog_of, sources):
         if status.get("currentCSV") and one.key == target and one.reference:
-            found = catalogs.package(one.reference, str(spec.get("name")), ImageSource(*one.origin))
+            found = catalogs.package(one.reference, str(spec.get("name")), one.source)
             return found if isinstance(found, Package) else None
     return None

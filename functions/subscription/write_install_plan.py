@@ -17,9 +17,8 @@ from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import look
-from shared.domain.resolver.shelves import IndexedShelf
 from shared.domain.subscription import components
-from shared.ports import Attempt, Catalogs, Clock, Cluster, ImageSource, Policy
+from shared.ports import Attempt, Catalogs, Clock, Cluster, Policy
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Wait, Write
 
 _RETRY = timedelta(seconds=30)
@@ -29,7 +28,7 @@ def write_install_plan(
     ref: Ref, cluster: Cluster, catalogs: Catalogs, attempt: Attempt, clock: Clock, policy: Policy
 ) -> Outcome:
     """Write the InstallPlans of one namespace that are due (key: the Namespace)."""
-    scene = look(cluster, lambda at: IndexedShelf(catalogs, at.reference, ImageSource(*at.origin)), ref.name, policy)
+    scene = look(cluster, catalogs, ref.name, policy)
     ready = list(drafts(resolve(scene.inputs).components, scene.subscriptions, cluster.get))
     if not ready:
         return NOTHING

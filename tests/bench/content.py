@@ -16,7 +16,8 @@ import yaml
 from shared.adapters.content import ImageCatalogs, Puller, Store
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.go import yaml as goyaml
-from shared.ports import ImageSource, Pulled
+from shared.domain.image_source import ImageSource
+from shared.ports import Pulled
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children
 from tests.kit.image_registry import a_file, a_layer, scripted_registry

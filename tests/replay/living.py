@@ -17,8 +17,9 @@ from eventing.watch.hints import hints
 from eventing.workqueue import Claim
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
+from shared.domain.image_source import ImageSource
 from shared.kinds import EVENT, Ref
-from shared.ports import Catalogs, Cluster, Copies, Discovery, ImageSource, Pulled, Unavailable
+from shared.ports import Catalogs, Cluster, Copies, Discovery, Pulled, Unavailable
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 

@@ -11,7 +11,8 @@ from shared.adapters.oci.image import in_memory
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.payload import payload
-from shared.ports import ImageSource, Unavailable
+from shared.domain.image_source import ImageSource
+from shared.ports import Unavailable
 
 _LAYER_BYTES: Final = 128 * 1024 * 1024
 LIMITS: Final = Limits(

@@ -13,7 +13,8 @@ from shared.adapters.content.store import Store, file_of
 from shared.adapters.oci import OciError, Reference, Registry
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
-from shared.ports import ImageSource, Pulled, Unavailable
+from shared.domain.image_source import ImageSource
+from shared.ports import Pulled, Unavailable
 
 _OPEN_CATALOGS: Final = 64
 _OURS: Final = ("catalog", "file-")

@@ -9,7 +9,8 @@ from typing import TypeAlias, TypeVar
 from shared.adapters.oci import Credentials, Limits, OciError, Reference, Registry, Transport
 from shared.adapters.oci.mirrors import NO_MIRRORS, Places
 from shared.api.manifest import Manifest
-from shared.ports import ImageSource, Unavailable
+from shared.domain.image_source import ImageSource
+from shared.ports import Unavailable
 
 Secrets: TypeAlias = Callable[[str, str], Manifest | None]
 """Returns the Secret of a namespace and a name; None when absent."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from shared.domain.catalog.model import Bundle, Package, Property
+from shared.domain.image_source import ImageSource
 from shared.domain.resolver.constraints import Constraint
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.opt_in import NONE, OptIn
@@ -43,9 +44,9 @@ class Catalog:
     """The content is the last good snapshot, because the latest attempt to read it failed."""
 
     @property
-    def origin(self) -> tuple[str, str, tuple[str, ...]]:
-        """The image, and the namespace and names of its pull secrets."""
-        return self.image, self.key.namespace, self.secrets
+    def source(self) -> ImageSource:
+        """How its image is pulled."""
+        return ImageSource(self.image, self.key.namespace, self.secrets)
 
 
 class Shelf(Protocol):

@@ -12,7 +12,7 @@ from shared.domain.catalog_source import is_healthy
 from shared.domain.resolver.copies import home_of, is_copy
 from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
 from shared.domain.resolver.namespace import completed, excludes_global, subscriber_of
-from shared.domain.resolver.shelves import IndexedShelf
+from shared.domain.resolver.shelves import Content, IndexedShelf
 from shared.domain.subscription import state
 from shared.kinds import Kind
 
@@ -44,10 +44,6 @@ class Scope(Protocol):
         ...
 
 
-Open = Callable[[Catalog], IndexedShelf]
-"""Opens the content of a catalog that has a reference."""
-
-
 @dataclass(frozen=True, slots=True)
 class Scene:
     """The objects that were read, and the resolver's inputs made of them."""
@@ -68,7 +64,7 @@ def _never(_: ReadOnly) -> bool:
 
 
 def look(
-    objects: Objects, opened: Open, namespace: str, scope: Scope, *, is_resting: Callable[[ReadOnly], bool] = _never
+    objects: Objects, content: Content, namespace: str, scope: Scope, *, is_resting: Callable[[ReadOnly], bool] = _never
 ) -> Scene:
     """Read a namespace with as few requests as possible; the inputs are empty when no Subscription wants a decision."""
     subscriptions = objects.list(kinds.SUBSCRIPTION, namespace)
@@ -80,7 +76,7 @@ def look(
     groups = objects.list(kinds.OPERATOR_GROUP, namespace)
     places = {namespace} if excludes_global(groups) else {namespace, scope.global_namespace}
     found = [catalog_of(one) for place in sorted(places) for one in objects.list(kinds.CATALOG_SOURCE, place)]
-    shelves = {catalog.key: opened(catalog) for catalog in found if catalog.reference}
+    shelves = {one.key: IndexedShelf(content, one.reference, one.source) for one in found if one.reference}
     inputs = Inputs(
         namespace,
         tuple(_subscriber(one, originals) for one in subscriptions),

@@ -9,6 +9,7 @@ from datetime import timedelta
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.hash import bundle_hash
+from shared.domain.image_source import ImageSource
 from shared.domain.lifecycle.ownership import reference_to
 from shared.domain.resolver.model import CatalogKey, Chosen
 from shared.domain.unpack.content import ANY, Promise
@@ -50,9 +51,9 @@ class Unpacking:
         return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, promise)
 
     @property
-    def origin(self) -> tuple[str, str, tuple[str, ...]]:
-        """The bundle image, and the namespace and names of its pull secrets."""
-        return self.path, self.catalog.namespace, self.secrets
+    def source(self) -> ImageSource:
+        """How the bundle image is pulled."""
+        return ImageSource(self.path, self.catalog.namespace, self.secrets)
 
     @property
     def name(self) -> str:

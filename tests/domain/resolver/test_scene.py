@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.resolver.model import Catalog
 from shared.domain.resolver.scene import look
-from shared.domain.resolver.shelves import IndexedShelf
 from shared.kinds import SUBSCRIPTION
 from shared.ports import Policy
+from tests.domain.resolver.test_questions import Sick
 from tests.kit.cluster import FakeCluster
 
 PLANNED = {"state": "UpgradePending", "installedCSV": "a.v1", "currentCSV": "a.v2", "installPlanRef": {"name": "p"}}
@@ -18,10 +17,6 @@ PLANNED = {"state": "UpgradePending", "installedCSV": "a.v1", "currentCSV": "a.v
 def a_subscription(name: str, **status: object) -> Manifest:
     meta = {"name": name, "namespace": "ns"}
     return {"apiVersion": SUBSCRIPTION.api_version, "kind": SUBSCRIPTION.kind, "metadata": meta, "status": status}
-
-
-def unopened(_: Catalog) -> IndexedShelf:
-    raise AssertionError("there is no catalog")
 
 
 @pytest.mark.parametrize(
@@ -33,5 +28,5 @@ def unopened(_: Catalog) -> IndexedShelf:
 )
 def test_the_version_of_an_unfinished_plan_is_known(status: Manifest, want: str) -> None:
     cluster = FakeCluster([a_subscription("a", **status), a_subscription("b")])
-    found = look(cluster, unopened, "ns", Policy()).inputs.subscribers
+    found = look(cluster, Sick(), "ns", Policy()).inputs.subscribers
     assert [one.planned_csv for one in found] == [want, ""]

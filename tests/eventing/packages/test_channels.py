@@ -10,8 +10,9 @@ import pytest
 from eventing.packages import NotReadyError, PackageError, follow, switch_channel
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
+from shared.domain.image_source import ImageSource
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Kind, Ref
-from shared.ports import Catalogs, ImageSource, Unavailable
+from shared.ports import Catalogs, Unavailable
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:

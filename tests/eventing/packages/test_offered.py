@@ -10,8 +10,9 @@ import pytest
 from eventing.packages import offered
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
+from shared.domain.image_source import ImageSource
 from shared.kinds import CATALOG_SOURCE
-from shared.ports import Catalogs, ImageSource, Unavailable
+from shared.ports import Catalogs, Unavailable
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load
 from shared.domain.catalog.model import Entry, Package
-from shared.ports import ImageSource, Pulled
+from shared.domain.image_source import ImageSource
+from shared.ports import Pulled
 
 _SAMPLES = Path(__file__).parents[3] / "k8s" / "samples" / "bundles"
 

@@ -21,9 +21,10 @@ from eventing.workqueue import Claim
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.image_source import ImageSource
 from shared.errors import RetryLater, Terminal
 from shared.kinds import CONFIG_MAP, SECRET, Ref
-from shared.ports import Attempt, Catalogs, Clock, Cluster, Discovery, ImageSource, Policy, Pulled, Unavailable
+from shared.ports import Attempt, Catalogs, Clock, Cluster, Discovery, Policy, Pulled, Unavailable
 from shared.step import NOTHING, Apply, Create, Emit, Outcome, SetStatus, Wait
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock

@@ -19,6 +19,7 @@ from eventing.routes import Job, jobs_for
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, uid_of, version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.image_source import ImageSource
 from shared.domain.lifecycle.phases import is_copied
 from shared.domain.merge_patch import merged
 from shared.domain.resolver.facts import Gvk
@@ -32,7 +33,6 @@ from shared.ports import (
     Clock,
     Cluster,
     Discovery,
-    ImageSource,
     Policy,
     Pulled,
     Unavailable,
