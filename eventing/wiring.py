@@ -96,8 +96,8 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     from shared.adapters.kube.mirrors import KubeMirrors
 
     addresses = StateDirectory.default().read()
-    root = Path(addresses.state) / "content" if addresses else Path.home() / ".cache" / "olmf"
-    return ImageCatalogs(Store(root), Puller(_secret_reader(cluster), mirrors=KubeMirrors(cluster, _mirrors)))
+    store = Store(Path(addresses.state) / "content") if addresses else Store.of_user(os.environ)
+    return ImageCatalogs(store, Puller(_secret_reader(cluster), mirrors=KubeMirrors(cluster, _mirrors)))
 
 
 def sink(values: Settings) -> Callable[[Sequence[Event]], None]:

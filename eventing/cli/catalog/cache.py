@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,12 +29,10 @@ def register(group: typer.Typer) -> None:
 
 
 def default_store() -> Store:
-    """The store of the verbs that work without a cluster: `OLMF_CONTENT`, else below the cache folder of the user."""
+    """The store of the verbs that work without a cluster."""
     from shared.adapters.content import Store
 
-    named = os.environ.get("OLMF_CONTENT")
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Store(Path(named) if named else user / "olmf")
+    return Store.of_user(os.environ)
 
 
 def fill(path: PathArgument) -> None:

@@ -19,6 +19,7 @@ def unwritable(error: Exception) -> CliError:
 @contextmanager
 def told(path: str) -> Iterator[None]:
     """Turn what can be wrong with a PATH into a sentence and an exit code."""
+    from shared.adapters.content.store import NoStoreFolder
     from shared.adapters.oci.errors import OciError
     from shared.adapters.paths import NoSuchPath
     from shared.domain.catalog.documents import NotACatalog
@@ -27,7 +28,7 @@ def told(path: str) -> Iterator[None]:
         yield
     except NotACatalog as error:
         raise CliError(str(error), NEGATIVE) from error
-    except OciError as error:
+    except (OciError, NoStoreFolder) as error:
         raise CliError(str(error)) from error
     except NoSuchPath as error:
         raise CliError(str(error), USAGE) from error

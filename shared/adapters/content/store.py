@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -18,10 +19,23 @@ from shared.adapters.content.snapshot.needs import needs
 _ASIDE: Final = ".aside-"
 _LOCK: Final = ".lock"
 _STALE_SECONDS: Final = 3600.0
+_NOT_OURS: Final = (errno.EPERM, errno.EACCES, errno.EROFS)
+"""Of a store that another user fills, or that is part of an image."""
 _LIMIT_BYTES: Final = 4 * 1024 * 1024 * 1024
 
 References = Callable[[Path], Collection[str]]
 """Returns the names of the files that a file needs, and which therefore are kept as long as that file."""
+
+
+class NoStoreFolder(OSError):
+    """The folder of a store cannot be made."""
+
+    def __init__(self, folder: Path, cause: OSError) -> None:
+        super().__init__(cause.errno, cause.strerror, str(folder))
+
+    def __str__(self) -> str:
+        why = (self.strerror or "it cannot be made").lower()
+        return f"{self.filename}: {why}: indexed catalogs are kept there; name another folder with OLMF_CONTENT"
 
 
 class _Kept(NamedTuple):
@@ -40,15 +54,23 @@ class Store:
         self._limit_bytes = limit_bytes
         self._references = references
 
+    @classmethod
+    def of_user(cls, environ: Mapping[str, str]) -> Store:
+        """The store of a person without an installation: `OLMF_CONTENT`, else below the cache folder of the user."""
+        if named := environ.get("OLMF_CONTENT"):
+            return cls(Path(named))
+        return cls(Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "olmf")
+
     def path(self, name: str) -> Path | None:
         """The file of a name; None when absent."""
         path = self._path(name)
         try:
             os.utime(path)  # the file that was read last is removed last
-        except PermissionError:
-            return path  # another user fills this store
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if error.errno not in _NOT_OURS:
+                raise
         return path
 
     def needed(self, name: str) -> Path:
@@ -58,8 +80,10 @@ class Store:
         return found
 
     def fill(self, name: str, write: Callable[[BinaryIO], None]) -> Path:
-        """The file of a name, written by `write` if absent; one process writes, the others wait for it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """The file of a name, written by `write` if absent; one process writes, the others wait. NoStoreFolder."""
+        if found := self.path(name):
+            return found
+        self._make()
         with self._locked(name):
             if found := self.path(name):
                 return found
@@ -70,8 +94,8 @@ class Store:
         return self._path(name)
 
     def add(self, write: Callable[[BinaryIO], str]) -> str:
-        """Write a file whose name is known only at its end; `write` returns the name."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Write a file whose name is known only at its end; `write` returns the name. NoStoreFolder."""
+        self._make()
         with self._aside() as (stream, aside):
             name = write(stream)
             if self.path(name) is None:
@@ -114,6 +138,12 @@ class Store:
                     one.path.unlink()
                     removed += one.size
         return removed
+
+    def _make(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise NoStoreFolder(self.folder, error) from error
 
     def _path(self, name: str) -> Path:
         return self.folder / file_of(name)

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import pytest
 
 from shared.adapters.content import Store
+from shared.adapters.content.store import NoStoreFolder, file_of
 
 _DIGEST = "sha256:" + "a" * 64
 _OTHER = "sha256:" + "b" * 64
@@ -32,6 +33,25 @@ def test_what_was_filled_is_there_for_everybody(tmp_path: Path) -> None:
     assert Store(tmp_path / "new").path(_DIGEST) is None
     assert Store(tmp_path / "new").fill(_DIGEST, writing(b"x")).read_bytes() == b"x"
     assert Store(tmp_path / "new").fill(_DIGEST, never).read_bytes() == b"x"
+
+
+def test_what_is_there_is_answered_without_writing_anything(tmp_path: Path) -> None:
+    """The folder may be a part of an image, where nothing can be written."""
+    store = Store(tmp_path)
+    store.fill(_DIGEST, writing(b"x"))
+    (tmp_path / f"{file_of(_DIGEST)}.lock").mkdir()  # a lock that nobody can take
+    assert store.fill(_DIGEST, never).read_bytes() == b"x"
+
+
+def test_a_folder_that_cannot_be_made_says_which_variable_names_another(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    store = Store.of_user({"XDG_CACHE_HOME": str(tmp_path / "file")})
+    for write in (lambda: store.fill(_DIGEST, never), lambda: store.add(lambda _: _DIGEST)):
+        with pytest.raises(NoStoreFolder) as caught:
+            write()
+        where = f"{tmp_path / 'file' / 'olmf'}: not a directory"
+        assert str(caught.value) == f"{where}: indexed catalogs are kept there; name another folder with OLMF_CONTENT"
+    assert Store.of_user({"OLMF_CONTENT": str(tmp_path)}).folder == tmp_path
 
 
 def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
@@ -65,6 +85,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from shared.adapters.content import Store
+from shared.adapters.content.store import NoStoreFolder, file_of
 def write(stream):
     stream.write(b"half")
     stream.flush()
