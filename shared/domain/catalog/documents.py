@@ -13,7 +13,7 @@ from shared.domain.catalog.verdict import NOWHERE, Place
 from shared.domain.go import stream as gostream
 from shared.domain.go.text import fold
 
-HEAVY: Final = frozenset({BUNDLE_OBJECT, CSV_METADATA})
+HEAVY: Final = (BUNDLE_OBJECT, CSV_METADATA)
 """Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""
 _KEYS_SHOWN: Final = 5
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.catalog.documents import Document, NotACatalog
+from shared.domain.catalog.documents import Document, NotACatalog, light
 from shared.domain.catalog.verdict import Place
 
 
@@ -35,6 +35,13 @@ def test_the_package_that_a_document_is_about(value: Any, owner: str) -> None:
 )
 def test_a_value_that_is_no_document_says_why(value: Any, why: str) -> None:
     assert Document.of("file, document 1", value) == why
+
+
+def test_a_property_with_a_broken_type_is_kept_for_the_rules_that_refuse_it() -> None:
+    broken = {"type": ["olm.gvk"], "value": 1}
+    embedded = {"type": "olm.bundle.object", "value": {"data": ""}}
+    document = Document("file, document 1", "olm.bundle", "tea", "b", {"properties": [broken, embedded]})
+    assert light(document).fields["properties"] == [broken]
 
 
 def test_what_is_no_catalog_is_told_with_its_place() -> None:
