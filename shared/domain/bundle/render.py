@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from shared.api.manifest import Manifest, ReadOnly, metadata
+from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.images import related_images
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import properties
@@ -48,19 +47,16 @@ def _objects(bundle: ParsedBundle) -> list[Manifest]:
 
 def csv_metadata(csv: ReadOnly) -> Manifest:
     """The value of `olm.csv.metadata`: what people and installers want to know before they fetch the bundle."""
-    return arranged(dict(_described(csv)), "CSVMetadata")
-
-
-def _described(csv: ReadOnly) -> Iterator[tuple[str, object]]:
-    spec, meta = arranged(csv.get("spec"), "ClusterServiceVersionSpec", "spec"), metadata(csv)
-    yield "annotations", meta.get("annotations")
-    yield "labels", meta.get("labels")
-    yield "apiServiceDefinitions", spec.get("apiservicedefinitions")
-    yield "crdDescriptions", spec.get("customresourcedefinitions")
-    for field in ("description", "displayName", "installModes", "keywords", "links", "maintainers", "maturity"):
-        yield field, spec.get(field)
-    for field in ("minKubeVersion", "nativeAPIs", "provider"):
-        yield field, spec.get(field)
+    meta = arranged(csv.get("metadata"), "ObjectMeta", "metadata")
+    spec = arranged(csv.get("spec"), "ClusterServiceVersionSpec", "spec")
+    described = {
+        **spec,
+        "annotations": meta.get("annotations"),
+        "labels": meta.get("labels"),
+        "apiServiceDefinitions": spec.get("apiservicedefinitions"),
+        "crdDescriptions": spec.get("customresourcedefinitions"),
+    }
+    return arranged(described, "CSVMetadata")
 
 
 def image_from(template: str, bundle: ParsedBundle) -> str:

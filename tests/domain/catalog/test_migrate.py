@@ -44,7 +44,15 @@ def test_r237_an_unknown_level_is_refused() -> None:
         check_level("bogus")
 
 
-def test_fbc_10_5_a_csv_of_the_wrong_shape_ends_the_migration() -> None:
-    config = a_catalog(a_bundle("b", "1.0.0", properties=[an_embedded(a_csv(displayName=1))]))
-    with pytest.raises(MistypedError):
+@pytest.mark.parametrize(
+    ("csv", "message"),
+    [
+        pytest.param(a_csv(displayName=1), "spec.displayName: wanted text, got a number", id="a number for a name"),
+        pytest.param(a_csv() | {"metadata": []}, "metadata: wanted an object, got a list", id="a list for metadata"),
+        pytest.param(a_csv() | {"spec": "x"}, "spec: wanted an object, got text", id="text for a specification"),
+    ],
+)
+def test_fbc_10_5_a_csv_of_the_wrong_shape_ends_the_migration(csv: dict[str, object], message: str) -> None:
+    config = a_catalog(a_bundle("b", "1.0.0", properties=[an_embedded(csv)]))
+    with pytest.raises(MistypedError, match=message):
         migrate(config, "all")
