@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-import orjson
-
+from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import ApiError, provided, required
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.bundle.shape import as_object
+from shared.domain.bundle.shape import as_object, is_deep
 from shared.domain.bundle.typed import what_is
 from shared.domain.catalog.model import GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Property
+from shared.domain.catalog.schemas import PROPERTY
+from shared.domain.catalog.shapes import list_of, why_not
+from shared.domain.go import json as gojson
 from shared.domain.go.encode import json_text
 from shared.domain.go.text import quoted
 
-_CSV_ANNOTATION: Final = "olm.properties"
+_PROPERTIES: Final = list_of(PROPERTY)
 _API_FIELDS: Final = ("group", "kind", "version")
 
 _Pair: TypeAlias = tuple[str, Any]  # why: any JSON value
@@ -70,13 +72,19 @@ def release_text(value: object) -> str:
 
 
 def _annotated(csv: ReadOnly) -> list[_Pair]:
+    # As in OLM, an unreadable annotation states nothing.
+    return parse_annotation(annotations_of(csv).get(names.V1_PROPERTIES, "")) or []
+
+
+def parse_annotation(text: str) -> list[_Pair] | None:
+    """Type and value of each property in the annotation `olm.properties`; None when it is not a list of properties."""
     try:
-        listed = orjson.loads(annotations_of(csv).get(_CSV_ANNOTATION) or "[]")
-    except orjson.JSONDecodeError:
-        return []  # as in OLM: an unreadable annotation states nothing
-    if not isinstance(listed, list):
-        return []
-    return [(str(entry.get("type") or ""), entry.get("value")) for entry in listed if isinstance(entry, dict)]
+        listed = gojson.loads(text.encode())
+    except gojson.JsonError:
+        return None
+    if why_not(_PROPERTIES, listed) or is_deep(listed):
+        return None
+    return [(one.get("type") or "", one.get("value")) for one in map(PROPERTY.read, listed or ())]
 
 
 def _own(listed: Iterable[_Pair]) -> Iterator[_Pair]:
@@ -107,12 +115,12 @@ def _of_dependencies(bundle: ParsedBundle) -> Iterator[_Pair]:
     yield from _once([*apis, *((GVK_REQUIRED, api) for api in required(bundle.csv))])
 
 
-def _fields(value: Any, names: tuple[str, ...], index: int, kind: str) -> Manifest:
+def _fields(value: Any, fields: tuple[str, ...], index: int, kind: str) -> Manifest:
     """The text fields of a value; absent ones are empty, others are dropped."""
     where = f"parse property[{index}] of type {quoted(kind)}"
     if value is not None and not isinstance(value, Mapping):
         raise PropertyError(f"{where}: wanted an object, got {what_is(value)}")
-    found = {name: as_object(value).get(name) for name in names}
+    found = {name: as_object(value).get(name) for name in fields}
     for name, text in found.items():
         if text is not None and not isinstance(text, str):
             raise PropertyError(f"{where}: {name}: wanted text, got {what_is(text)}")

@@ -106,7 +106,17 @@ def test_fbc_md_9_4_of_several_packages_the_last_source_counts(annotation: str, 
     assert of(csv, metadata__properties=stated)["olm.package"] == [{"packageName": "tea", "version": version}]
 
 
-@pytest.mark.parametrize("annotation", ["{}", "[3]", "no JSON"])
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        pytest.param("{}", id="an object"),
+        pytest.param("[3]", id="a list of numbers"),
+        pytest.param("no JSON", id="a text"),
+        pytest.param("null", id="null"),
+        pytest.param('[{"type":"x","value":1},{"type":5}]', id="fbc.md 9.4: one type that is a number spoils all"),
+        pytest.param(f'[{{"type":"x","value":{"[" * 1010}{"]" * 1010}}}]', id="a value that is nested too deeply"),
+    ],
+)
 def test_an_annotation_that_is_no_list_of_properties_states_nothing(annotation: str) -> None:
     csv = a_csv()
     csv["metadata"]["annotations"] = {"olm.properties": annotation}
@@ -115,7 +125,7 @@ def test_an_annotation_that_is_no_list_of_properties_states_nothing(annotation: 
 
 def test_properties_of_the_annotation_and_the_file_are_kept() -> None:
     csv = a_csv()
-    csv["metadata"]["annotations"] = {"olm.properties": '[{"type":"olm.maxOpenShiftVersion","value":"4.8"}]'}
+    csv["metadata"]["annotations"] = {"olm.properties": '[{"Type":"olm.maxOpenShiftVersion","value":"4.8"}]'}
     found = of(csv, metadata__properties={"properties": [{"type": "x", "value": 1}]})
     assert found == {"olm.package": [_TEA], "olm.maxOpenShiftVersion": ["4.8"], "x": [1]}
 

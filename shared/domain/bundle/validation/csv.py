@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from shared import names
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.validation.examples import examples
@@ -17,13 +18,13 @@ from shared.domain.syntax import LABEL_VALUE, SUBDOMAIN
 
 ALL_NAMESPACES: Final = "AllNamespaces"
 CASED: Final = (
-    "olm.operatorGroup",
-    "olm.operatorNamespace",
-    "olm.targetNamespaces",
-    "olm.providedAPIs",
+    names.OPERATOR_GROUP,
+    names.OPERATOR_NAMESPACE,
+    names.TARGET_NAMESPACES,
+    names.PROVIDED_APIS,
     "olm.skipRange",
 )
-_PROPERTIES: Final = "olm.properties"
+_PROPERTIES: Final = names.V1_PROPERTIES
 
 
 def cluster_service_version(subject: Subject) -> Iterator[Finding]:

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import orjson
-
+from shared import names
 from shared.domain.bundle.model import CRD
+from shared.domain.bundle.properties import parse_annotation
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, Level, about
 from shared.domain.bundle.validation.subject import Subject
@@ -84,7 +84,7 @@ def _told(name: str, version: str, used: Mapping[str, list[str]], level: Level) 
 
 
 def _listed(used: Mapping[str, list[str]]) -> str:
-    return ",".join(f"{kind}: ([{' '.join(map(quoted, names))}])" for kind, names in sorted(used.items()))
+    return ",".join(f"{kind}: ([{' '.join(map(quoted, found))}])" for kind, found in sorted(used.items()))
 
 
 def _used(subject: Subject, removed: _Removed) -> dict[str, list[str]]:
@@ -127,7 +127,7 @@ _LABELLED: Final = re.compile(
     rf"^[ \t]*LABEL[ \t](?:.*[ \t])?[\"']?{re.escape(_LABEL)}[\"']?[ \t]*=[ \t]*[\"']?([^\"'\s]+)", re.MULTILINE
 )
 _CONTINUED: Final = re.compile(r"\\[ \t]*\r?\n")
-_PROPERTIES: Final = "olm.properties"
+_PROPERTIES: Final = names.V1_PROPERTIES
 _MAX_OPENSHIFT: Final = "olm.maxOpenShiftVersion"
 _FIRST_WITHOUT: Final = "4.9"
 """The OpenShift whose Kubernetes lacks what 1.22 removed."""
@@ -152,11 +152,11 @@ def _max_openshift(name: str, properties: str, used: str) -> Iterator[Finding]:
     if not properties:
         yield about(name, f"csv.Annotations not specified {_MAX_OPENSHIFT}. {remedy}")
         return
-    stated = _stated(properties)
-    if stated is None:
+    stated = parse_annotation(properties)
+    if stated is None or not all(isinstance(value, str | None) for _, value in stated):
         yield about(name, f"csv.Annotations has an invalid value specified for {_PROPERTIES}: {properties}")
         return
-    highest = next((value for kind, value in stated if kind == _MAX_OPENSHIFT), None)
+    highest = next((value or "" for kind, value in stated if kind == _MAX_OPENSHIFT), None)
     if highest is None:
         yield about(name, f"csv.Annotations.{_PROPERTIES} lacks {_MAX_OPENSHIFT}. {remedy}")
     elif (version := _version(highest)) is None:
@@ -166,15 +166,6 @@ def _max_openshift(name: str, properties: str, used: str) -> Iterator[Finding]:
         yield about(name, f"{what}: {highest}", WARNING)
     elif version >= parse_tolerant(_FIRST_WITHOUT):
         yield about(name, f"csv.Annotations.{_PROPERTIES}: {_MAX_OPENSHIFT} is {highest}. {remedy}")
-
-
-def _stated(properties: str) -> list[tuple[str, str]] | None:
-    """Types and values of properties; None when they are no list of texts."""
-    try:
-        pairs = [(one.get("type", ""), one.get("value", "")) for one in orjson.loads(properties)]
-    except (orjson.JSONDecodeError, AttributeError, TypeError):
-        return None
-    return pairs if all(isinstance(value, str) for pair in pairs for value in pair) else None
 
 
 def _label(dockerfile: str) -> Iterator[str]:
