@@ -15,9 +15,8 @@ def related_images(csv: ReadOnly, image: str = "") -> tuple[Manifest, ...]:
         {"name": as_text(one.get("name")), "image": as_text(one.get("image"))}
         for one in map(as_object, as_list(spec.get("relatedImages")))
     ]
-    for other in (image, *operator_images(csv)):
-        if other and all(one["image"] != other for one in found):
-            found.append({"name": "", "image": other})
+    missing = {image, *operator_images(csv)} - {"", *(one["image"] for one in found)}
+    found += [{"name": "", "image": other} for other in missing]
     return tuple(sorted(found, key=lambda one: (one["image"], one["name"])))
 
 

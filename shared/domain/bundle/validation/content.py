@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -112,13 +113,13 @@ def _together(subject: Subject) -> Iterator[Finding]:
     held = {
         (api.kind, name_in(one), api.version) for _, one in subject.of_kind(CRD) for api in _versions(one)
     }  # fmt: skip
-    owned = [(one["kind"], one["name"], one["version"]) for one in subject.described("owned")]
+    owned = Counter((one["kind"], one["name"], one["version"]) for one in subject.described("owned"))
     bundle = quoted(subject.csv_name)
-    for number, (kind, name, version) in enumerate(owned):
-        if (kind, name, version) not in held or (kind, name, version) in owned[:number]:
+    for (kind, name, version), count in owned.items():
+        if (kind, name, version) not in held or count > 1:
             detail = f"owned CRD {name}/{version} not found in bundle {bundle}"
             yield Finding(ERROR, detail, value=f"{{ {kind} {name} {version}}}")
-    for kind, name, version in sorted(held - set(owned)):
+    for kind, name, version in sorted(held - owned.keys()):
         yield warned(f"CRD {name}/{version} ({kind}) is in bundle {bundle}, but its version does not own it")
     yield from _releases(subject)
 

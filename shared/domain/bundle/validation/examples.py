@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from shared.api.manifest import ReadOnly
 from shared.domain.bundle.apis import Api, described
-from shared.domain.bundle.shape import as_list, as_object, is_deep
+from shared.domain.bundle.shape import as_list, is_deep
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go import json as gojson
@@ -47,17 +48,17 @@ def _is_list_of_objects(listed: Any) -> bool:
     return isinstance(listed, list) and not is_deep(listed) and all(isinstance(one, dict) for one in listed)
 
 
-def _matched(subject: Subject, listed: list[Any]) -> Iterator[Finding]:
-    provided: list[Api] = []
+def _matched(subject: Subject, listed: list[ReadOnly]) -> Iterator[Finding]:
+    provided: dict[Api, None] = {}
     for one in subject.described("owned"):
         plural, dot, group = str(one["name"]).partition(".")
         if not dot:
             yield Finding(ERROR, f"couldn't parse plural.group from crd name: {plural}", value=plural)
             continue
-        provided.append(Api(group, one["version"], one["kind"]))
-    services = described(subject.csv, "apiservicedefinitions", "owned")
-    provided += [Api(one["group"], one["version"], one["kind"]) for one in services]
-    shown = [_api(as_object(one)) for one in listed]
+        provided[Api(group, one["version"], one["kind"])] = None
+    for one in described(subject.csv, "apiservicedefinitions", "owned"):
+        provided[Api(one["group"], one["version"], one["kind"])] = None
+    shown = dict.fromkeys(map(_api, listed))
     for api in shown:
         if api not in provided:
             yield Finding(ERROR, "example must have a provided API", value=api.gvk_text())
@@ -66,6 +67,6 @@ def _matched(subject: Subject, listed: list[Any]) -> Iterator[Finding]:
             yield Finding(WARNING, "provided API should have an example annotation", value=api.gvk_text())
 
 
-def _api(example: Any) -> Api:
+def _api(example: ReadOnly) -> Api:
     group, _, version = str(example.get("apiVersion") or "").rpartition("/")
     return Api(group, version, str(example.get("kind") or ""))

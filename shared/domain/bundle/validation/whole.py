@@ -49,12 +49,11 @@ def _definitions(subject: Subject) -> Iterator[Finding]:
     counted = Counter(api for _, api in held)
     for api in sorted(api for api, count in counted.items() if count > 1):
         yield Finding(ERROR, f"duplicate CRD {quoted(api.gvk_text())} in bundle {name}", value=api.gvk_text())
-    owned: list[Api] = []
-    for api in map(_owned, subject.described("owned")):
-        if api not in counted or api in owned:
+    owned = Counter(map(_owned, subject.described("owned")))
+    for api, count in owned.items():
+        if api not in counted or count > 1:
             what = f"owned CRD {quoted(api.gvk_text())} not found in bundle {name}"
             yield Finding(ERROR, what, value=api.gvk_text())
-        owned.append(api)
     kinds = {(api.group, api.kind) for api in owned if api in counted}
     for api, path in {api: path for path, api in held}.items():
         if (api.group, api.kind) not in kinds:
