@@ -64,35 +64,41 @@ def _escape_problem(bad: re.Pattern[str], text: str) -> str:
 
 _LETTER: Final = r"[^\x00-\x20()<>\[\]:;@\\,.\"\x7f]"
 _WORD: Final = re.compile(rf"(?:{_LETTER}|\.)+")
-_ATOM: Final = rf"{_LETTER}+(?:\.{_LETTER}+)*(?!{_WORD.pattern})"
+_ATOM: Final = rf"{_LETTER}++(?:\.{_LETTER}++)*+(?!{_LETTER}|\.)"
 _QUOTED: Final = r'"(?:[^"\\\r\n]|\\.)*"'
 _ADDRESS: Final = re.compile(rf"(?:{_ATOM}|{_QUOTED})@[ \t]*(?:{_ATOM}|\[[^\]\[\\\s]*\])")
-_PHRASE: Final = re.compile(rf"(?:(?:{_QUOTED}|{_WORD.pattern})[ \t]*)+")
+_PHRASE: Final = re.compile(rf"(?:(?:{_QUOTED}|{_LETTER}++|\.)[ \t]*+)++")
+_GROUP: Final = re.compile(rf"{_PHRASE.pattern}:")
+"""The name of a group of addresses; a group of one address is taken for that address."""
 _COMMENTS: Final = re.compile(r"(?:[ \t]|\([^()]*\))*")
 
 
 def why_no_email(text: str) -> str:
     """Why a text is no address of one person, with or without a name; empty when it is one."""
-    rest = text.lstrip(" \t")
-    if not rest:
-        return "mail: no address"
-    if found := _ADDRESS.match(rest):
-        return _why_not_one(rest[found.end() :])
-    phrase = _PHRASE.match(rest)
-    if phrase is None and not rest.startswith("<"):
-        return "mail: missing word in phrase: mail: invalid string"
-    rest = rest[phrase.end() if phrase else 0 :]
-    if rest.startswith(":"):
-        return why_no_email(rest[1:]) or "mail: expected comma"
+    text = text.lstrip(" \t")
+    if _ADDRESS.match(text) is None and (group := _GROUP.match(text)):
+        problem, rest = _mailbox(text[group.end() :].lstrip(" \t"))
+        return problem or ("" if rest == ";" else "mail: expected comma")
+    problem, rest = _mailbox(text)
+    return problem or (f"mail: expected single address, got {quoted(rest)}" if rest else "")
+
+
+def _mailbox(text: str) -> tuple[str, str]:
+    """Why a text does not begin with the address of one person; and what follows the address."""
+    if not text:
+        return "mail: no address", ""
+    if found := _ADDRESS.match(text):
+        return "", _COMMENTS.sub("", text[found.end() :], count=1)
+    phrase = _PHRASE.match(text)
+    if phrase is None and not text.startswith("<"):
+        return "mail: missing word in phrase: mail: invalid string", ""
+    rest = text[phrase.end() if phrase else 0 :]
     if phrase and not rest.startswith("<"):
         is_word = _WORD.fullmatch(phrase[0].rstrip(" \t"))
-        return "mail: missing '@' or angle-addr" if is_word else "mail: no angle-addr"
+        return "mail: missing '@' or angle-addr" if is_word else "mail: no angle-addr", ""
     found = _ADDRESS.match(rest, 1)
     if found is None:
-        return "mail: missing @ in addr-spec"
-    return _why_not_one(rest[found.end() + 1 :]) if rest[found.end() :][:1] == ">" else "mail: unclosed angle-addr"
-
-
-def _why_not_one(rest: str) -> str:
-    more = _COMMENTS.sub("", rest, count=1)
-    return f"mail: expected single address, got {quoted(more)}" if more else ""
+        return "mail: missing @ in addr-spec", ""
+    if not rest.startswith(">", found.end()):
+        return "mail: unclosed angle-addr", ""
+    return "", _COMMENTS.sub("", rest[found.end() + 1 :], count=1)

@@ -46,8 +46,11 @@ def test_fbc_md_11_6_a_link_with_a_line_break() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a@b", " a@b.c ", "Tea Team <a@b.c>", '"Tea, Inc" <a@b.c>', "<a@b>", '"a b"@c', "a@[1.2.3.4]", "a@b (Tea)", "é@b"],
-)
+    [
+        "a@b", " a@b.c ", "Tea Team <a@b.c>", '"Tea, Inc" <a@b.c>', "<a@b>", '"a b"@c', "a@[1.2.3.4]", "a@b (Tea)",
+        "é@b", "Team: a@b.c;",
+    ],
+)  # fmt: skip
 def test_fbc_md_11_6_maintainers_that_can_be_written_to(text: str) -> None:
     assert why_no_email(text) == ""
 
@@ -62,6 +65,8 @@ def test_fbc_md_11_6_maintainers_that_can_be_written_to(text: str) -> None:
         ("a b@c", "no angle-addr"),
         ("@b", "missing word in phrase: mail: invalid string"),
         ("mailto:a@b.c", "expected comma"),
+        ("a:b:c@d", "missing '@' or angle-addr"),
+        ("a:" * 2000, "missing '@' or angle-addr"),
         ("a@b@c", 'expected single address, got "@c"'),
         ("a@b.c, d@e.f", 'expected single address, got ", d@e.f"'),
         ("Tea <a@b.c", "unclosed angle-addr"),
