@@ -14,7 +14,7 @@ from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.template import basic, semver
 from shared.domain.catalog.template.source import TemplateError, first_document
-from shared.domain.go.text import fold, quoted
+from shared.domain.go.text import quoted
 
 CATALOGS: Final = "olm.composite.catalogs"
 COMPONENTS: Final = "olm.composite"
@@ -26,10 +26,8 @@ BUILDERS: Final[Mapping[str, str]] = {
 """The schema of the template that each builder renders."""
 _CUSTOM: Final = "olm.builder.custom"
 
-_CATALOG: Final = shapes.struct(
-    "composite.Catalog", "name", destination=shapes.struct("composite.CatalogDestination", "workingDir"),
-    builders=shapes.TEXTS,
-)  # fmt: skip
+_FOLDER: Final = shapes.struct("composite.CatalogDestination", "workingDir")
+_CATALOG: Final = shapes.struct("composite.Catalog", "name", destination=_FOLDER, builders=shapes.TEXTS)
 _CATALOG_FILE: Final = shapes.struct("composite.CatalogConfig", "schema", catalogs=shapes.list_of(_CATALOG))
 _CONFIG: Final = shapes.struct("composite.BuilderConfig", "input output")
 _TEMPLATE: Final = shapes.struct("composite.TemplateDefinition", "schema", config=shapes.RAW)
@@ -74,14 +72,15 @@ def _catalogs(fields: Blob) -> dict[str, tuple[str, frozenset[str]]]:
     found, wrong = {}, []
     for one in map(_CATALOG.read, fields.get("catalogs") or ()):
         name = one.get("name") or ""
-        folder = (one.get("destination") or {}).get("workingDir") or ""
+        folder = _FOLDER.read(one.get("destination")).get("workingDir") or ""
         if not folder:
             wrong.append(f"\nCatalog {name}:\n  - destination.workingDir must not be an empty string\n")
-        for builder in one.get("builders") or ():
+        builders = [builder or "" for builder in one.get("builders") or ()]
+        for builder in builders:
             if builder not in (*BUILDERS, _CUSTOM):
                 where = f"getting builder {quoted(builder)} for catalog {quoted(name)}"
                 raise TemplateError(f"{where}: unknown schema {quoted(builder)}")
-        found[name] = (folder, frozenset(one.get("builders") or ()))
+        found[name] = (folder, frozenset(builders))
     if wrong:
         raise TemplateError(f"catalog configuration file field validation failed: {''.join(wrong)}")
     return found
@@ -101,14 +100,14 @@ def _step(component: Blob, known: Mapping[str, tuple[str, frozenset[str]]]) -> S
     if builder == _CUSTOM:
         raise TemplateError(f"{where}: commands are not run for you: run it, and name its output with olm.builder.raw")
     config = _config(template.get("config"), builder.rpartition(".")[2], where)
-    path = (component.get("destination") or {}).get("path") or ""
+    path = _DESTINATION.read(component.get("destination")).get("path") or ""
     return Step(name, BUILDERS[builder], config["input"], f"{folder}/{path}", config["output"])
 
 
 def _config(value: Any, kind: str, where: str) -> Blob:
     if why := shapes.why_not(_CONFIG, value):
         raise TemplateError(f"{where}: unmarshalling {kind} template config: {why}")
-    if strange := [key for key in value or {} if fold(key) not in _CONFIG.fields]:
+    if strange := [key for key in value or {} if _CONFIG.name_of(key) is None]:
         raise TemplateError(f"{where}: unmarshalling {kind} template config: json: unknown field {quoted(strange[0])}")
     fields = _CONFIG.read(value)
     absent = [field for field in ("input", "output") if not fields.get(field)]

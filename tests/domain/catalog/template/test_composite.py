@@ -33,6 +33,13 @@ def test_fbc_12_5_each_component_is_built_by_its_builder_into_its_folder() -> No
     ]
 
 
+def test_fbc_12_5_fields_may_be_spelled_in_another_case() -> None:
+    main = {"name": "main", "Destination": {"workingdir": "work"}, "builders": BUILDERS}
+    found = component() | {"destination": {"Path": "tea"}}
+    [step] = steps(catalogs(main), components(found))
+    assert (step.folder, step.output) == ("work/tea", "out.yaml")
+
+
 @pytest.mark.parametrize(
     ("of_catalogs", "of_components", "message"),
     [
@@ -47,6 +54,8 @@ def test_fbc_12_5_each_component_is_built_by_its_builder_into_its_folder() -> No
                      id="no folder"),
         pytest.param(catalogs({"name": "a", "builders": ["x"]}), b"", 'getting builder "x" for catalog "a": unknown '
                      'schema "x"', id="unknown builder"),
+        pytest.param(catalogs({"name": "a", "builders": [None]}), b"", 'getting builder "" for catalog "a": unknown '
+                     'schema ""', id="null is no builder"),
         pytest.param(catalogs(), components(component(name="x")), 'building component "x": component does not exist in '
                      "the catalog configuration. Available components are: [main]", id="unknown catalog"),
         pytest.param(catalogs(), components(component("x")), 'building component "main": no builder found for template '
