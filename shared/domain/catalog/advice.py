@@ -20,7 +20,7 @@ from shared.domain.catalog.model import (
     Entry,
 )
 from shared.domain.catalog.verdict import Place
-from shared.domain.go.text import from_base64, quoted
+from shared.domain.go.text import quoted
 from shared.domain.semver import Version, version_or_none, why_no_range
 
 _HOG_BYTES: Final = 1024 * 1024
@@ -88,14 +88,14 @@ def _served_name(fields: Fields) -> Words:
 
 
 def _icon(fields: Fields) -> Words:
-    icon = fields.get("icon")
+    icon = schemas.ICON.read(fields.get("icon"))
     if not icon:
         return
-    data, kind = icon.get("base64data"), icon.get("mediatype") or ""
+    kind = icon.get("mediatype") or ""
     start = _PICTURES.get(kind)
     if start is None:
         yield "icon", f"the media type {kind!r} of the icon is none of {', '.join(_PICTURES)}"
-    elif not isinstance(data, str) or not from_base64(data).lstrip().startswith(start):
+    elif not shapes.octets(icon.get("base64data")).lstrip().startswith(start):
         yield "icon", f"the data of the icon is no {kind}"
 
 

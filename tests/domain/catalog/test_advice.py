@@ -35,6 +35,11 @@ def test_a_good_catalog_needs_no_advice() -> None:
     assert advised(a_package(icon=icon), a_channel(), bundle, {"schema": "com.x", "package": "foo"}) == {}
 
 
+def test_an_icon_may_be_a_list_of_bytes_in_an_odd_spelling() -> None:
+    icon = {"base64Data": [*b"GIF89a"], "mediaType": "image/gif"}
+    assert advised(a_package(icon=icon)).keys() == {"odd-spelling"}
+
+
 @pytest.mark.parametrize(
     ("document", "rule", "words"),
     [
