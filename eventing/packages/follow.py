@@ -9,13 +9,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.packages.chain import claimed, originals
-from eventing.packages.groups import narrow_group
+from eventing.packages.groups import are_groups_in_the_way, narrow_group
 from eventing.packages.hints import is_catalog_ready, near
 from eventing.packages.listing import standing_among
 from eventing.packages.progress import Standing
 from eventing.packages.remedies import remedy
 from eventing.packages.requests import (
     LOOK_SECONDS,
+    Made,
     PackageError,
     Request,
     approve_plan,
@@ -41,9 +42,9 @@ class NotReadyError(PackageError):
 def install(cluster: KubeClient, request: Request, *, timeout: timedelta) -> Iterator[str]:
     """Subscribe to a package and follow it, unless there is no time for that. What it made stays, and is named."""
     made: list[str] = []
-    for line in subscribe(cluster, request):
-        made += [line.removeprefix("made ")] if line.startswith("made ") else []
-        yield line
+    for done in subscribe(cluster, request):
+        made += [done.what] if isinstance(done, Made) else []
+        yield str(done)
     try:
         if timeout:
             yield from follow(cluster, request.namespace, request.package, timeout=timeout)
@@ -82,8 +83,8 @@ def follow(
             yield done
         elif now.is_done and now.version != leaving and (not is_approving or is_over or stood >= SETTLED_SECONDS):
             return
-        elif now.is_stuck and stood >= SETTLED_SECONDS and is_catalog_ready(cluster, namespace, package):
-            raise NotReadyError(_stuck(cluster, namespace, package, now))
+        elif stood >= SETTLED_SECONDS and _is_stuck(cluster, namespace, package, now):
+            raise NotReadyError(_stuck(cluster, namespace, package, _helped(cluster, namespace, now)))
         if is_over:
             raise NotReadyError(_sorry(package, namespace, _helped(cluster, namespace, now), timeout))
         time.sleep(LOOK_SECONDS)
@@ -93,6 +94,12 @@ def _helped(cluster: KubeClient, namespace: str, now: Standing) -> Standing:
     """Where the package stands, with what helps its version."""
     found = remedy(_version(cluster, namespace, now.version) if now.version else None, cluster)
     return replace(now, says="; ".join(filter(None, (now.says, found.says))))
+
+
+def _is_stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> bool:
+    """Only a person can help, and no catalog that is still read."""
+    is_stopped = now.is_stuck or are_groups_in_the_way(cluster, namespace, now)
+    return is_stopped and is_catalog_ready(cluster, namespace, package)
 
 
 def _stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> str:

@@ -1,4 +1,4 @@
-"""Narrows the OperatorGroup that an install made, when its operator cannot watch all namespaces.
+"""Finds out whether OperatorGroups stop a package, and narrows the one that an install made for it.
 
 Decision: make the group for all namespaces, and narrow it when the ClusterServiceVersion says that it must be. Turned
 down: to read the install modes before; a catalog need not name them, and the bundle is not there yet.
@@ -8,13 +8,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eventing.packages.remedies import UNRESOLVED, until_groups
 from shared import names
 from shared.api.manifest import annotations_of, name_of
+from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import modes_of, supports
+from shared.domain.groups.targets import needs_namespaces, resolve
+from shared.domain.lifecycle.phases import GROUP_REASONS, UNSUPPORTED_GROUP, reason_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:
+    from eventing.packages.progress import Standing
     from shared.adapters.kube import KubeClient
+
+
+def are_groups_in_the_way(cluster: KubeClient, namespace: str, now: Standing) -> bool:
+    """Whether the OperatorGroups of the namespace, as they are now, stop a package: then only an edit helps."""
+    if now.reason not in (UNRESOLVED, *GROUP_REASONS):
+        return False
+    if until_groups(namespace, cluster):
+        return True
+    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(now.version, namespace)) if now.version else None
+    if csv is None or reason_of(csv) != UNSUPPORTED_GROUP:
+        return False
+    (group,) = cluster.list(OPERATOR_GROUP, namespace)
+    targets = Group.of(group).targets if needs_namespaces(group) else resolve(group)
+    return supports(modes_of(csv), namespace, targets or ()) is not None
 
 
 def narrow_group(cluster: KubeClient, namespace: str, package: str, version: str) -> str:
@@ -24,7 +43,7 @@ def narrow_group(cluster: KubeClient, namespace: str, package: str, version: str
     """
     csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(version, namespace))
     groups = cluster.list(OPERATOR_GROUP, namespace)
-    if csv is None or (csv.get("status") or {}).get("reason") != "UnsupportedOperatorGroup" or len(groups) != 1:
+    if csv is None or reason_of(csv) != UNSUPPORTED_GROUP or len(groups) != 1:
         return ""
     (group,) = groups
     is_global = not {"targetNamespaces", "selector"} & set(group.get("spec") or {})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
 from eventing.packages.progress import Standing, standing, unclaimed
-from eventing.packages.remedies import ListedOnce, Objects, remedy, until_groups
+from eventing.packages.remedies import UNRESOLVED, ListedOnce, Objects, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.domain.subscription.versions import current_csv, installed_csv
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
@@ -70,7 +70,7 @@ def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: O
 def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Objects) -> Row:
     """Why a package does not go on, since when, until when and what helps."""
     found = remedy(csv, cluster)
-    is_stopped = now.reason == "ErrorPreventedResolution"
+    is_stopped = now.reason == UNRESOLVED
     until = found.until or (until_groups(namespace, cluster) if is_stopped else _UNTIL.get(now.reason, ""))
     says = "; ".join(filter(None, (now.says, found.says)))
     return {"reason": now.reason, "since": now.since, "until": until, "says": says}

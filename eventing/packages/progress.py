@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.lifecycle.unsupported import NOT_YET
+from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown
 from shared.domain.subscription import health
@@ -98,7 +98,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
         reason=str(cause.get("reason") or ""),
         since=str(cause.get("lastTransitionTime") or "").replace("Z", "+00:00"),
         is_done=works and installed == current and "ResolutionFailed" not in said,
-        is_stuck=NOT_YET in news if is_waiting_csv else _is_stuck(trouble) or bool(hold and not current),
+        is_stuck=bool(unsupported(csv)) if is_waiting_csv and csv else _is_stuck(trouble) or bool(hold and not current),
     )
 
 

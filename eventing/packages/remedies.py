@@ -13,9 +13,12 @@ from shared.domain.groups.group import Api, Group
 from shared.domain.groups.install_modes import modes_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.groups.targets import described, refusal
+from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP
 from shared.domain.plan.state import planned_csvs
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
 
+UNRESOLVED = "ErrorPreventedResolution"
+"""The reason of a Subscription for which nothing could be decided; its message says why."""
 _GROUPS = "when the OperatorGroups of the namespace change"
 
 
@@ -52,7 +55,7 @@ class Remedy:
 def remedy(csv: ReadOnly | None, cluster: Objects) -> Remedy:
     """What helps a version that cannot be installed."""
     match ((csv or {}).get("status") or {}).get("reason"):
-        case "UnsupportedOperatorGroup":
+        case reason if reason == UNSUPPORTED_GROUP:
             return _of_modes(csv or {}, cluster.list(OPERATOR_GROUP, namespace_of(csv or {})))
         case reason if reason == CONFLICT_REASON:
             return _of_rivals(csv or {}, cluster)

@@ -43,7 +43,17 @@ class Request:
     is_manual: bool = False
 
 
-def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An object that was missing."""
+
+    what: str
+
+    def __str__(self) -> str:
+        return f"made {self.what}"
+
+
+def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
     """Make Namespace, OperatorGroup (for all namespaces) and Subscription where they are missing; says what it made.
 
     PackageError, and nothing is made, when a catalog that can be read does not have what is asked for, or when the
@@ -56,15 +66,15 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str]:
         yield f"{request.package} is already subscribed in {request.namespace}"
     if cluster.get(NAMESPACE.ref(request.namespace)) is None:
         cluster.create(_object(NAMESPACE, request.namespace))
-        yield f"made Namespace {request.namespace}"
+        yield Made(f"Namespace {request.namespace}")
     if not cluster.list(OPERATOR_GROUP, request.namespace):
         group = _object(OPERATOR_GROUP, request.namespace, request.namespace, spec={})
         group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
         cluster.create(group)
-        yield f"made OperatorGroup {request.namespace} for all namespaces"
+        yield Made(f"OperatorGroup {request.namespace} for all namespaces")
     if spec:
         cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
-        yield f"made Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}"
+        yield Made(f"Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}")
 
 
 def _spec(cluster: KubeClient, request: Request) -> Manifest:

@@ -13,7 +13,7 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, namespace_of
 from shared.domain.groups import install_modes, members, provided_apis, targets
 from shared.domain.groups.group import Group
-from shared.domain.lifecycle.phases import Status
+from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, Status
 from shared.domain.lifecycle.verdict import Verdict
 
 EXPELLED = frozenset({provided_apis.CONFLICT_REASON, provided_apis.STATIC_REASON})
@@ -98,7 +98,7 @@ def is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
         waits_for = f"the annotation {names.TARGET_NAMESPACES}"
         return Verdict(status, f"waits for {waits_for}", waits_for=waits_for)
     if message := install_modes.supports(modes, namespace_of(csv), install_modes.targets_of(annotation)):
-        return _failed(status, "UnsupportedOperatorGroup", message)
+        return _failed(status, UNSUPPORTED_GROUP, message)
     return None
 
 

@@ -19,9 +19,8 @@ _FIRST_PAUSE: Final = timedelta(seconds=5)
 _LONGEST_PAUSE: Final = timedelta(minutes=5)
 _RECENT: Final = timedelta(minutes=15)
 
-GROUP_REASONS: Final = frozenset(
-    {"NoTargetNamespaces", "NoOperatorGroup", "TooManyOperatorGroups", "UnsupportedOperatorGroup"}
-)
+UNSUPPORTED_GROUP: Final = "UnsupportedOperatorGroup"
+GROUP_REASONS: Final = frozenset({"NoTargetNamespaces", "NoOperatorGroup", "TooManyOperatorGroups", UNSUPPORTED_GROUP})
 """Reasons of failures that end when the OperatorGroup supports the ClusterServiceVersion."""
 
 _UNCOPIABLE: Final = GROUP_REASONS | {

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from shared.api.manifest import ReadOnly
-
-NOT_YET: Final = " not supported yet: "
-"""Part of every message about an unsupported part of a version, which waits until an edit removes that part."""
 
 
 def unsupported(csv: ReadOnly) -> str:
     """The unsupported parts of the version (webhooks, APIServices); empty when all of it is supported."""
     spec = csv.get("spec") or {}
     if webhooks := [str(item.get("generateName")) for item in spec.get("webhookdefinitions") or ()]:
-        return f"webhooks are{NOT_YET}{', '.join(webhooks)}"
+        return f"webhooks are not supported yet: {', '.join(webhooks)}"
     services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
     listed = ", ".join(f"{item.get('version')}.{item.get('group')}" for item in services)
-    return f"aggregated APIs are{NOT_YET}{listed}" if listed else ""
+    return f"aggregated APIs are not supported yet: {listed}" if listed else ""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.packages.follow import NotReadyError, follow, stand
+from eventing.packages.groups import are_groups_in_the_way
 from eventing.packages.requests import PackageError
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -65,3 +66,51 @@ def test_what_works_is_not_reproached_for_a_time_that_is_over() -> None:
     leaving = follow(cluster, "two", "tide", timeout=timedelta(0), is_approving=True, leaving="tide.v1")
     with pytest.raises(NotReadyError, match=r"still is at tide\.v1"):
         list(leaving)
+
+
+def stopped(*groups: Manifest, reason: str = "UnsupportedOperatorGroup", modes: str = "MultiNamespace") -> FakeCluster:
+    """A package that waits, whose catalog was read."""
+    wanted = {"name": "tide", "source": "c", "sourceNamespace": "olm"}
+    subscription = an_object(SUBSCRIPTION, "tide", spec=wanted, status={"currentCSV": "tide.v1"})
+    catalog = an_object(CATALOG_SOURCE, "c", spec={}, status={"connectionState": {"lastObservedState": "READY"}})
+    catalog["metadata"]["namespace"] = "olm"
+    csv = an_object(
+        CLUSTER_SERVICE_VERSION, "tide.v1", spec={"installModes": [{"type": modes, "supported": True}]},
+        status={"phase": "Failed", "reason": reason, "message": "no such mode"},
+    )  # fmt: skip
+    return FakeCluster([subscription, catalog, csv, *groups])
+
+
+@pytest.mark.parametrize(
+    ("cluster", "is_stopped"),
+    [
+        pytest.param(stopped(an_object(OPERATOR_GROUP, "mine", spec={})), True, id="a group that selects too much"),
+        pytest.param(
+            stopped(an_object(OPERATOR_GROUP, "mine", spec={}), an_object(OPERATOR_GROUP, "other", spec={})), True,
+            id="two groups",
+        ),
+        pytest.param(stopped(), True, id="no group"),
+        pytest.param(
+            stopped(an_object(OPERATOR_GROUP, "mine", spec={"targetNamespaces": ["two"]}), modes="OwnNamespace"), False,
+            id="a group that was changed just now",
+        ),
+        pytest.param(
+            stopped(an_object(OPERATOR_GROUP, "mine", spec={}), reason="RequirementsNotMet"), False, id="something else"
+        ),
+        pytest.param(
+            stopped(
+                an_object(OPERATOR_GROUP, "mine", spec={"selector": {"a": "b"}}, status={"namespaces": ["1", "3"]})
+            ),
+            False, id="a selector that finds what is supported",
+        ),
+    ],
+)  # fmt: skip
+def test_what_groups_stop_is_not_waited_for(cluster: FakeCluster, *, is_stopped: bool) -> None:
+    found = cast("KubeClient", cluster)
+    assert are_groups_in_the_way(found, "two", stand(found, "two", "tide")) is is_stopped
+
+
+def test_an_install_that_groups_stop_ends_with_the_reason_and_what_helps() -> None:
+    cluster = cast("KubeClient", stopped(an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": [""]})))
+    with pytest.raises(NotReadyError, match=r"tide cannot go on: no such mode; OperatorGroup mine selects all name"):
+        list(follow(cluster, "two", "tide", timeout=timedelta(hours=1)))

@@ -90,7 +90,9 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
             id="held before anything is installed",
         ),
         pytest.param(
-            a_subscription(currentCSV="a.v1"), a_csv("Pending", "webhooks are not supported yet: a"),
+            a_subscription(currentCSV="a.v1"),
+            a_csv("Pending", "webhooks are not supported yet: a")
+            | {"spec": {"webhookdefinitions": [{"generateName": "a"}]}},
             Standing("a.v1", "Pending", "webhooks are not supported yet: a", is_stuck=True),
             id="what cannot be served yet is not waited for",
         ),
