@@ -9,7 +9,7 @@ import typer
 
 from eventing.cli.aim import aimed_in
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.given import CatalogsOption, FromOption, inputs_of, objects_of
+from eventing.cli.given import CatalogsOption, FromOption, given
 from eventing.cli.output import TextOption, document, say
 from eventing.cli.resolve import Isolation
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
@@ -51,9 +51,10 @@ def explain(
     version; 1: something is unsatisfiable, does not work (yet), or leads nowhere.
     """
     is_whole = isolation is Isolation.NAMESPACE
-    inputs = inputs_of(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
+    looked_at = given(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
+    inputs = looked_at.inputs
     findings, found = explained(inputs, subscription)
-    objects = objects_of(inputs.namespace, catalog, folder, (state, kubeconfig))
+    objects = looked_at.objects()
     rows = standings(objects, inputs.namespace, subscription) if objects else []
     if subscription and not (findings or found or rows):
         raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}", NEGATIVE)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from eventing.packages.remedies import Objects
     from eventing.replay.archive import Capture
     from shared.adapters.content.snapshot import Snapshot
+    from shared.api.manifest import Manifest
     from shared.domain.resolver.model import CatalogKey, Inputs, Shelf
 
 CatalogsOption = Annotated[
@@ -37,9 +39,18 @@ _STANDS_IN = {SUBSCRIPTION.kind: "state", CLUSTER_SERVICE_VERSION.kind: "phase"}
 """The field of the status that says where an object stands."""
 
 
-def inputs_of(
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a verb looks at."""
+
+    inputs: Inputs
+    objects: Callable[[], Objects | None]
+    """Those that say where packages stand; None for files without status, and where other catalogs are supposed."""
+
+
+def given(
     namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *, is_whole: bool
-) -> Inputs:
+) -> Given:
     """What a capture, or files with catalogs, say about a namespace; else what the cluster says. CliError.
 
     Without one it is that of the kubeconfig's context, or of all Subscriptions that a capture or files hold.
@@ -59,32 +70,16 @@ def inputs_of(
     found = inputs_of_namespace(objects, place, is_whole=is_whole)
     if not found.subscribers:
         check_namespace(place, objects)
-    return found
+    return Given(found, lambda: objects)
 
 
-def objects_of(namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where) -> Objects | None:
-    """The objects that `inputs_of` looks at; None for files without status, and where other catalogs are supposed."""
-    if folder is None:
-        from eventing.cli.target import choose
-
-        return choose(*cluster, quiet=True).cluster()
-    if not folder.is_file() or not _is_capture(folder):
-        return _objects_with_status(folder, namespace)
-    if catalogs:
-        return None
-    from eventing.replay.captured import objects_of_capture
-
-    return objects_of_capture(opened_capture(folder))
-
-
-def _objects_with_status(folder: Path, namespace: str) -> Objects | None:
+def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Objects | None:
     """The objects of files, if each that should say where it stands does; else the first that does not is named."""
-    from eventing.cli.extension.given import at, manifests
+    from eventing.cli.extension.given import at
     from eventing.replay.captured import Captured
 
     kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
-    found = [one for one in manifests([str(folder)]) if one.get("kind") in kinds]
-    mine = [one for one in found if namespace_of(one) in ("", namespace)]
+    mine = [one for one in objects if one.get("kind") in kinds and namespace_of(one) in ("", namespace)]
     for one in mine:
         field = _STANDS_IN.get(one["kind"])
         if field and not at(one, "status", field):
@@ -117,15 +112,16 @@ def opened_capture(path: Path) -> Capture:
         raise CliError(str(error), USAGE) from error
 
 
-def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Inputs:
-    from eventing.replay.captured import inputs_of_capture
+def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Given:
+    from eventing.replay.captured import inputs_of_capture, objects_of_capture
 
     capture = opened_capture(path)
     namespace = _chosen_namespace(namespace, capture.objects, path)
-    return inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
+    inputs = inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
+    return Given(inputs, lambda: None if catalogs else objects_of_capture(capture))
 
 
-def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Inputs:
+def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Given:
     from eventing.cli.extension.given import manifests
     from eventing.resolution import inputs_of_manifests
     from shared.domain.shape import InvalidQuestion
@@ -135,9 +131,10 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
     objects = list(manifests([str(folder)]))
     namespace = _chosen_namespace(namespace, objects, folder)
     try:
-        return inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
+        inputs = inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
     except InvalidQuestion as error:
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
+    return Given(inputs, lambda: _with_status(objects, folder, namespace))
 
 
 def _chosen_namespace(namespace: str, objects: Sequence[Mapping[str, object]], path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.given import content_at, inputs_of, places_of, split
+from eventing.cli.given import content_at, given, places_of, split
 
 if TYPE_CHECKING:
     from eventing.cli.given import Where
@@ -45,7 +45,7 @@ def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | No
 
     held = _opened(locked) if locked else None
     read = _as_locked(read, held) if held else read
-    inputs = inputs_of(read.namespace, read.catalogs, read.folder, cluster, is_whole=read.is_whole)
+    inputs = given(read.namespace, read.catalogs, read.folder, cluster, is_whole=read.is_whole).inputs
     resolution = resolve(inputs)
     if held and locked:
         _check(locked, held, _identified(inputs, read.catalogs), resolution)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
 from eventing.packages.requests import LOOK_SECONDS, PackageError, subscription_of, wanted_subscription
+from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import ReadOnly, name_of, uid_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -27,11 +28,11 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     if subscription is None and not versions:
         wanted_subscription(cluster, namespace, package)
     if subscription is not None:
-        cluster.delete(SUBSCRIPTION.ref(name_of(subscription), namespace), uid=uid_of(subscription))
+        _delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
     refs = [CLUSTER_SERVICE_VERSION.ref(name, namespace) for name in versions]
     for ref in refs:
-        cluster.delete(ref)
+        _delete(cluster, ref)
     deadline = time.monotonic() + timeout.total_seconds()
     for ref in refs if timeout else ():
         while cluster.get(ref) is not None:
@@ -42,6 +43,15 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     if versions:
         did = "deleted" if timeout else "is deleting"
         yield f"{did} ClusterServiceVersion {', '.join(versions)}; its definitions and their objects stay"
+
+
+def _delete(cluster: KubeClient, ref: Ref, uid: str = "") -> None:
+    """Delete an object, unless it is gone by now: the functions remove versions of an update, too."""
+    try:
+        cluster.delete(ref, uid=uid)
+    except ApiError as error:
+        if not error.is_not_found:
+            raise
 
 
 def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[str]:

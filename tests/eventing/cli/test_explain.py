@@ -127,6 +127,17 @@ def test_files_say_a_phase_where_they_hold_one(tmp_path: Path, catalog: str) -> 
     assert f"# phases are not known from --from {tmp_path}/objects: Subscription b has no status.state" in found.stderr
 
 
+def test_manifests_may_come_from_stdin(tmp_path: Path, catalog: str) -> None:
+    settled, failed = sub("a", installed="a.v1"), csv("a.v1")
+    settled["status"] |= {"currentCSV": "a.v1", "state": "AtLatestKnown"}
+    failed["status"] = {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "no such mode"}
+    content = Path(folder(tmp_path, settled, failed), "all.yaml").read_text()
+    words = ["explain", "-n", "ns", "--catalog", catalog, "--from", "-"]
+    found = CliRunner().invoke(app, words, input=content)
+    assert found.exit_code == NEGATIVE
+    assert "a: a.v1 is Failed: no such mode" in found.stdout
+
+
 def a_choice(name: str, gets: str = "") -> Choice:
     return Choice(name, name, f"{name}.v1", gets, f"{gets} from channel x" if gets else f"{name}.v1 is installed")
 

@@ -10,6 +10,7 @@ import pytest
 
 from eventing.packages import PackageError, installed, remove
 from eventing.packages.chain import chain
+from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 from tests.kit.cluster import FakeCluster
@@ -24,7 +25,8 @@ class Deleting(FakeCluster):
     """A cluster that deletes at once."""
 
     def delete(self, ref: Ref, *, uid: str = "") -> None:
-        del self.objects[ref]
+        if self.objects.pop(ref, None) is None:
+            raise ApiError(404, "NotFound", f"{ref} is gone")
 
     def client(self) -> KubeClient:
         return cast("KubeClient", self)
@@ -75,6 +77,19 @@ def test_uninstall_takes_the_whole_chain_and_nothing_of_others() -> None:
         "deleted ClusterServiceVersion a.v1, a.v2, a.v3; its definitions and their objects stay",
     ]
     assert cluster.versions() == ["b.v1"]
+
+
+def test_uninstall_does_not_mind_what_goes_by_itself_meanwhile() -> None:
+    class Replacing(Deleting):
+        """The functions remove a replaced version just before we do."""
+
+        def delete(self, ref: Ref, *, uid: str = "") -> None:
+            self.objects.pop(CLUSTER_SERVICE_VERSION.ref("a.v1", "ns"), None)
+            super().delete(ref, uid=uid)
+
+    cluster = Replacing([*CHAIN, a_subscription("a", "a.v3")])
+    assert len(list(remove(cluster.client(), "ns", "a", timeout=SOON))) == 2
+    assert cluster.versions() == []
 
 
 def test_uninstall_takes_what_an_earlier_subscription_left() -> None:
