@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.blobs import Unreadable
 from shared.domain.catalog.meta import Meta, meta_of, refusal
+from shared.domain.catalog.model import Entry
 from shared.domain.go import stream as gostream
 from shared.domain.go.encode import ordered
 
@@ -103,22 +104,10 @@ def _channel(fields: Blob) -> Blob:
             "schema": "olm.channel",
             "name": fields.get("name") or "",
             "package": fields.get("package") or "",
-            "entries": None if entries is None else [_entry(schemas.ENTRY.read(one)) for one in entries],
+            "entries": None if entries is None else [Entry.of(schemas.ENTRY.read(one)).document() for one in entries],
             "properties": property_list(fields.get("properties") or ()),
         },
         keep=("name", "package", "entries"),
-    )
-
-
-def _entry(fields: Blob) -> Blob:
-    return _without_empty(
-        {
-            "name": fields.get("name") or "",
-            "replaces": fields.get("replaces"),
-            "skips": [skip or "" for skip in fields.get("skips") or ()],
-            "skipRange": fields.get("skipRange"),
-        },
-        keep=("name",),
     )
 
 

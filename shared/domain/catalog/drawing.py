@@ -105,7 +105,7 @@ def documents_of(package: Package) -> Config:
     }
     return Config(
         channels=[
-            {"package": package.name, "name": channel.name, "entries": [_fields(entry) for entry in channel.entries]}
+            {"package": package.name, "name": channel.name, "entries": [entry.document() for entry in channel.entries]}
             for channel in package.channels
         ],
         bundles=[{"name": name, "properties": stated} for name, stated in properties.items()],
@@ -208,10 +208,6 @@ class _Painter:
             skip_range=entry.skip_range if _spans(entry.skip_range, lowest) else "",
         )
         return None if kept == bare else kept
-
-
-def _fields(entry: Entry) -> Blob:
-    return {"name": entry.name, "replaces": entry.replaces, "skips": entry.skips, "skipRange": entry.skip_range}
 
 
 def _spans(range_text: str, version: Version) -> bool:

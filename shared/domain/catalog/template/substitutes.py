@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import InvalidBundle, name_of, version_release
 from shared.domain.catalog.judge import why_invalid
+from shared.domain.catalog.model import Entry
 from shared.domain.catalog.template.source import METAS, RenderImage, TemplateError, entries_of, parsed
 from shared.domain.go.text import quoted
 
@@ -115,27 +117,15 @@ def _check_order(substitute: Blob, image: str, replaced: Blob | None, base: str)
 
 def _rewired(channel: Blob, base: str, name: str) -> Blob:
     """The channel in which a substitute takes over the edges of the bundle that it stands in for."""
-    entries = channel["entries"] or []
-    kept = [_redirected({"name": base} if entry["name"] == base else entry, base, name) for entry in entries]
-    added = [_heir(entry, base, name) for entry in entries if entry["name"] == base]
-    return {**channel, "entries": [*kept, *added]}
+    entries = [Entry.of(entry) for entry in channel["entries"] or ()]
+    kept = [_redirected(Entry(base) if entry.name == base else entry, base, name) for entry in entries]
+    heirs = [replace(entry, name=name, skips=(*entry.skips, base)) for entry in entries if entry.name == base]
+    return {**channel, "entries": [entry.document() for entry in (*kept, *heirs)]}
 
 
-def _heir(entry: Blob, base: str, name: str) -> Blob:
-    edges = {key: entry[key] for key in ("replaces", "skips", "skipRange") if key in entry}
-    return _entry(name, {**edges, "skips": [*entry.get("skips", ()), base]})
-
-
-def _redirected(entry: Blob, base: str, name: str) -> Blob:
-    skips = entry.get("skips", [])
-    if entry.get("replaces") == base:
-        return _entry(entry["name"], {**entry, "replaces": name, "skips": [*skips, base]})
-    if base in skips:
-        return _entry(entry["name"], {**entry, "skips": [*(skip for skip in skips if skip != base), name]})
+def _redirected(entry: Entry, base: str, name: str) -> Entry:
+    if entry.replaces == base:
+        return replace(entry, replaces=name, skips=(*entry.skips, base))
+    if base in entry.skips:
+        return replace(entry, skips=(*(skip for skip in entry.skips if skip != base), name))
     return entry
-
-
-def _entry(name: str, fields: Blob) -> Blob:
-    """An entry with its fields in their order."""
-    order = ("replaces", "skips", "skipRange")
-    return {"name": name, **{key: fields[key] for key in order if key in fields}}
