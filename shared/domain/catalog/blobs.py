@@ -159,7 +159,7 @@ def _check_objects(meta: Meta, properties: Sequence[Mapping[str, Any]]) -> bool:
 def _wrong_object(index: int, one: Mapping[str, Any]) -> str:
     if why := _wrong_value(one, schemas.BUNDLE_OBJECT):
         return f"parse property at index {index} as bundle object: {why}"
-    content = shapes.octets(schemas.BUNDLE_OBJECT.read(one["value"]).get("data"))
+    content = schemas.embedded(one["value"])
     if content.lstrip()[:1] == b"{":
         return ""  # taken for JSON, and not looked at
     try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import BUNDLE_OBJECT, GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Entry
+from shared.domain.go import json as gojson
 
 Told: TypeAlias = Mapping[str, Any]  # why: a message by field name
 _REQUIRED: Final = {GVK: GVK_REQUIRED, PACKAGE: PACKAGE_REQUIRED}
@@ -44,7 +44,7 @@ def _bundle(package: str, bundle: Told) -> Manifest:
     name = bundle.get("csvName", "")
     try:
         properties = list(_properties(package, bundle))
-    except ValueError as error:
+    except gojson.JsonError as error:
         raise BadAnswer(f"bundle {name} of package {package}: a property cannot be read: {error}") from error
     return {
         "schema": "olm.bundle",
@@ -57,9 +57,7 @@ def _bundle(package: str, bundle: Told) -> Manifest:
 
 def _properties(package: str, bundle: Told) -> Iterator[Manifest]:
     """What the server tells, in its order, and what older servers tell elsewhere."""
-    stated = [
-        _property(one.get("type", ""), json.loads(one.get("value", ""))) for one in bundle.get("properties") or ()
-    ]
+    stated = [_property(one.get("type", ""), _value(one)) for one in bundle.get("properties") or ()]
     if all(one["type"] != PACKAGE for one in stated):
         stated.append(_property(PACKAGE, {"packageName": package, "version": bundle.get("version", "")}))
     elsewhere = [_property(GVK, _gvk(api)) for api in bundle.get("providedApis") or ()]
@@ -73,6 +71,10 @@ def _properties(package: str, bundle: Told) -> Iterator[Manifest]:
         yield _property(BUNDLE_OBJECT, {"data": base64.b64encode(text.encode()).decode()})
 
 
+def _value(told: Told) -> Any:  # why: any JSON value
+    return gojson.loads(told.get("value", "").encode())
+
+
 def _property(kind: str, value: Any) -> Manifest:  # why: any JSON value
     return {"type": kind, "value": value}
 
@@ -82,7 +84,7 @@ def _gvk(api: Told) -> Manifest:
 
 
 def _needed(dependency: Told) -> Manifest:
-    value = json.loads(dependency.get("value", ""))
+    value = _value(dependency)
     if dependency["type"] == PACKAGE and isinstance(value, dict):
         value = {"packageName": value.get("packageName"), "versionRange": value.get("version")}
     return _property(_REQUIRED[dependency["type"]], value)

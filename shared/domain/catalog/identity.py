@@ -102,9 +102,8 @@ def display_name(bundle: Blob) -> str:
 def _objects(bundle: Blob) -> Iterator[Mapping[str, Any]]:
     for one in bundle.get("properties", ()):
         if one["type"] == BUNDLE_OBJECT and not shapes.why_not(schemas.BUNDLE_OBJECT, one["value"]):
-            content = shapes.octets(schemas.BUNDLE_OBJECT.read(one["value"]).get("data"))
             try:
-                value = goyaml.load_value(content)
+                value = goyaml.load_value(schemas.embedded(one["value"]))
             except goyaml.YamlError:
                 continue  # nobody can tell what it is, so it is not the one that is looked for
             if isinstance(value, dict):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -11,7 +9,8 @@ from typing import Any, Final, TypeAlias
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import CSV
 from shared.domain.bundle.typed import MistypedError, arranged
-from shared.domain.catalog.graph import heads
+from shared.domain.catalog import schemas, shapes
+from shared.domain.catalog.graph import heads, successors
 from shared.domain.catalog.model import (
     BUNDLE_OBJECT,
     CSV_METADATA,
@@ -135,8 +134,9 @@ def entries_that_replace(packages: Iterable[Package], name: str) -> Iterator[Man
 
 def successor(channel: Channel, bundles: Mapping[str, Bundle], name: str) -> Entry | None:
     """The entry that replaces or skips a bundle; of several the one with the highest version."""
-    found = [entry for entry in channel.entries if entry.replaces == name or name in entry.skips]
-    return max(found, key=lambda entry: (_version(bundles.get(entry.name)), entry.name), default=None)
+    return max(
+        successors(channel, name), key=lambda entry: (_version(bundles.get(entry.name)), entry.name), default=None
+    )
 
 
 _LOWEST: Final = parse_version("0.0.0-0")
@@ -190,11 +190,12 @@ def content_of(bundle: Mapping[str, Any], version: str, package: Mapping[str, An
 
 
 def _object(value: Any) -> str:  # why: any JSON value
-    text = value.get("data") if isinstance(value, Mapping) else None
+    if why := shapes.why_not(schemas.BUNDLE_OBJECT, value):
+        raise NotServable(f"an {BUNDLE_OBJECT} cannot be read: {why}")
+    content = schemas.embedded(value)
     try:
-        content = base64.b64decode(text or "")
         return content.decode() if content.lstrip()[:1] == b"{" else _line(goyaml.load_value(content))
-    except (binascii.Error, TypeError, ValueError) as error:
+    except (UnicodeDecodeError, goyaml.YamlError) as error:
         raise NotServable(f"an {BUNDLE_OBJECT} cannot be read: {error}") from error
 
 

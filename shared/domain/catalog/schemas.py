@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from shared.domain.catalog import model, shapes
 from shared.domain.catalog.shapes import RAW, TEXT, TEXTS, Shape, Struct, list_of, struct
@@ -69,3 +69,8 @@ VALUES: Final[Mapping[str, Struct]] = {
     "olm.channel": struct("property.Channel", "channelName"),
 }
 """The values of properties of a known type; whatever else there is may be anything."""
+
+
+def embedded(value: Mapping[str, Any] | None) -> bytes:
+    """The manifest in the value of an `olm.bundle.object` that fits its shape."""
+    return shapes.octets(BUNDLE_OBJECT.read(value).get("data"))

@@ -84,6 +84,7 @@ def test_the_message_about_a_package() -> None:
     assert last["entries"] == [{"reference": {"schema": "olm.package"}, "message": "gone"}]
 
 
-def test_a_property_that_is_no_json_names_its_bundle() -> None:
+@pytest.mark.parametrize("value", ["{", "", "NaN"])
+def test_a_property_that_is_no_json_names_its_bundle(value: str) -> None:
     with pytest.raises(BadAnswer, match=r"bundle tea\.v1 of package tea: a property cannot be read"):
-        a_bundle(properties=[{"type": "x", "value": "{"}])
+        a_bundle(properties=[{"type": "x", "value": value}])

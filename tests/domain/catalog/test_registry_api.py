@@ -234,6 +234,10 @@ def test_a_bundle_without_content(document: dict[str, Any]) -> None:
     assert content_of(document, "1.2.0", {}) == Content()
 
 
+def test_an_object_may_be_a_list_of_bytes_in_an_odd_spelling() -> None:
+    assert content_of(a_document(("olm.bundle.object", {"Data": [*b"{}"]})), "1.0.0", {}).objects == ("{}",)
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [
@@ -247,6 +251,8 @@ def test_a_bundle_without_content(document: dict[str, Any]) -> None:
             a_document(an_object("a: [")), "an olm.bundle.object cannot be read", id="an object that is no YAML"
         ),
         pytest.param(a_document(("olm.bundle.object", {"data": 1})), "cannot be read", id="an object that is no text"),
+        pytest.param(a_document(("olm.bundle.object", {"data": "e30"})), "cannot be read", id="base64 that is cut off"),
+        pytest.param(a_document(("olm.bundle.object", {"data": "e/8="})), "cannot be read", id="JSON that is no UTF-8"),
     ],
 )
 def test_what_cannot_be_served_says_why(document: dict[str, Any], words: str) -> None:
