@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -63,16 +63,14 @@ def offer(bundle: ParsedBundle) -> Offer:
 
 def from_bundles(published: Iterable[Published]) -> tuple[tuple[Manifest, ...], tuple[str, ...]]:
     """The documents of the catalog, and a sentence for each bundle that was left out."""
-    packages: dict[str, list[Published]] = defaultdict(list)
+    packages: dict[str, dict[str, Published]] = defaultdict(dict)
     findings = []
     for one in published:
-        members = packages[one.offer.package]
-        twin = next((other for other in members if other.offer.name == one.offer.name), None)
-        if why := _unusable(one, twin):
+        if why := _unusable(one, packages[one.offer.package].get(one.offer.name)):
             findings.append(f"{one}: {why}")
         else:
-            members.append(one)
-    documents = [document for name in sorted(packages) for document in _package(name, packages[name])]
+            packages[one.offer.package][one.offer.name] = one
+    documents = [document for name in sorted(packages) for document in _package(name, packages[name].values())]
     return tuple(documents), tuple(findings)
 
 
@@ -92,7 +90,7 @@ def _version(one: Published) -> Version:
     return parse_version(one.offer.version)
 
 
-def _package(name: str, members: Sequence[Published]) -> list[Manifest]:
+def _package(name: str, members: Collection[Published]) -> list[Manifest]:
     if not members:
         return []
     ordered = sorted(members, key=lambda one: (_version(one), one.offer.name))
