@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from shared.domain.catalog.shapes import RAW, struct
@@ -33,7 +33,7 @@ class Annotations:
     package: str
     channels: tuple[str, ...] = ()
     default_channel: str = ""
-    labels: Mapping[str, str] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
     """All six, the missing ones empty."""
 
 

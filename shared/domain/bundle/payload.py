@@ -63,7 +63,7 @@ def _labels(content: bytes) -> dict[str, str]:
         parsed = parse_annotations(goyaml.load_value(content))
     except goyaml.YamlError:
         parsed = None
-    return dict((parsed.labels if parsed else None) or dict.fromkeys(KEYS, ""))
+    return dict(parsed.labels) if parsed else dict.fromkeys(KEYS, "")
 
 
 def _fitting(image: str, labels: dict[str, str], texts: dict[str, bytes]) -> Manifest | BadBundle:

@@ -43,10 +43,10 @@ class Documents:
 
     def objects(self) -> tuple[dict[str, Manifest], tuple[Passed, ...]]:
         """The documents that are objects of Kubernetes, and what else was passed over."""
-        found = {path: one for path, one in self.by_path.items() if not _no_object(one)}
-        others = [(path, _no_object(one)) for path, one in self.by_path.items()]
-        wrong = (Passed.unreadable(path, why) for path, why in others if why)
-        return found, tuple(sorted((*self.passed, *wrong), key=lambda one: one.path))
+        wrong = {path: why for path, one in self.by_path.items() if (why := _no_object(one))}
+        found = {path: one for path, one in self.by_path.items() if path not in wrong}
+        passed = (*self.passed, *(Passed.unreadable(path, why) for path, why in wrong.items()))
+        return found, tuple(sorted(passed, key=lambda one: one.path))
 
 
 def paths_in(files: Files, folder: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Place:
         return ", ".join(filter(None, parts))
 
 
-NOWHERE = Place()
+NOWHERE: Final = Place()
 
 
 @dataclass(frozen=True, slots=True)

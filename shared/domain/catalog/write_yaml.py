@@ -167,13 +167,11 @@ class _Writer:
             was_blank = True
         self._mark('"', needs_space=False)
 
-    def _mark(
-        self, text: str, *, needs_space: bool = True, is_spaced: bool = False, keeps_indentation: bool = False
-    ) -> None:
+    def _mark(self, text: str, *, needs_space: bool = True, keeps_indentation: bool = False) -> None:
         if needs_space and not self._is_spaced:
             self._put(" ")
         self._put(text)
-        self._is_spaced = is_spaced
+        self._is_spaced = False
         self._is_indented = self._is_indented and keeps_indentation
 
     def _put(self, text: str) -> None:

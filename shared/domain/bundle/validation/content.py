@@ -20,23 +20,13 @@ from shared.domain.bundle.validation.metadata import object_metadata
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
 
-SUPPORTED: Final = {
-    **dict.fromkeys(
-        (
-            "ClusterServiceVersion", "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "PodMonitor",
-            "ServiceMonitor", "Secret", "ConfigMap", "PodDisruptionBudget", "NetworkPolicy",
-        ),
-        True,
-    ),
-    **dict.fromkeys(
-        (
-            "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "VerticalPodAutoscaler",
-            "ConsoleYAMLSample", "ConsoleQuickStart", "ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin",
-        ),
-        False,
-    ),
+_SUPPORTED: Final = {
+    "ClusterServiceVersion", "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "PodMonitor",
+    "ServiceMonitor", "Secret", "ConfigMap", "PodDisruptionBudget", "NetworkPolicy",
+    "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "VerticalPodAutoscaler",
+    "ConsoleYAMLSample", "ConsoleQuickStart", "ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin",
 }  # fmt: skip
-"""Kinds that a bundle may hold; whether they have a namespace."""
+"""The kinds that a bundle may hold."""
 _IN_FOLDER: Final = 2
 """As many parts has the path of a file directly in a folder."""
 _OLD, _NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
@@ -48,7 +38,7 @@ def content(subject: Subject) -> Iterator[Finding]:
         return
     yield from _unread(subject)
     for path, manifest in subject.objects.items():
-        if kind == REGISTRY and manifest["kind"] not in SUPPORTED:
+        if kind == REGISTRY and manifest["kind"] not in _SUPPORTED:
             where = f"{subject.where}/{path}"
             yield plain(f"{manifest['kind']} is not supported type for registryV1 bundle: {where}", path)
         yield from (one.at(path) for one in _one(subject, path, manifest))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.catalog import shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.template.source import TemplateError
@@ -76,19 +77,14 @@ def _unknown(value: Any) -> Iterator[str]:
     levels = [(_TEMPLATE, [value])]
     archetypes = [one for key, one in _items(value) if fold(key) in ARCHETYPES]
     levels.append((_BUNDLES, archetypes))
-    levels.append((_IMAGES, [one for each in archetypes for _, ones in _items(each) for one in _list(ones)]))
+    levels.append((_IMAGES, [one for each in archetypes for _, ones in _items(each) for one in as_list(ones)]))
     for shape, holders in levels:
-        known = set(map(fold, shape.fields))
-        keys = (key for one in holders for key, _ in _items(one) if fold(key) not in known)
+        keys = (key for one in holders for key, _ in _items(one) if shape.name_of(key) is None)
         yield from (f"json: unknown field {quoted(key)}" for key in keys)
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:
-    return list(value.items()) if isinstance(value, dict) else []
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return list(as_object(value).items())
 
 
 def _wishes(fields: Blob) -> Wishes:
