@@ -47,11 +47,12 @@ class Advice:
 
 def advise_document(meta: Meta, size: int, place: Place) -> Iterator[Advice]:
     """What there is to say about one document that can be read; `size` is what it takes in its file."""
-    shape, rules = _KNOWN.get(meta.schema, (None, (_served_name,)))
-    if shape is None or shape.fits(meta.fields):
+    shape, rules = _KNOWN.get(meta.schema, _OTHER)
+    if shape.fits(meta.fields):
         what = f"{meta.schema} {quoted(meta.name or meta.package)}"
-        words = [found for rule in rules for found in rule(shape.read(meta.fields) if shape else meta.fields)]
-        words += _unknown_fields(meta.fields, shape) if shape else ()
+        words = [found for rule in rules for found in rule(shape.read(meta.fields))]
+        if meta.schema in _KNOWN:
+            words += _unknown_fields(meta.fields, shape)
         words += _size(size)
         yield from (Advice(rule, f"{what}: {message}", place) for rule, message in words)
 
@@ -83,7 +84,7 @@ def _unknown_fields(value: object, shape: shapes.Shape, path: str = "") -> Words
 def _served_name(fields: Fields) -> Words:
     for key in ("schema", "package"):
         text = fields.get(key)
-        if text and not (isinstance(text, str) and _SERVED_NAME.fullmatch(text)):
+        if text and not _SERVED_NAME.fullmatch(text):
             yield "cannot-be-served", f"the {key} {text!r} must match {_SERVED_NAME.pattern} to be served"
 
 
@@ -153,12 +154,14 @@ _VALUES: Final[Mapping[str, Callable[[Fields], Words]]] = {
     GVK_REQUIRED: _gvk,
     BUNDLE_OBJECT: _object,
 }
-_KNOWN: Final[Mapping[str, tuple[shapes.Struct | None, tuple[Callable[[Fields], Words], ...]]]] = {
+_Rules: TypeAlias = tuple[shapes.Struct, tuple[Callable[[Fields], Words], ...]]
+_KNOWN: Final[Mapping[str, _Rules]] = {
     "olm.package": (schemas.PACKAGE, (_icon,)),
     "olm.channel": (schemas.CHANNEL, ()),
     "olm.bundle": (schemas.BUNDLE, (_images, _properties)),
     "olm.deprecations": (schemas.DEPRECATIONS, ()),
 }
+_OTHER: Final[_Rules] = (shapes.struct("declcfg.Meta", "schema package"), (_served_name,))
 
 
 def advise_packages(drafts: Drafts) -> Iterator[Advice]:
