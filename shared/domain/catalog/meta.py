@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from shared.domain.go.json import kind_of, misfit
 from shared.domain.go.text import as_opm_prints, quoted
 
 _LIFTED: Final = ("schema", "package", "name")
-_GO_WORDS: Final = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def refusal(value: Any) -> str:  # why: any JSON value
     if value is None:
         return ""
     if value.__class__ is not dict:
-        return f"json: cannot unmarshal {_GO_WORDS[value.__class__]} into Go value of type map[string]interface {{}}"
+        return misfit(kind_of(value), "map[string]interface {}")
     spellings = _spellings(value)
     if len(spellings) != len(value):
         return _repeated(value)

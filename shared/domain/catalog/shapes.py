@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Protocol
 
+from shared.domain.go.json import kind_of, misfit
 from shared.domain.go.text import fold, from_base64
 
 _TEXT_KINDS: Final = frozenset((str, type(None)))
-_WORDS: Final = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 class Shape(Protocol):
@@ -40,8 +40,7 @@ def _is_something(value: object) -> bool:
 
 
 def _mismatch(value: Any, go: str, owner: str, path: str) -> str:
-    place = f"Go struct field {owner}.{path}" if owner else "Go value"
-    return f"json: cannot unmarshal {_WORDS[value.__class__]} into {place} of type {go}"
+    return misfit(kind_of(value), go, owner and f"{owner}.{path}")
 
 
 @dataclass(frozen=True, slots=True)

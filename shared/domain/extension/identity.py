@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
+from shared.domain.catalog.schemas import PACKAGE_PROPERTY
+from shared.domain.catalog.shapes import why_not
 from shared.domain.extension.model import Identity, Installed
-from shared.domain.extension.render.goscalars import name_of_json
 from shared.domain.go.text import quoted
 from shared.domain.semver.release import InvalidRelease, parse_release, with_build_as_release
 from shared.domain.semver.version import InvalidVersion, parse_version
@@ -21,7 +22,9 @@ def of_bundle(name: str, properties: Iterable[Mapping[str, Any]], *, has_release
     stated = next((one for one in properties if one.get("type") == "olm.package"), None)
     if stated is None:
         raise NoIdentity(f"no package property found in bundle {quoted(name)}")
-    package = _package(stated.get("value"))
+    if why := why_not(PACKAGE_PROPERTY, stated.get("value")):
+        raise NoIdentity(f"error unmarshalling package property: {why}")
+    package = PACKAGE_PROPERTY.read(stated.get("value"))
     version, release = package.get("version") or "", package.get("release")
     return _explicit(version, release) if has_releases and release is not None else _legacy(version)
 
@@ -37,22 +40,6 @@ def of_installed(installed: Installed) -> Identity:
         return _explicit(installed.version, installed.release)
     except NoIdentity as error:
         raise NoIdentity(f"failed to parse installed bundle version and release: {error}") from error
-
-
-_FIELDS: Final = frozenset({"packageName", "version", "release"})
-
-
-def _package(value: object) -> Mapping[str, Any]:
-    """The value of the property, all fields of which are texts. NoIdentity, in the words of Go."""
-    if value is None:
-        return {}
-    what = "error unmarshalling package property: json: cannot unmarshal"
-    if not isinstance(value, Mapping):
-        raise NoIdentity(f"{what} {name_of_json(value)} into Go value of type property.Package")
-    for field, found in value.items():
-        if field in _FIELDS and not isinstance(found, str | None):
-            raise NoIdentity(f"{what} {name_of_json(found)} into Go struct field Package.{field} of type string")
-    return value
 
 
 def _explicit(version: str, release: str) -> Identity:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from shared.domain.catalog.schemas import PROPERTY
+from shared.domain.catalog.shapes import list_of, why_not
 from shared.domain.extension.conditions import Condition
-from shared.domain.go.json import END, JsonError, loads
+from shared.domain.go.json import CUT_OFF, TYPES, JsonError, loads
 from shared.domain.go.text import quoted
 from shared.domain.semver import Version, parse_tolerant, parse_version
 
@@ -20,8 +22,7 @@ MAXIMUM: Final = "olm.maxOpenShiftVersion"
 _MAJOR_MINOR: Final = re.compile(r"([1-9][0-9]*)\.(0|[1-9][0-9]*)")
 _LAST_FOUR: Final = (4, 23)
 """Released together with 5.0 as its equal; the way on from either is 5.1."""
-
-
+_PROPERTIES: Final = list_of(PROPERTY)
 _NOTHING: Final = object()
 """Stands for a value that is not there; null would be one."""
 
@@ -49,14 +50,6 @@ class _Number(float):
         number = super().__new__(cls, text)
         number.text = text
         return number
-
-
-_JSON_KINDS: Final[Mapping[type, str]] = {
-    dict: "object", list: "array", str: "string", int: "number", _Number: "number", bool: "bool",
-}  # fmt: skip
-_GO_TYPES: Final[Mapping[type, str]] = {
-    dict: "map[string]interface {}", list: "[]interface {}", bool: "bool", type(None): "<nil>",
-}  # fmt: skip
 
 
 def blockers(published: Iterable[Published], cluster: str) -> Condition:
@@ -124,22 +117,10 @@ def _effective(current: tuple[int, int]) -> tuple[int, int]:
 
 def _properties(text: str) -> Iterator[tuple[str, Any]]:
     """Type and value of each property. JsonError, as Go words it, when the text is no list of properties."""
-    try:
-        loads(text.encode())
-    except JsonError as error:
-        raise JsonError(str(error).replace(END, "unexpected end of JSON input"), error.offset) from error
-    stated = json.loads(text, parse_float=_Number)
-    if not isinstance(stated, list | None):
-        raise JsonError(f"json: cannot unmarshal {_kind(stated)} into Go value of type []property.Property", 0)
-    for one in stated or ():
-        if not isinstance(one, dict | None):
-            raise JsonError(f"json: cannot unmarshal {_kind(one)} into Go value of type property.Property", 0)
-        kind = (one or {}).get("type")
-        if not isinstance(kind, str | None):
-            raise JsonError(
-                f"json: cannot unmarshal {_kind(kind)} into Go struct field Property.type of type string", 0
-            )
-        yield kind or "", (one or {}).get("value", _NOTHING)
+    if why := why_not(_PROPERTIES, loads(text.encode())):
+        raise JsonError(why, 0)
+    for one in map(PROPERTY.read, json.loads(text, parse_float=_Number) or ()):
+        yield one.get("type") or "", one.get("value", _NOTHING)
 
 
 def _limit(value: Any) -> Version:
@@ -154,15 +135,11 @@ def _limit(value: Any) -> Version:
                 raise ValueError("invalid version format")
             return parse_tolerant(value)
     if value is _NOTHING:
-        raise ValueError("unexpected end of JSON input")
-    raise ValueError(f"invalid type {_GO_TYPES[type(value)]} for olm.maxOpenshiftVersion: {_text(value)}")
+        raise ValueError(CUT_OFF)
+    raise ValueError(f"invalid type {TYPES[type(value)]} for olm.maxOpenshiftVersion: {_text(value)}")
 
 
 def _text(value: Any) -> str:
     if value is _NOTHING:
         return ""
     return value.text if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _kind(value: Any) -> str:
-    return _JSON_KINDS[type(value)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
@@ -13,7 +14,9 @@ from shared.domain.go.text import quoted
 LARGEST: Final = 128 * 2**20
 """Maximum size of one object of a stream, in bytes, which limits the memory."""
 END: Final = "unexpected EOF"
-"""The error message for a text that ends too early."""
+"""The error message for a stream that ends too early."""
+CUT_OFF: Final = "unexpected end of JSON input"
+"""The same for a text that has to be one value."""
 _DEEPEST: Final = 10_000
 """Maximum depth of nested values in Go."""
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
@@ -26,6 +29,17 @@ _ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
+_KINDS: Final = {
+    dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number", type(None): "null",
+}  # fmt: skip
+
+TYPES: Final[Mapping[type, str]] = {
+    dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool", int: "int64",
+    float: "float64", type(None): "<nil>",
+}  # fmt: skip
+"""The types of Go that JSON values are read into, where no type is asked for."""
+
+
 class JsonError(ValueError):
     """A text is not valid JSON; `offset` is the position of the error, in bytes."""
 
@@ -34,13 +48,24 @@ class JsonError(ValueError):
         self.offset = offset
 
 
+def kind_of(value: object) -> str:
+    """What the errors of Go call a JSON value."""
+    return _KINDS[type(value)]
+
+
+def misfit(found: str, wanted: str, field: str = "") -> str:
+    """Go's message for a value that does not fit a type; `field` is `Type.field`, empty for a value of its own."""
+    place = f"Go struct field {field}" if field else "Go value"
+    return f"json: cannot unmarshal {found} into {place} of type {wanted}"
+
+
 def loads(content: bytes | memoryview) -> Any:  # why: any JSON value
     """The value of a whole text. JsonError when it has no value, or more than one."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
         # Go accepts more: invalid UTF-8, halves of surrogate pairs, deeper nesting.
-        reader = _Reader(bytes(content))
+        reader = _Reader(bytes(content), end=CUT_OFF)
         value = reader.value()
         if (rest := reader.skip_space()) < len(reader.content):
             raise JsonError(
@@ -79,9 +104,10 @@ def _end_of_object(content: bytes, start: int) -> int | None:
 class _Reader:
     """Reads one value at a time without recursion, so that deep nesting needs no stack."""
 
-    def __init__(self, content: bytes, position: int = 0) -> None:
+    def __init__(self, content: bytes, position: int = 0, end: str = END) -> None:
         self.content = content
         self.position = position
+        self._end = end
 
     def skip_space(self) -> int:
         match = _SPACE.match(self.content, self.position)
@@ -202,7 +228,7 @@ class _Reader:
 
     def _wrong(self, where: str) -> JsonError:
         if self.position >= len(self.content):
-            return JsonError(END, self.position)
+            return JsonError(self._end, self.position)
         return JsonError(f"invalid character {_named(self.content, self.position)} {where}", self.position + 1)
 
 

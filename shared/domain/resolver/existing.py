@@ -10,7 +10,7 @@ from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.catalog.model import Property
 from shared.domain.catalog.shapes import RAW, list_of, struct, why_not
-from shared.domain.go.json import END, loads
+from shared.domain.go.json import loads
 from shared.domain.lifecycle.phases import phase_of
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.facts import Gvk
@@ -70,8 +70,7 @@ def of_csv(csv: ReadOnly, packages: Iterable[str]) -> tuple[Property, ...]:
         return tuple(_annotated(text))
     except ValueError as error:
         where = f'failed to retrieve properties of csv "{name_of(csv)}"'
-        what = str(error).replace(END, "unexpected end of JSON input")
-        raise IncoherentCSVs(f"{where}: failed to unmarshal properties annotation: {what}") from error
+        raise IncoherentCSVs(f"{where}: failed to unmarshal properties annotation: {error}") from error
 
 
 def _annotated(text: str) -> Iterator[Property]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shared.domain.catalog.model import Property
+from shared.domain.go.json import kind_of, misfit
+from shared.domain.go.text import fold
 from shared.domain.semver import Version, version_or_none
 
 _PACKAGE = ("packageName", "version")
@@ -92,12 +94,12 @@ def text(value: object, key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, Mapping):
-        raise Undecodable(f"json: cannot unmarshal {_kind(value)} into Go value of type struct")
+        raise Undecodable(misfit(kind_of(value), "struct"))
     found = ""
     for stated, content in value.items():
-        if stated == key or (len(stated) == len(key) and stated.casefold() == key.casefold()):
+        if stated == key or fold(stated) == fold(key):
             if content is not None and not isinstance(content, str):
-                raise Undecodable(f"json: cannot unmarshal {_kind(content)} into Go struct field .{key} of type string")
+                raise Undecodable(misfit(kind_of(content), "string", f".{key}"))
             found = found if content is None else content
     return found
 
@@ -109,19 +111,6 @@ def texts(value: object, keys: tuple[str, ...]) -> Sequence[str]:
         if set(map(type, found)) == {str}:
             return found
     return [text(value, key) for key in keys]
-
-
-def _kind(value: object) -> str:
-    match value:
-        case bool():
-            return "bool"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-    return "array"
 
 
 def _package(value: object) -> Named:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from shared.domain.catalog.model import Property
-from shared.domain.go.text import quoted
+from shared.domain.go.text import fold, quoted
 from shared.domain.resolver.cel import InvalidRule, rule
 from shared.domain.resolver.facts import Gvk, Undecodable, gvk, text, texts
 from shared.domain.resolver.operators import Operator
@@ -183,7 +183,7 @@ _FIELDS: Mapping[str, frozenset[str]] = {
     "not": frozenset({"constraints"}),
 }
 _COMPOUNDS: Mapping[str, Callable[..., Predicate]] = {"all": both, "any": either, "not": none_of}
-_FOLDED = {key.casefold(): key for key in ("failureMessage", *_FIELDS)}
+_FOLDED = {fold(key): key for key in ("failureMessage", *_FIELDS)}
 
 
 def _decoded(value: object) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _decoded(value: object) -> dict[str, Any]:
         raise Undecodable("json: cannot unmarshal into Go value of type constraints.Constraint")
     found: dict[str, Any] = {}
     for key, content in value.items():
-        name = _FOLDED.get(key.casefold())
+        name = _FOLDED.get(fold(key))
         if name is None:
             raise Undecodable(f"json: unknown field {quoted(key)}")
         if content is not None:
@@ -205,13 +205,13 @@ def _decoded(value: object) -> dict[str, Any]:
 def _part(name: str, content: object) -> dict[str, Any]:
     if not isinstance(content, Mapping):
         raise Undecodable(f"json: cannot unmarshal into Go struct field Constraint.{name}")
-    fields = {field.casefold(): field for field in _FIELDS[name]}
+    fields = {fold(field): field for field in _FIELDS[name]}
     for key in content:
-        if key.casefold() not in fields:
+        if fold(key) not in fields:
             raise Undecodable(f"json: unknown field {quoted(key)}")
     if name not in _COMPOUNDS:
         return {field: text(content, field) for field in _FIELDS[name]}
-    inner = next((part for key, part in content.items() if key.casefold() == "constraints"), None)
+    inner = next((part for key, part in content.items() if fold(key) == "constraints"), None)
     if inner is not None and not isinstance(inner, list):
         raise Undecodable(f"json: cannot unmarshal into Go struct field Constraint.{name}.constraints")
     return {"constraints": [_decoded(part) for part in inner or ()]}

@@ -52,6 +52,12 @@ def test_v1_md_23_next_version_rows(current: str, want: str) -> None:
     assert following(minor_of(current)) == want
 
 
+def test_v1_md_23_fields_are_spelled_in_any_case() -> None:
+    """As encoding/json reads them."""
+    spelled = '[{"Type": "olm.maxOpenShiftVersion", "VALUE": "4.18"}]'
+    assert blockers([Published("e", "b", spelled)], "4.18.0").reason == "IncompatibleOperatorsInstalled"
+
+
 def test_a_cluster_has_a_version() -> None:
     with pytest.raises(InvalidVersion):
         blockers([], "four")

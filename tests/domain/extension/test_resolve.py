@@ -311,6 +311,9 @@ def test_successors(installed: str, left: set[str]) -> None:
         pytest.param(bundle("1.0.0+7", release=""), True, ("1.0.0+7", "", {"version": "1.0.0+7", "release": ""})),
         pytest.param(bundle("1.0.0+7"), True, ("1.0.0", "7", {"version": "1.0.0", "release": "7"})),
         pytest.param(bundle("1.0.0"), True, ("1.0.0", None, {"version": "1.0.0"})),
+        pytest.param(
+            bundle("1.0.0", Release="3"), True, ("1.0.0", "3", {"version": "1.0.0", "release": "3"}), id="any case"
+        ),
     ],
 )
 def test_versions_and_releases(made: Blob, *, gate: bool, want: tuple[str, str | None, dict[str, str]]) -> None:

@@ -52,9 +52,9 @@ def test_depth_costs_no_stack() -> None:
 @pytest.mark.parametrize(
     ("content", "message", "offset"),
     [
-        pytest.param(b"", "unexpected EOF", 0, id="nothing"),
-        pytest.param(b'{"a"', "unexpected EOF", 4, id="an end too early"),
-        pytest.param(b'"a', "unexpected EOF", 2, id="an end inside a text"),
+        pytest.param(b"", "unexpected end of JSON input", 0, id="nothing"),
+        pytest.param(b'{"a"', "unexpected end of JSON input", 4, id="an end too early"),
+        pytest.param(b'"a', "unexpected end of JSON input", 2, id="an end inside a text"),
         pytest.param(b"x", "invalid character 'x' looking for beginning of value", 1, id="no value"),
         pytest.param(b"{1}", "invalid character '1' looking for beginning of object key string", 2, id="no key"),
         pytest.param(b'{"a" 1}', "invalid character '1' after object key", 6, id="no colon"),
@@ -63,7 +63,7 @@ def test_depth_costs_no_stack() -> None:
         pytest.param(b'{"a":1}x', "invalid character 'x' after top-level value", 8, id="something behind"),
         pytest.param(b"-x", "invalid character 'x' in numeric literal", 2, id="no digits"),
         pytest.param(b"trx", "invalid character 'x' in literal true (expecting 'u')", 3, id="half a word"),
-        pytest.param(b"tru", "unexpected EOF", 3, id="a word without its end"),
+        pytest.param(b"tru", "unexpected end of JSON input", 3, id="a word without its end"),
         pytest.param(b'"a\nb"', "invalid character '\\n' in string literal", 3, id="a line break in a text"),
         pytest.param(b'"\\x"', "invalid character 'x' in string escape code", 3, id="an unknown escape"),
         pytest.param(b'"\\u00g0"', "invalid character 'g' in \\u hexadecimal character escape", 6, id="no hex digit"),

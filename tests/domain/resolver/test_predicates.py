@@ -71,6 +71,11 @@ def constraint(value: Any) -> Property:
         pytest.param(constraint({"gvk": {"plural": "x"}}), 'json: unknown field "plural"', id="an unknown key inside"),
         pytest.param(constraint({"none": {}}), 'json: unknown field "none"', id="resolver.md 4.3: none is not known"),
         pytest.param(
+            constraint({"failureMe\u00dfage": "x"}),
+            "json: unknown field",
+            id="resolver.md 4.3: Go does not fold ß to ss",
+        ),
+        pytest.param(
             constraint({"package": {"name": "x"}}), 'json: unknown field "name"', id="resolver.md 13 D2: package.name"
         ),
         pytest.param(

@@ -11,6 +11,7 @@ from shared.domain.extension.conditions import Status
 from shared.domain.extension.phases.order import group_version
 from shared.domain.extension.selector import selects
 from shared.domain.go.encode import json_text
+from shared.domain.go.json import TYPES
 from shared.domain.go.text import quoted
 
 
@@ -151,9 +152,6 @@ class _Absent:
     """What the path runs into, when it leads through something that is no object."""
 
 
-_GO_TYPES: Final = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
-
-
 def _at(manifest: ReadOnly, path: str) -> Any:  # why: any JSON value
     """What is at a path, or _Absent."""
     parts = path.strip(".").split(".")
@@ -163,7 +161,7 @@ def _at(manifest: ReadOnly, path: str) -> Any:  # why: any JSON value
             return _Absent()
         if not isinstance(found, Mapping):
             shown = found if isinstance(found, str) else json_text(found)
-            kind = f"is of the type {_GO_TYPES[type(found)]}, expected map[string]interface{{}}"
+            kind = f"is of the type {TYPES[type(found)]}, expected map[string]interface{{}}"
             return _Absent(f".{'.'.join(parts[:number])} accessor error: {shown} {kind}")
         if part not in found:
             return _Absent()

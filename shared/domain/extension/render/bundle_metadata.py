@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -10,19 +9,19 @@ from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE, text_of
 from shared.domain.bundle.model import Files
 from shared.domain.catalog.schemas import PROPERTY
-from shared.domain.catalog.shapes import RAW, Struct, struct
-from shared.domain.extension.render.goscalars import name_of_json
+from shared.domain.catalog.shapes import RAW, Struct, list_of, struct, why_not
 from shared.domain.extension.render.model import NotRenderedError
 from shared.domain.go import json as gojson
 from shared.domain.go import yaml as goyaml
-from shared.domain.go.encode import json_text
+from shared.domain.go.encode import json_text, ordered
 
 _ANNOTATIONS: Final = "metadata/annotations.yaml"
 _PROPERTIES: Final = "metadata/properties.yaml"
 _ANNOTATION: Final = "olm.properties"
 _IN_ANNOTATION: Final = f"failed to unmarshal csv.metadata.annotations['{_ANNOTATION}']"
 _WHILE_DECODING: Final = "error unmarshaling JSON: while decoding JSON: "
-_LIST: Final = "[]property.Property"
+_LIST: Final = list_of(PROPERTY)
+_FILED: Final = "RegistryV1Properties.properties"
 _ANNOTATIONS_FILE: Final = struct("registry.AnnotationsFile", annotations=RAW)
 _NAMES: Final = struct("registry.Annotations", f"{DEFAULT_CHANNEL} {CHANNELS} {PACKAGE}")
 _PROPERTIES_FILE: Final = struct("source.RegistryV1Properties", properties=RAW)
@@ -32,8 +31,7 @@ class _MistypedError(ValueError):
     """A value is not of the type of its field, in the words of Go."""
 
     def __init__(self, value: object, field: str, kind: str) -> None:
-        where = f"Go struct field {field}" if field else "Go value"
-        super().__init__(f"json: cannot unmarshal {name_of_json(value)} into {where} of type {kind}")
+        super().__init__(gojson.misfit(gojson.kind_of(value), kind, field))
 
 
 def package_of(files: Files, why: str) -> str:
@@ -89,33 +87,21 @@ def with_properties(csv: Manifest, files: Files) -> Manifest:
 def _annotated(text: str) -> list[Manifest]:
     """The properties that a version states itself."""
     try:
-        found = _list(gojson.loads(text.encode()), "", _LIST)
-        return [_property(one, "", text) for one in found]
-    except _MistypedError as error:
-        raise NotRenderedError(f"{_IN_ANNOTATION}: {error}") from error
+        found = gojson.loads(text.encode())
     except gojson.JsonError as error:
-        why = "unexpected end of JSON input" if str(error) == gojson.END else str(error)
-        raise NotRenderedError(f"{_IN_ANNOTATION}: {why}") from error
+        raise NotRenderedError(f"{_IN_ANNOTATION}: {error}") from error
+    if why := why_not(_LIST, found):
+        raise NotRenderedError(f"{_IN_ANNOTATION}: {why}")
+    return [{"type": one.get("type") or "", "value": one.get("value")} for one in map(PROPERTY.read, found or ())]
 
 
 def _filed(document: object) -> list[Manifest]:
-    field = "RegistryV1Properties.properties"
+    """The properties in the file, where any scalar is a text if one is wanted, because it is YAML."""
     stated = _object(document, "", _PROPERTIES_FILE).get("properties")
-    found = [_property(one, field) for one in _list(stated, field, _LIST)]
-    return [{"type": one["type"], "value": json.loads(json_text(one["value"]))} for one in found]
-
-
-def _list(value: object, field: str, kind: str) -> list[Any]:
-    if value is not None and not isinstance(value, list):
-        raise _MistypedError(value, field, kind)
-    return value or []
-
-
-def _property(stated: object, field: str, text: str = "") -> Manifest:
-    """Type and value. In YAML any scalar is a text where one is wanted, in JSON it is not."""
-    one = _object(stated, field, PROPERTY)
-    kind = one.get("type")
-    is_wrong = not isinstance(kind, str) if text else isinstance(kind, Mapping | list)
-    if kind is not None and is_wrong:
-        raise _MistypedError(kind, f"Property.{field.partition('.')[2]}.type".replace("..", "."), "string")
-    return {"type": text_of(kind), "value": one.get("value")}
+    if not isinstance(stated, list | None):
+        raise _MistypedError(stated, _FILED, _LIST.go)
+    found = [_object(one, _FILED, PROPERTY) for one in stated or ()]
+    for one in found:
+        if isinstance(one.get("type"), Mapping | list):
+            raise _MistypedError(one["type"], "Property.properties.type", "string")
+    return [{"type": text_of(one.get("type")), "value": ordered(one.get("value"))} for one in found]

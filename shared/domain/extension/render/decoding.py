@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from shared.domain.extension.render.goscalars import MisfitError, Reader, name_of_json, quantity, time
+from shared.domain.extension.render.goscalars import MisfitError, Reader, quantity, time
 from shared.domain.extension.render.typetables import structs
 from shared.domain.go.float import json_text
+from shared.domain.go.json import kind_of, misfit
 from shared.domain.go.text import fold
 
 _BITS: Final = {"i": 31, "l": 63}
@@ -54,10 +55,10 @@ def _check(value: Any, kind: str, path: tuple[str, ...]) -> None:
 
 
 def _check_scalar(value: object, kind: str, path: tuple[str, ...]) -> None:
-    if kind in _READ_THEMSELVES or name_of_json(value) == _JSON.get(kind):
+    if kind in _READ_THEMSELVES or kind_of(value) == _JSON.get(kind):
         _check_size(value, kind, path)
     else:
-        raise _misfit(name_of_json(value), _go_name(kind), path)
+        raise _misfit(kind_of(value), _go_name(kind), path)
 
 
 def _check_size(value: object, kind: str, path: tuple[str, ...]) -> None:
@@ -80,6 +81,4 @@ def _go_name(kind: str) -> str:
 
 
 def _misfit(what: str, wanted: str, path: tuple[str, ...]) -> MisfitError:
-    return MisfitError(
-        f"json: cannot unmarshal {what} into Go struct field {path[0]}.{'.'.join(path[1:])} of type {wanted}"
-    )
+    return MisfitError(misfit(what, wanted, ".".join(path)))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from shared.domain.bundle.quantity import NotAQuantity, canonical
+from shared.domain.go import json as gojson
 from shared.domain.go.float import json_text
 from shared.domain.go.text import quoted
 from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
@@ -43,12 +44,6 @@ def kind_of(value: object) -> str:
         case list():
             return "slice"
     return "map"
-
-
-def name_of_json(value: object) -> str:
-    """What encoding/json calls it."""
-    kind = kind_of(value)
-    return {"int64": "number", "float64": "number", "slice": "array", "map": "object"}.get(kind, kind)
 
 
 def text(value: Any) -> str:
@@ -117,9 +112,8 @@ def int_or_text(value: Any) -> int | str:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
         return value
-    what = name_of_json(value)
-    what = f"number {_json_of(value)}" if what == "number" else what
-    raise MisfitError(f"json: cannot unmarshal {what} into Go value of type int32")
+    what = gojson.kind_of(value)
+    raise MisfitError(gojson.misfit(f"number {_json_of(value)}" if what == "number" else what, "int32"))
 
 
 def time(value: Any) -> str:
@@ -166,7 +160,7 @@ def release(value: Any) -> str:
 def _json_text(value: object) -> str:
     if isinstance(value, str):
         return value
-    raise MisfitError(f"json: cannot unmarshal {name_of_json(value)} into Go value of type string")
+    raise MisfitError(gojson.misfit(gojson.kind_of(value), "string"))
 
 
 def as_is(value: Any) -> Any:

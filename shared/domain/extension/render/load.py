@@ -11,7 +11,7 @@ from shared.domain.bundle.model import Files
 from shared.domain.bundle.reading import FILE_BYTES
 from shared.domain.extension.render.bundle_metadata import package_of, with_properties
 from shared.domain.extension.render.decoding import check_object
-from shared.domain.extension.render.goscalars import MisfitError, name_of_json
+from shared.domain.extension.render.goscalars import MisfitError
 from shared.domain.extension.render.gotypes import converted
 from shared.domain.extension.render.model import Bundle, NotRenderedError
 from shared.domain.go import json as gojson
@@ -22,7 +22,6 @@ from shared.domain.go.text import quoted
 MANIFESTS: Final = "manifests"
 _CSV: Final = kinds.CLUSTER_SERVICE_VERSION.kind
 _DETECTOR: Final = "unstructured.detector"
-_OBJECT: Final = "map[string]interface {}"
 _CRD: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 
 
@@ -101,7 +100,7 @@ def _text_of(content: bytes, part: gostream.Part) -> str:
 
 def _flat(value: object, text: str) -> Iterator[Manifest]:
     if not isinstance(value, dict):
-        raise MisfitError(f"json: cannot unmarshal {name_of_json(value)} into Go value of type {_DETECTOR}")
+        raise _misfit(value, _DETECTOR)
     kind = value.get("kind")
     if not isinstance(kind, str) or not kind:
         raise MisfitError(f"Object 'Kind' is missing in '{text}'")
@@ -112,27 +111,29 @@ def _flat(value: object, text: str) -> Iterator[Manifest]:
         yield value
 
 
+def _misfit(value: object, wanted: str, field: str = "") -> MisfitError:
+    return MisfitError(gojson.misfit(gojson.kind_of(value), wanted, field))
+
+
 def _check_metadata(manifest: Manifest) -> None:
     meta = manifest.get("metadata")
     if isinstance(meta, dict):
         check_object(meta, "ObjectMeta", ("metadata",))
     elif meta is not None:
-        where = "Go struct field metadataOnlyObject.metadata of type v1.ObjectMeta"
-        raise MisfitError(f"json: cannot unmarshal {name_of_json(meta)} into {where}")
+        raise _misfit(meta, "v1.ObjectMeta", "metadataOnlyObject.metadata")
 
 
 def _items(listed: Manifest, kind: str) -> Iterator[Manifest]:
     """The objects of a list; those of a typed one need not say what they are."""
     items = listed["items"]
     if items is not None and not isinstance(items, list):
-        where = "Go struct field decodeList.items of type []json.RawMessage"
-        raise MisfitError(f"json: cannot unmarshal {name_of_json(items)} into {where}")
+        raise _misfit(items, "[]json.RawMessage", "decodeList.items")
     for item in items or ():
-        if not isinstance(item, dict):
-            raise MisfitError(f"json: cannot unmarshal {name_of_json(item)} into Go value of type {_OBJECT}")
-        manifest = item
-        if not item.get("kind") and not item.get("apiVersion"):
-            manifest = {**item, "kind": kind.removesuffix("List"), "apiVersion": listed.get("apiVersion") or ""}
+        if not isinstance(item, dict | None):
+            raise _misfit(item, "map[string]interface {}")
+        manifest = item or {}
+        if not manifest.get("kind") and not manifest.get("apiVersion"):
+            manifest = {**manifest, "kind": kind.removesuffix("List"), "apiVersion": listed.get("apiVersion") or ""}
         if not manifest.get("kind"):
             what = 'unable to get type info from the object "*unstructured.Unstructured"'
             raise _NoKindError(f"{what}: Object 'Kind' is missing in 'object has no kind field '")

@@ -52,7 +52,8 @@ def test_v1_md_21_6_ref_resolution(one: Object) -> None:
         ),
         pytest.param(
             ref("bad"),
-            'resolving ref in phase "deploy": unmarshaling object from key "bad" in Secret n/s: unexpected EOF',
+            'resolving ref in phase "deploy": unmarshaling object from key "bad" in Secret n/s: '
+            "unexpected end of JSON input",
             id="v1.md 21.6: bad JSON",
         ),
         pytest.param({}, 'object in phase "deploy" has neither object nor ref', id="v1.md 21.6: neither"),

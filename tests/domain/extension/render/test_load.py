@@ -126,8 +126,10 @@ def test_v1_md_16_1_of_two_versions_the_last_one_counts() -> None:
 
 def test_v1_md_16_1_documents_and_lists_are_flattened() -> None:
     listed = {"apiVersion": "v1", "kind": "ConfigMapList", "items": [{"metadata": {"name": "b"}}, CONFIG_MAP]}
+    nulls = {"apiVersion": "v1", "kind": "ConfigMapList", "items": [None]}
     empty = {"apiVersion": "v1", "kind": "List", "items": None}
     text = "\n---\n".join(["", json.dumps(CONFIG_MAP), "# nothing", json.dumps(listed), json.dumps(empty)])
+    assert load(with_text(json.dumps(nulls))).others == ({"apiVersion": "v1", "kind": "ConfigMap"},)
     found = load(with_text(text)).others
     assert [(one["kind"], one["apiVersion"], one["metadata"]["name"]) for one in found] == [
         ("ConfigMap", "v1", "c"), ("ConfigMap", "v1", "b"), ("ConfigMap", "v1", "c"),
@@ -255,6 +257,7 @@ MISFITS = [
     (a_csv(installModes={}), "cannot restore slice from map"),
     (a_csv(install=5), "cannot restore struct from: int64"),
     (a_csv(install=[]), "cannot restore struct from: slice"),
+    (a_csv(install="x"), "cannot restore struct from: string"),
     (a_csv(labels=True), "cannot restore map from bool"),
     (a_csv(labels=2**64), "cannot restore map from float64"),
     (a_csv(version="x"), 'Invalid character(s) found in major number "x"'),
