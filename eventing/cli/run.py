@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from eventing.cli.failure import USAGE, CliError
 from eventing.local.state import is_alive
 from eventing.local.tie import announce, tie_to_supervisor
 from shared.config import Settings
@@ -101,9 +102,12 @@ def content(
 ) -> None:
     """Serve folders as images from a registry on loopback."""
     from eventing.registry import Sources, serve
+    from eventing.registry.shelf import name_of
 
     settings = _settings()
-    folders = {folder.resolve().name: folder for folder in catalog or ()}
+    folders = {name_of(folder.resolve().name): folder for folder in catalog or ()}
+    if len(folders) < len(catalog or ()):
+        raise CliError(f"--catalog: two folders would be called the same; got {', '.join(folders)}", USAGE)
     serve(Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
 
 

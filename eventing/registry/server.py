@@ -8,23 +8,28 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Final
 
 import orjson
 
 from eventing.registry.shelf import Shelf, Sources
 from shared.adapters.oci.build import MANIFEST_TYPE
+from shared.adapters.threaded_server import ThreadedServer
 
 _HOST: Final = "127.0.0.1"
 _MANIFEST: Final = re.compile(r"/v2/(.+)/manifests/([^/]+)")
 _BLOB: Final = re.compile(r"/v2/(.+)/blobs/(sha256:[0-9a-f]{64})")
 _TAGS: Final = re.compile(r"/v2/(.+)/tags/list")
-_RANGE: Final = re.compile(r"bytes=(\d+)-(\d*)")
+_RANGE: Final = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
+_CODES: Final = {
+    HTTPStatus.NOT_FOUND: "NOT_FOUND",
+    HTTPStatus.METHOD_NOT_ALLOWED: "UNSUPPORTED",
+    HTTPStatus.SERVICE_UNAVAILABLE: "UNKNOWN",
+}
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class _Server(ThreadedServer):
     shelf: Shelf
 
     @property
@@ -38,7 +43,15 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """Answer a read."""
+        """Answer a read, or say which file cannot be read."""
+        try:
+            self._read()
+        except (ConnectionError, TimeoutError):
+            raise  # the client went away
+        except OSError as error:
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"a file cannot be read: {error}")
+
+    def _read(self) -> None:
         path = self.path.partition("?")[0]
         shelf = self.server.shelf
         if path in ("/v2", "/v2/"):
@@ -76,8 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, orjson.dumps(value), {"Content-Type": "application/json"})
 
     def _refuse(self, status: HTTPStatus, message: str) -> None:
-        code = "UNSUPPORTED" if status == HTTPStatus.METHOD_NOT_ALLOWED else "NOT_FOUND"
-        body = orjson.dumps({"errors": [{"code": code, "message": message}]})
+        body = orjson.dumps({"errors": [{"code": _CODES[status], "message": message}]})
         self._send(status, body, {"Content-Type": "application/json"})
 
     def _blob(self, digest: str, content: bytes | None) -> None:
@@ -135,6 +147,7 @@ def running(sources: Sources, port: int = 0, tell: Callable[[str], None] = lambd
 def serve(sources: Sources, port: int = 0, on_ready: Callable[[str], object] = lambda _: None) -> None:
     """Serve until the process ends; `on_ready` is told `host:port` as soon as requests are answered."""
     with _server(sources, port, _tell) as server:
+        _tell(f"serving images at {server.address}")
         on_ready(server.address)
         server.serve_forever()
 

@@ -32,11 +32,12 @@ class Shelf:
     def __init__(self, sources: Sources, host: str, tell: Callable[[str], None] = lambda _: None) -> None:
         self._sources = sources
         self._bundles: dict[Path, BundleFolder] = {}
-        self._catalogs: list[Folder] = [
-            CatalogFolder(root, f"catalogs/{name_of(name)}", "latest") for name, root in sources.catalogs.items()
-        ]
+        self._catalogs: dict[Folder, tuple[Path, ...]] = {
+            CatalogFolder(root, f"catalogs/{name_of(name)}", "latest"): (root,)
+            for name, root in sources.catalogs.items()
+        }
         if sources.bundles:
-            self._catalogs.append(BundlesCatalog(host, self._present, tell))
+            self._catalogs[BundlesCatalog(host, self._present, tell)] = sources.bundles
 
     def repositories(self) -> list[str]:
         """All names."""
@@ -69,7 +70,8 @@ class Shelf:
         return None
 
     def _folders(self) -> Iterator[Folder]:
-        yield from self._catalogs
+        # a catalog of which a folder is gone is not an empty one: it would take everything from its users
+        yield from (folder for folder, roots in self._catalogs.items() if all(root.is_dir() for root in roots))
         yield from self._present()
 
     def _present(self) -> list[BundleFolder]:

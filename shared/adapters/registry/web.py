@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,21 +12,20 @@ from datetime import UTC, datetime
 from email.message import Message
 from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from shared.adapters.registry.errors import PortTakenError
 from shared.adapters.registry.lines import Lines
+from shared.adapters.threaded_server import ThreadedServer
 from shared.domain.syntax import SUBDOMAIN
-
-_log = logging.getLogger(__name__)
 
 _ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas)")
 _PARAMETERS: Final = ("schema", "package", "name")
-_RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _CHUNK_BYTES: Final = 256 * 1024
 _GZIP_FROM: Final = 1400
 _GZIP: Final = 16 + zlib.MAX_WBITS
@@ -46,17 +43,8 @@ class Body:
     modified: datetime
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class _Server(ThreadedServer):
     catalogs: Mapping[str, Lines]
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients may go away in the middle of an answer; whatever else happens is a defect and is shown."""
-        error = sys.exception()
-        if isinstance(error, ConnectionError | TimeoutError):
-            _log.debug("%s went away: %s", client_address[0], error)
-        else:
-            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -172,7 +160,7 @@ def _names(tags: str, tag: str) -> bool:
 def _date(text: str | None) -> datetime | None:
     try:
         found = parsedate_to_datetime(text) if text else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None  # a date that cannot be read is none
     return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -194,3 +197,36 @@ def test_a_bundle_is_served_as_long_as_its_folder_is_there(bundles: Path) -> Non
     shutil.rmtree(bundles / "tide" / "0.1.0")
     assert shelf.tags("bundles/tide") == [tag for tag in before if tag != "0.1.0"]
     assert shelf.image("bundles/tide", "0.1.0") is None
+
+
+def test_a_folder_that_is_gone_is_no_empty_catalog(bundles: Path, tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    shelf = Shelf(Sources((bundles,), {"files": files}), "host")
+    for folder, repository in ((bundles, "catalogs/local"), (files, "catalogs/files")):
+        there = shelf.image(repository, "latest")
+        assert there is not None
+        folder.rename(tmp_path / "away")
+        assert shelf.image(repository, "latest") is None
+        assert repository not in shelf.repositories()
+        (tmp_path / "away").rename(folder)
+        assert shelf.image(repository, "latest") == there
+
+
+def test_a_file_that_cannot_be_read_is_told_to_who_asks(tmp_path: Path) -> None:
+    (tmp_path / "catalog.yaml").symlink_to("/proc/self/mem")  # nobody can read its beginning
+    with running(Sources(catalogs={"files": tmp_path})) as address:
+        answer = ask(address, "/v2/catalogs/files/manifests/latest")
+    assert answer.status == 503
+    assert answer.json()["errors"][0]["message"].startswith("a file cannot be read: ")
+
+
+def test_the_program_says_where_it_serves(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "eventing.cli.main", "run", "content", "--catalog", str(tmp_path)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as program:
+        assert program.stderr is not None
+        said = program.stderr.readline()
+        program.terminate()
+    assert re.fullmatch(r"serving images at 127\.0\.0\.1:\d+\n", said)
+    again = subprocess.run([*words, "--catalog", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert (again.returncode, "two folders would be called the same" in again.stderr) == (2, True)

@@ -127,8 +127,7 @@ class Scanner:
             case "olm.package":
                 fields = {"defaultChannel": plain.defaultChannel}
             case "olm.channel" | "olm.deprecations":
-                entries = _value(plain.entries)
-                fields = {"entries": list(map(spelled, entries)) if isinstance(entries, list) else entries}
+                fields = {"entries": spelled(plain.schema, "entries", _value(plain.entries))}
         return Document(where, plain.schema, plain.package, plain.name, fields)
 
     def _shared(self, text: bytes) -> Any:  # why: any JSON value
