@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from enum import Enum, unique
 from typing import Any, Literal
 
@@ -41,6 +42,18 @@ class Metric(Enum):
     olmf_watch_silence_seconds = "gauge", "How long ago the watch of a kind heard from the API server"
 
 
+class _Stderr:
+    """Standard error; a line for which the disk has no room is lost, because no program shall end by its log."""
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
 def configure_logging(level: str = "info", *, as_json: bool = True) -> None:
     """Make every log line a JSON object (or a line for people) on stderr."""
     renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
@@ -53,6 +66,6 @@ def configure_logging(level: str = "info", *, as_json: bool = True) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(_Stderr()),  # type: ignore[arg-type]  # `print` needs no more
         cache_logger_on_first_use=True,
     )
