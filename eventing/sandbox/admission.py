@@ -19,12 +19,14 @@ from eventing.sandbox.failures import (
     undecodable,
     unexplained,
 )
+from eventing.sandbox.numbers import not_unsigned
 from eventing.sandbox.resources import resolve
 from eventing.sandbox.schema import fill, prune, settle
 from eventing.sandbox.store import Stored
 from eventing.sandbox.validation import misfit, missing, repeated, validate
 from eventing.sandbox.world import World, now
 from shared.api.manifest import Manifest, ReadOnly, metadata
+from shared.domain.go.text import quoted
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
@@ -43,7 +45,7 @@ def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool =
                 f"the {'API version' if key == 'apiVersion' else 'kind'} in the data ({manifest[key]}) does not match "
                 f"the expected {'API version' if key == 'apiVersion' else 'kind'} ({wanted})"
             )
-    if not isinstance(manifest.get("metadata"), dict):
+    if manifest.get("metadata") is None:
         manifest["metadata"] = {}
     _drop_unknown(call, manifest)
     schema = resolve(resource.schema)
@@ -63,10 +65,10 @@ def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool =
 def _drop_unknown(call: Call, manifest: Manifest) -> None:
     unknown = list(prune(manifest, resolve(call.resource.schema)))
     if unknown and call.is_strict:
-        told = ", ".join(f'unknown field "{path}"' for path in sorted(unknown))
+        told = ", ".join(f"unknown field {quoted(path)}" for path in sorted(unknown))
         raise undecodable(call.resource.kind, call.resource.version, f"strict decoding error: {told}")
     if call.query.get("fieldValidation") != "Ignore":
-        call.warnings.extend(f'unknown field "{path}"' for path in sorted(unknown))
+        call.warnings.extend(f"unknown field {quoted(path)}" for path in sorted(unknown))
 
 
 def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
@@ -137,8 +139,8 @@ def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) ->
     meta, before = manifest["metadata"], old.manifest["metadata"]
     place(call, meta)
     wanted = meta.get("resourceVersion")
-    if wanted and not str(wanted).isdigit():
-        raise unexplained(f'strconv.ParseUint: parsing "{wanted}": invalid syntax')
+    if wanted and (why := not_unsigned(wanted)):
+        raise unexplained(why)
     if wanted not in (None, "", "0") and wanted != before["resourceVersion"]:
         raise conflict(call.resource.plural, call.resource.group, call.name)
     if meta.get("uid") and meta["uid"] != before["uid"]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from eventing.sandbox.resources import RBAC
 from eventing.sandbox.store import Change, Stored
 from eventing.sandbox.world import World
 from shared.api.manifest import ReadOnly, labels_of
 from shared.domain.groups.selectors import matches
 
-TABLE = "rbac.authorization.k8s.io/clusterroles"
+TABLE = f"{RBAC}/clusterroles"
 
 
 def aggregate(change: Change, world: World) -> None:

@@ -71,7 +71,7 @@ def _check(call: Call, body: Any, schema: Node) -> None:
         raise bad_option("Patch", cause)
     if not isinstance(body, dict) or not body.get("apiVersion") or not body.get("kind"):
         raise bad_request("invalid object type: an apply says apiVersion and kind")
-    meta = body.get("metadata") or {}
+    meta = body["metadata"] if isinstance(body.get("metadata"), dict) else {}
     if meta.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     if sentences := list(typed_patch.misapplied(body, schema)):
@@ -128,8 +128,13 @@ def _disputed(request: _Request, live: Manifest, lost: dict[Manager, Fields]) ->
     text = (metadata(live).get("annotations") or {}).get(LAST_APPLIED)
     if request.manager.name != "kubectl" or not text:
         return lost
-    before = orjson.loads(text)
     schema = resolve(request.call.resource.schema)
+    try:
+        before = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return lost  # the annotation may be any text
+    if any(typed_patch.misapplied(before, schema)):
+        return lost
     mine = set(fieldsets.said(before, schema)) - ownership.difference(request.call, before, live).written
     return {manager: left for manager, fields in lost.items() if (left := fields - mine)}
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from eventing.sandbox.access import MASTERS, RBAC
+from eventing.sandbox.authentication import MASTERS
 from eventing.sandbox.collector import new_object
+from eventing.sandbox.resources import RBAC
 from eventing.sandbox.world import World
 from shared.api.manifest import Manifest
 

@@ -16,6 +16,7 @@ from eventing.sandbox.failures import (
     not_served,
     unsupported,
 )
+from eventing.sandbox.numbers import not_signed
 from eventing.sandbox.resources import Registry, Resource
 from shared.api.manifest import Manifest
 
@@ -66,8 +67,8 @@ class Call:
     def number(self, option: str) -> int:
         """An option of the query that is a whole number; 0 without it."""
         text = self.query.get(option) or "0"
-        if not text.removeprefix("-").isdecimal():
-            raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+        if why := not_signed(text):
+            raise bad_request(why)
         return int(text)
 
     def key_of(self, manifest: Manifest) -> tuple[str, str, str]:

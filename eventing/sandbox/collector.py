@@ -6,9 +6,10 @@ It runs directly after the write that causes it, in its own task, as the control
 from __future__ import annotations
 
 import asyncio
-import logging
 import uuid
 from collections import defaultdict, deque
+
+import structlog
 
 from eventing.sandbox import definitions
 from eventing.sandbox.aggregation import aggregate
@@ -17,7 +18,7 @@ from eventing.sandbox.store import Change, Key, Stored
 from eventing.sandbox.world import World, now
 from shared.api.manifest import Manifest, ReadOnly, metadata, uid_of
 
-_log = logging.getLogger(__name__)
+log = structlog.get_logger()
 NAMESPACES = "/namespaces"
 RETRY_SECONDS = 1.0
 """Pause after a write that failed."""
@@ -72,7 +73,7 @@ class Collector:
                 try:
                     self._follow(self._due[0])
                 except OSError as error:
-                    _log.warning("collector_waits", extra={"why": str(error)})
+                    log.warning("collector_waits", error=str(error))
                     await asyncio.sleep(RETRY_SECONDS)
                     continue
                 self._due.popleft()

@@ -162,8 +162,8 @@ def _job(manifest: Manifest, _world: World, old: ReadOnly) -> None:
     meta, spec = manifest["metadata"], manifest["spec"]
     if "parallelism" not in spec:
         _absent(spec, {"parallelism": 1, "completions": 1})
-    if old:
-        _absent(spec, {"selector": old["spec"]["selector"]})
+    if selector := (old.get("spec") or {}).get("selector"):
+        _absent(spec, {"selector": selector})
     if not spec.get("manualSelector") and isinstance(spec.get("template"), dict):
         marks = {"batch.kubernetes.io/controller-uid": meta["uid"], "controller-uid": meta["uid"],
                  "batch.kubernetes.io/job-name": meta.get("name", ""), "job-name": meta.get("name", "")}  # fmt: skip

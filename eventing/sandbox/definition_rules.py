@@ -81,6 +81,9 @@ def _structure(path: str, node: Node) -> Iterator[Cause]:
     if node.get("properties") and node.get("additionalProperties"):
         why = "Forbidden: additionalProperties and properties are mutual exclusive"
         yield Cause(f"{path}.additionalProperties", "FieldValueForbidden", why)
+    if isinstance(node.get("items"), list):
+        why = "items must be a schema object and not an array"
+        yield Cause(f"{path}.items", "FieldValueForbidden", f"Forbidden: {why}")
     if node.get("type") == "array" and node.get("items") is None:
         yield required(f"{path}.items", "must be specified")
     if node.get("x-kubernetes-list-type") == "map" and not node.get("x-kubernetes-list-map-keys"):

@@ -16,9 +16,10 @@ _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "updat
 
 
 def resources_of(definition: ReadOnly) -> list[Resource]:
-    """The resources of a definition that are to be served."""
-    spec = definition["spec"]
-    names = (definition.get("status") or {}).get("acceptedNames") or spec["names"]
+    """The resources of a definition that are to be served: none until its names are accepted."""
+    spec, names = definition["spec"], (definition.get("status") or {}).get("acceptedNames")
+    if not names:
+        return []
     return [_resource(spec, names, version) for version in spec["versions"] if version.get("served")]
 
 
@@ -88,11 +89,11 @@ _REFUSED = (
 def _report(definition: Manifest, *, taken: bool) -> bool:
     """Update the status; returns whether it changed."""
     status = definition.setdefault("status", {})
-    before = {condition["type"]: condition for condition in status.get("conditions", [])}
+    before = {condition.get("type"): condition for condition in status.get("conditions", [])}
     names: Any = definition["spec"]["names"]
     wanted = _REFUSED if taken else _ACCEPTED
     conditions = [
-        dict(one) for one in status.get("conditions", []) if one["type"] not in ("NamesAccepted", "Established")
+        dict(one) for one in status.get("conditions", []) if one.get("type") not in ("NamesAccepted", "Established")
     ]
     fresh = [_condition(before.get(said[0]), said) for said in wanted]
     changed = bool(
@@ -106,6 +107,6 @@ def _report(definition: Manifest, *, taken: bool) -> bool:
 
 def _condition(before: Manifest | None, said: tuple[str, str, str, str]) -> Manifest:
     kind, status, reason, message = said
-    if before and before["status"] == status:
+    if before and before.get("status") == status:
         return before
     return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}

@@ -9,13 +9,14 @@ import orjson
 
 from eventing.sandbox import verbs
 from eventing.sandbox.calls import Call
-from eventing.sandbox.failures import bad_option, bad_value, conflict, unsupported
+from eventing.sandbox.failures import Shown, as_json, bad_option, bad_value, conflict, unsupported
 from eventing.sandbox.resources import Resource
 from eventing.sandbox.store import Stored
 from eventing.sandbox.verbs import Answer
 from eventing.sandbox.world import World, now
 from shared.api.manifest import Manifest, metadata, uid_of
 
+ALL = "All"
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 _FINALIZERS = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
 CRD_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -27,9 +28,9 @@ ANSWERED_WITH = frozenset(
 """Kinds whose deletion is answered with the deleted object."""
 
 
-def delete(call: Call, world: World, options: Any) -> Answer:
-    """Delete one object."""
-    options = _options(call, options)
+def delete(call: Call, world: World, given: Manifest) -> Answer:
+    """Delete one object, with DeleteOptions."""
+    options = _options(call, given)
     stored = verbs.find(call, world)
     _check(call, stored, options.get("preconditions") or {})
     resource = call.resource
@@ -43,9 +44,9 @@ def delete(call: Call, world: World, options: Any) -> Answer:
     }))  # fmt: skip
 
 
-def delete_all(call: Call, world: World, options: Any) -> Answer:
+def delete_all(call: Call, world: World, given: Manifest) -> Answer:
     """Delete the objects that the selectors match; answers with the list of them."""
-    options = _options(call, options)
+    options = _options(call, given)
     found = verbs.list_objects(call, world, "application/json")
     is_wanted = verbs.matching(call)
     for stored in world.store.list(call.resource.table, call.namespace):
@@ -54,10 +55,11 @@ def delete_all(call: Call, world: World, options: Any) -> Answer:
     return found
 
 
-def _options(call: Call, options: Any) -> Manifest:
-    given: Manifest = dict(options) if isinstance(options, dict) else {}
+def _options(call: Call, given: Manifest) -> Manifest:
     if not given and "propagationPolicy" in call.query:
-        given["propagationPolicy"] = call.query["propagationPolicy"]  # the body wins
+        given = {"propagationPolicy": call.query["propagationPolicy"]}  # the body wins
+    if given.get("dryRun", [ALL]) != [ALL]:
+        raise bad_option("Delete", unsupported("dryRun", Shown(as_json(given["dryRun"])), ALL))
     policy = given.get("propagationPolicy", "Background")
     if policy not in ("Background", "Foreground", "Orphan"):
         raise bad_option(
@@ -71,7 +73,7 @@ def _options(call: Call, options: Any) -> Manifest:
 
 def _is_dry_run(call: Call, options: Mapping[str, Any]) -> bool:
     """Whether the query or the body asks for a dry run; kubectl says it in the body."""
-    return call.is_dry_run or options.get("dryRun") == ["All"]
+    return call.is_dry_run or "dryRun" in options
 
 
 def _policy(resource: Resource, options: Mapping[str, Any]) -> str:

@@ -8,7 +8,8 @@ from urllib.parse import unquote
 
 import orjson
 
-from eventing.sandbox import access, discovery, dispatch
+from eventing.sandbox import discovery, dispatch
+from eventing.sandbox.authentication import ADMIN
 from eventing.sandbox.bootstrap import fill_empty
 from eventing.sandbox.calls import parse
 from eventing.sandbox.collector import Collector
@@ -55,7 +56,7 @@ class _Direct(Transport):
         if (found := discovery.describe(path, world.registry, aggregated=False)) is not None:
             return Reply(200, orjson.dumps(found))
         call = parse(method, path, query, world.registry)
-        call = replace(call, user=access.ADMIN, user_agent=headers["User-Agent"])
+        call = replace(call, user=ADMIN, user_agent=headers["User-Agent"])
         if call.verb == "watch" or (call.verb not in call.resource.verbs and not call.subresource):
             raise not_allowed()
         answer = dispatch.serve(call, world, body, headers["Content-Type"], accept=headers["Accept"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace as with_changes
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
-from eventing.sandbox import access, apply, deletion, patches, protobuf, scale, verbs
+from eventing.sandbox import apply, authentication, bodies, deletion, patches, reviews, scale, verbs
 from eventing.sandbox.admission import decode, require_name
 from eventing.sandbox.calls import Call
 from eventing.sandbox.failures import (
@@ -22,11 +22,9 @@ from eventing.sandbox.failures import (
     not_allowed,
     unsupported_media,
 )
-from eventing.sandbox.resources import resolve
-from eventing.sandbox.store import Stored
+from eventing.sandbox.resources import Node, resolve
 from eventing.sandbox.verbs import Answer
 from eventing.sandbox.world import World
-from eventing.sandbox.yaml_body import parse_yaml
 from shared.api.manifest import Manifest
 from shared.domain.merge_patch import merged
 
@@ -37,6 +35,13 @@ REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
 
 def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: str) -> Answer:
     """The answer to an authorized call."""
+    try:
+        return _served(call, world, body, content_type, accept=accept)
+    except (RecursionError, orjson.JSONEncodeError) as error:
+        raise bad_request(f"the object is nested too deeply for the sandbox: {error}") from error
+
+
+def _served(call: Call, world: World, body: bytes, content_type: str, *, accept: str) -> Answer:
     if call.resource.group in REVIEWS:
         return _review(call, world, body, content_type)
     if call.subresource in _SUBRESOURCES:
@@ -47,9 +52,9 @@ def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: s
         case "list":
             return verbs.list_objects(call, world, accept)
         case "create" if not call.subresource:
-            return verbs.create(call, world, _decoded(call, body, content_type))
+            return verbs.create(call, world, bodies.read(body, content_type, call.resource.schema))
         case "update" if call.name:
-            return verbs.update(call, world, _decoded(call, body, content_type))
+            return verbs.update(call, world, bodies.read(body, content_type, call.resource.schema))
         case "patch" if call.name:
             return _patch(call, world, body, content_type)
         case "delete" if not call.subresource:
@@ -59,33 +64,15 @@ def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: s
     raise not_allowed()
 
 
-def _options(body: bytes) -> Any:
+def _options(body: bytes) -> Manifest:
     """The DeleteOptions in a body; they are JSON even from clients that send objects in protobuf."""
-    return parse_json(body) if body else {}
-
-
-def _decoded(call: Call, body: bytes, content_type: str) -> Any:
-    if content_type.startswith(protobuf.MEDIA):
-        return protobuf.decode(body, call.resource)
-    if content_type.startswith("application/yaml"):
-        return parse_yaml(body)
-    if content_type and not content_type.startswith("application/json"):
-        raise unsupported_media("application/json, application/yaml, application/vnd.kubernetes.protobuf")
-    return parse_json(body)
-
-
-def parse_json(body: bytes) -> Any:
-    """A JSON body."""
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
+    return bodies.typed(bodies.parse_json(body), bodies.DELETE_OPTIONS) if body else {}
 
 
 def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     kind = content_type.partition(";")[0]
     if kind == "application/apply-patch+yaml":
-        return apply.apply(call, world, parse_yaml(body))
+        return apply.apply(call, world, bodies.parse_yaml(body))
     if kind not in PATCHES or (kind == STRATEGIC and call.resource.is_custom):
         raise unsupported_media(
             "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
@@ -94,48 +81,51 @@ def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
         why = "Forbidden: may not be specified for non-apply patch"
         raise bad_option("Patch", Cause("force", "FieldValueForbidden", why))
     old = verbs.find(call, world)
-    patched = _patched(call, old, body, kind)
-    try:
-        manifest = decode(call, patched)
-    except Undecodable as error:
-        raise invalid("", "", "", [bad_value("patch", as_json(patched), error.why)]) from error
+    given = bodies.parse_json(body)
+    before = orjson.loads(old.at(call.resource.api_version))
+    patched = _patched(kind, before, given, call.resource.schema)
+    match given, patched:
+        case {"metadata": {"resourceVersion": _}}, _:
+            pass
+        case _, {"metadata": dict(meta)}:
+            meta["resourceVersion"] = before["metadata"]["resourceVersion"]
+    manifest = _decoded(patched, lambda: decode(call, patched))
     require_name(call, manifest["metadata"])
     return verbs.replace(call, world, old, manifest)
 
 
-def _patched(call: Call, old: Stored, body: bytes, kind: str) -> Manifest:
-    before = orjson.loads(old.at(call.resource.api_version))
-    given = parse_json(body)
+def _patched(kind: str, before: Manifest, given: Any, schema: Node) -> Any:
     if kind == MERGE:
-        after = merged(before, given)
-    elif kind == STRATEGIC:
-        after = patches.strategic(before, given, resolve(call.resource.schema))
-    else:
-        after = patches.json_patch(before, given)
-    says_version = isinstance(given, dict) and "resourceVersion" in (given.get("metadata") or {})
-    meta = after.get("metadata") if isinstance(after, dict) else None
-    if isinstance(meta, dict) and not says_version:
-        meta["resourceVersion"] = before["metadata"]["resourceVersion"]
-    found: Manifest = after
-    return found
+        return merged(before, given)
+    if kind == STRATEGIC:
+        return patches.strategic(before, given, resolve(schema))
+    return patches.json_patch(before, given)
+
+
+def _decoded(patched: Any, decoding: Callable[[], Manifest]) -> Manifest:
+    """The decoded result of a patch."""
+    try:
+        return decoding()
+    except Undecodable as error:
+        raise invalid("", "", "", [bad_value("patch", as_json(patched), error.why)]) from error
 
 
 def _review(call: Call, world: World, body: bytes, content_type: str) -> Answer:
-    manifest = decode(call, _decoded(call, body, content_type))
+    manifest = decode(call, bodies.read(body, content_type, call.resource.schema))
     manifest["metadata"].pop("creationTimestamp", None)
-    return verbs.answer(call, access.review(call.resource.kind, manifest, call.user, world), 201)
+    return verbs.answer(call, reviews.review(call.resource.kind, manifest, call.user, world), 201)
 
 
-def _scale(call: Call, world: World, body: bytes, _content_type: str) -> Answer:
+def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     old = verbs.find(call, world)
     shown = scale.read(call.resource, old.manifest)
     if call.verb == "get":
         return Answer(200, orjson.dumps(shown))
     if call.verb == "patch":
-        given = parse_json(body)
-        wanted = patches.json_patch(shown, given) if isinstance(given, list) else merged(shown, given)
+        patched = _patched(content_type.partition(";")[0], shown, bodies.parse_json(body), bodies.SCALE)
+        wanted = _decoded(patched, lambda: bodies.typed(patched, bodies.SCALE))
     elif call.verb == "update":
-        wanted = parse_json(body)
+        wanted = bodies.typed(bodies.read(body, content_type, bodies.SCALE), bodies.SCALE)
     else:
         raise not_allowed()
     whole = with_changes(call, subresource="")
@@ -148,11 +138,8 @@ def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     if call.verb != "create":
         raise not_allowed()
     account = verbs.find(call, world)
-    spec = {} if content_type.startswith(protobuf.MEDIA) else parse_json(body).get("spec") or {}
-    token, end = access.token_for(account.manifest, int(spec.get("expirationSeconds") or 3600), world)
-    status = {"token": token, "expirationTimestamp": datetime.fromtimestamp(end, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
-    made = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "metadata": {}, "spec": spec}
-    return Answer(201, orjson.dumps({**made, "status": status}))
+    request = bodies.typed(bodies.read(body, content_type, bodies.TOKEN_REQUEST), bodies.TOKEN_REQUEST)
+    return Answer(201, orjson.dumps(authentication.granted(request, account.manifest, world)))
 
 
 _SUBRESOURCES = {"scale": _scale, "token": _token}

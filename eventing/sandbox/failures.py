@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from shared.api.manifest import Manifest
+from shared.domain.go import text as gotext
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ def quoted(seen: object) -> str:
         case Shown():
             return str(seen)
         case str():
-            return f'"{seen}"'
+            return gotext.quoted(seen)
         case bool():
             return str(seen).lower()
         case None:

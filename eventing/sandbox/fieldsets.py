@@ -155,7 +155,9 @@ def _trimmed(tree: Node) -> Node:
 
 
 def decode(tree: Node, path: Path = ()) -> Iterator[Path]:
-    """The fields of a `fieldsV1`."""
+    """The fields of a `fieldsV1`; what has another form names none, because clients may write anything there."""
+    if not isinstance(tree, dict):
+        return
     if not tree and path:
         yield path
     for name, below in tree.items():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from eventing.sandbox.calls import Call
 from eventing.sandbox.failures import Cause, Failure, bad_option, bad_request, unsupported
+from eventing.sandbox.numbers import not_unsigned
 from eventing.sandbox.world import World
 
 MATCHES = ("Exact", "NotOlderThan", "")
@@ -13,6 +14,7 @@ MATCHES = ("Exact", "NotOlderThan", "")
 
 def check(call: Call, world: World) -> None:
     """Raise Failure unless the options of a list are valid and the store has reached the wanted revision."""
+    call.number("timeoutSeconds")
     if causes := [*_defects(call)]:
         raise bad_option("List", *causes)
     wanted = call.query.get("resourceVersion", "")
@@ -20,9 +22,8 @@ def check(call: Call, world: World) -> None:
         if wanted != "0":
             raise bad_request("specifying resource version is not allowed when using continue")
         return
-    if wanted and not wanted.isdecimal():
-        why = f'Invalid value: "{wanted}": strconv.ParseUint: parsing "{wanted}": invalid syntax'
-        raise bad_request(f"invalid resource version: resourceVersion: {why}")
+    if wanted and (why := not_unsigned(wanted)):
+        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{wanted}": {why}')
     if wanted and int(wanted) > world.store.revision:
         raise _too_large(int(wanted), world.store.revision)
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from eventing.sandbox.failures import Cause, Shown, as_json, bad_value, required
-from eventing.sandbox.resources import Resource
+from eventing.sandbox.resources import RBAC, Resource
 from shared.api.manifest import Manifest, ReadOnly, metadata
 from shared.domain.syntax import LABEL, LABEL_1035, LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN, Syntax
 
-RBAC = "rbac.authorization.k8s.io"
 MAX_ANNOTATION_BYTES = 256 * 1024
 
 
@@ -47,6 +46,8 @@ def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
     if sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items()) > MAX_ANNOTATION_BYTES:
         sentence = f"Too long: may not be more than {MAX_ANNOTATION_BYTES} bytes"
         yield Cause("metadata.annotations", "FieldValueTooLong", sentence)
+    for finalizer in meta.get("finalizers") or []:
+        yield from _qualified("metadata.finalizers", finalizer, finalizer)
     for owner in meta.get("ownerReferences") or []:
         for name in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(name):

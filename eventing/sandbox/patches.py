@@ -6,7 +6,10 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from eventing.sandbox.failures import Failure, bad_request
+import orjson
+
+from eventing.sandbox.bodies import MAX_BYTES
+from eventing.sandbox.failures import Failure, bad_request, unexplained
 from eventing.sandbox.resources import Node, resolve
 from eventing.sandbox.schema import child, items
 
@@ -16,13 +19,21 @@ def json_patch(target: Any, operations: Any) -> Any:
     if not isinstance(operations, list):
         raise bad_request("error decoding patch: wanted a list of operations")
     for operation in operations:
-        if not isinstance(operation, dict):
-            raise bad_request("error decoding patch: wanted a list of operations")
+        if not _is_operation(operation):
+            raise bad_request(f"error decoding patch: {operation} is not an operation")
         try:
             target = _OPERATIONS[operation["op"]](target, operation)
+            is_too_large = operation["op"] == "copy" and len(orjson.dumps(target)) > MAX_BYTES
         except (KeyError, IndexError, ValueError, TypeError) as error:
             raise _rejected() from error
+        if is_too_large:  # each copy may double the object
+            raise _rejected()
     return target
+
+
+def _is_operation(value: Any) -> bool:
+    names = ("op", "path", "from")
+    return isinstance(value, dict) and all(isinstance(value.get(name, ""), str) for name in names)
 
 
 def _rejected() -> Failure:
@@ -109,25 +120,42 @@ def strategic(target: Any, patch: Any, node: Node) -> Any:
     """The target after a strategic merge patch: lists with a merge key are merged by item; directives are obeyed."""
     if not isinstance(patch, dict):
         return patch
+    if patch.get("$patch", "merge") not in ("delete", "replace", "merge"):
+        raise unexplained(f"unknown patch type: {patch['$patch']} in map: {patch}")
     if patch.get("$patch") == "delete":
         return None
     merged = dict(target) if isinstance(target, dict) and patch.get("$patch") != "replace" else {}
-    kept = patch.get("$retainKeys")
-    if kept is not None:
+    if patch.get("$retainKeys") is not None:
+        kept = _retained(patch)
         merged = {name: value for name, value in merged.items() if name in kept}
     for name, value in patch.items():
         if name == "$patch" or name == "$retainKeys" or name.startswith("$setElementOrder/"):
             continue
         if name.startswith("$deleteFromPrimitiveList/"):
             field = name.partition("/")[2]
-            merged[field] = [one for one in merged.get(field) or [] if one not in value]
+            gone = value if isinstance(value, list) else []
+            merged[field] = [one for one in merged.get(field) or [] if one not in gone]
             continue
         _merge_field(merged, name, node, patch)
     for name, order in patch.items():
         field = name.partition("/")[2]
         if name.startswith("$setElementOrder/") and field not in patch and isinstance(merged.get(field), list):
-            merged[field] = _ordered(merged[field], order, _key(node, field))
+            merged[field] = _ordered(merged[field], _list(order), _key(node, field))
     return merged
+
+
+def _retained(patch: Node) -> list[Any]:
+    """The fields of a map that stay; they have to contain those that the patch sets."""
+    kept = patch["$retainKeys"]
+    if not isinstance(kept, list) or any(name not in kept for name in patch if not name.startswith("$")):
+        raise bad_request("invalid patch format of retainKeys")
+    return kept
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise unexplained(f"expected a []interface {{}}, but received {value!r}")
+    return value
 
 
 def _merge_field(merged: Node, name: str, node: Node, patch: Node) -> None:
@@ -143,7 +171,7 @@ def _merge_field(merged: Node, name: str, node: Node, patch: Node) -> None:
             return
         merged[name] = _merge_list(merged.get(name) or [], value, inner, _key(node, name))
         if order is not None:
-            merged[name] = _ordered(merged[name], order, _key(node, name))
+            merged[name] = _ordered(merged[name], _list(order), _key(node, name))
         return
     result = strategic(merged.get(name), value, inner)
     if result is None:
@@ -167,6 +195,8 @@ def _merge_list(old: list[Any], patch: list[Any], node: Node, key: str) -> list[
         return [*old, *(item for item in patch if item not in old)]
     merged = list(old)
     inner = resolve(items(node))
+    if not all(isinstance(item, dict) for item in patch):
+        raise unexplained(f"list element types are not identical: {patch}")
     for item in patch:
         if key not in item:
             raise bad_request(f"map: {item} does not contain declared merge key: {key}")

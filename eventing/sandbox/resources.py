@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
+RBAC = "rbac.authorization.k8s.io"
 Node: TypeAlias = dict[str, Any]
 """A schema in the OpenAPI form; a built-in one may refer to others by name (`$ref`)."""
 

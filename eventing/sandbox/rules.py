@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 
 from eventing.sandbox.definition_rules import definition
 from eventing.sandbox.failures import Cause, Shown, as_json, bad_value, required, unsupported
-from eventing.sandbox.metadata_rules import RBAC
 from eventing.sandbox.rbac_rules import binding, role
-from eventing.sandbox.resources import Resource
+from eventing.sandbox.resources import RBAC, Resource
 from eventing.sandbox.workload_rules import MAX_PORT, job, workload
 from shared.api.manifest import Manifest, ReadOnly
 

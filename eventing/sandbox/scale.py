@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eventing.sandbox.failures import Failure, bad_request
+from eventing.sandbox.failures import Failure
 from eventing.sandbox.resources import Resource
 from eventing.sandbox.tables import json_path
 from shared.api.manifest import Manifest, ReadOnly, metadata
@@ -44,8 +44,6 @@ def _selector(resource: Resource, manifest: ReadOnly) -> str:
 def write(resource: Resource, manifest: Manifest, scale: Manifest) -> Manifest:
     """The object with the replicas of a Scale."""
     replicas = (scale.get("spec") or {}).get("replicas", 0)
-    if not isinstance(replicas, int):
-        raise bad_request(f"spec.replicas: wanted a number, got {replicas!r}")
     *above, last = (resource.scale or _PATHS)["specReplicasPath"].strip(".").split(".")
     target = manifest
     for name in above:

@@ -5,7 +5,7 @@ Built-in kinds and kinds from CustomResourceDefinitions use the same code; `vali
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -88,9 +88,7 @@ def settle(value: Any, node: Node) -> Any:
         kept = {}
         for name, item in value.items():
             inner = child(node, name) or {}
-            if item is None and "properties" not in node and inner.get("type") == "string":
-                item = ""  # noqa: PLW2901  # a null in a map of texts
-            settled = settle(item, inner)
+            settled = settle(item if "properties" in node else _non_null(item, inner), inner)
             if name in _PLAIN and not settled:
                 continue
             if settled is None or (name not in required and _is_empty(settled, inner) and "properties" in node):
@@ -99,12 +97,19 @@ def settle(value: Any, node: Node) -> Any:
         return kept
     if isinstance(value, list):
         inner = items(node)
-        return [settle(item, inner) for item in value]
+        return [settle(_non_null(item, inner), inner) for item in value]
     if isinstance(value, (int, float)) and node.get("oneOf") and "format" not in node:
         return str(value)
     return value
 
 
+def _non_null(item: Any, node: Node) -> Any:
+    """An item of a list or map; in place of a null the zero of its type, as Go reads it."""
+    zero = _ZEROS.get(node.get("type", ""))
+    return zero() if item is None and zero else item
+
+
+_ZEROS: dict[str, Callable[[], Any]] = {"object": dict, "string": str, "integer": int, "boolean": bool}
 _PLAIN = frozenset({
     "hostPort", "nodePort", "minReadySeconds", "initialDelaySeconds", "timeoutSeconds", "periodSeconds",
     "successThreshold", "failureThreshold", "observedGeneration", "hostNetwork", "hostPID", "hostIPC", "paused",

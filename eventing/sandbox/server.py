@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 import orjson
+import structlog
 from aiohttp import web
 
-from eventing.sandbox import access, definitions, discovery, dispatch, openapi, watch
+from eventing.sandbox import authentication, authorization, definitions, discovery, dispatch, openapi, watch
+from eventing.sandbox.bodies import MAX_BYTES
 from eventing.sandbox.bootstrap import fill_empty
 from eventing.sandbox.calls import Call, parse
 from eventing.sandbox.collector import Collector
-from eventing.sandbox.failures import Failure, not_allowed
+from eventing.sandbox.failures import Failure, bad_request, not_allowed
 from eventing.sandbox.journal_file import JournalFile
 from eventing.sandbox.resources import Registry
 from eventing.sandbox.store import Store
 from eventing.sandbox.verbs import Answer
 from eventing.sandbox.world import World
 from shared.adapters.whole_file import write_whole
+from shared.domain.go.text import quoted
 
-_log = logging.getLogger(__name__)
-MAX_BODY = 3 * 1024 * 1024
+log = structlog.get_logger()
 JSON = "application/json"
+HEALTH_PATHS = ("/healthz", "/livez", "/readyz")
+"""What every user may ask, as `/version`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +78,25 @@ class Server:
             return await self._answer(request)
         except Failure as failure:
             return _json(failure.status, failure.code)
-        except Exception as error:  # noqa: BLE001  # a bug of ours: the log gets the traceback, the client an error answer
-            _log.exception("sandbox_failed", extra={"path": split_token(request.path)[0]})
+        except Exception as error:  # a bug of ours: the log gets the traceback, the client an error answer
+            log.exception("sandbox_failed", path=split_token(request.path)[0])
             return _json(Failure(500, "InternalError", f"Internal error occurred: {error!r}").status, 500)
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         path, token = split_token(request.path)
-        user = access.authenticate(request.headers.get("Authorization", "") or token, self._world)
-        user = access.impersonate(user, request.headers, self._world)
-        if path.startswith(access.OPEN_PATHS):
-            if path == "/version":
-                return _json(discovery.version(self._world.version))
+        user = authentication.authenticate(request.headers.get("Authorization", "") or token, self._world)
+        user = authorization.impersonate(user, request.headers, self._world)
+        if path.rstrip("/") == "/version":
+            return _json(discovery.version(self._world.version))
+        if path in HEALTH_PATHS:
             return web.Response(text="ok")
         accept = request.headers.get("Accept", JSON)
         if (found := self._documents(path, accept)) is not None:
-            access.authorize_path(path, user, self._world)
+            authorization.authorize_path(path, user, self._world)
             return found
         call = parse(request.method, path, request.query, self._world.registry)
         call = replace(call, user=user, user_agent=request.headers.get("User-Agent", ""))
-        access.authorize(call, user, self._world)
+        authorization.authorize(call, user, self._world)
         if call.verb not in call.resource.verbs and not call.subresource:
             raise not_allowed()
         if call.verb == "watch":
@@ -102,7 +106,7 @@ class Server:
             answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
         except Failure as failure:
             answer = Answer(failure.code, orjson.dumps(failure.status))  # with the warnings so far
-        headers = [("Warning", f'299 - "{escaped(text)}"') for text in call.warnings]
+        headers = [("Warning", f"299 - {quoted(text)}") for text in _shown(call.warnings)]
         return web.Response(body=answer.body, status=answer.code, content_type=JSON, headers=headers)
 
     def _documents(self, path: str, accept: str) -> web.Response | None:
@@ -137,13 +141,18 @@ class Server:
 async def read_body(request: web.BaseRequest) -> bytes:
     """The whole body, up to the size limit of the real server."""
     body = bytearray()
-    async for piece in request.content.iter_any():
-        body += piece
-        if len(body) > MAX_BODY:
-            raise Failure(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")
+    try:
+        async for piece in request.content.iter_any():
+            body += piece
+            if len(body) > MAX_BYTES:
+                raise Failure(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BYTES}")
+    except web.RequestPayloadError as error:
+        raise bad_request(f"the body cannot be read: {error}") from error
     return bytes(body)
 
 
+MAX_WARNINGS = 4096
+"""Characters of all warnings of an answer."""
 TOKEN_PATH = "/token/"  # noqa: S105  # a path, not a token
 
 
@@ -158,9 +167,10 @@ def split_token(path: str) -> tuple[str, str]:
     return slash + rest, token
 
 
-def escaped(text: str) -> str:
-    """A text escaped for a quoted string in a header."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+def _shown(warnings: Sequence[str]) -> Sequence[str]:
+    """The first warnings, until they have the maximum length."""
+    lengths = accumulate(map(len, warnings))
+    return warnings[: 1 + sum(length < MAX_WARNINGS for length in lengths)]
 
 
 def _json(body: object, code: int = 200) -> web.Response:
@@ -178,6 +188,12 @@ def write_kubeconfig(path: Path, port: int, token: str) -> None:
     write_whole(path, [orjson.dumps(config, option=orjson.OPT_INDENT_2)], mode=0o600)
 
 
+def runner_of(world: World) -> web.ServerRunner:
+    """The web server of a world. A watch ends with its connection, even when it has nothing to send."""
+    server = web.Server(Server(world).handle, access_log=None, handler_cancellation=True)
+    return web.ServerRunner(server, shutdown_timeout=1.0)
+
+
 async def serve(
     settings: Settings, ready: Callable[[Path], None] = lambda _: None, stop: asyncio.Event | None = None
 ) -> None:
@@ -187,8 +203,7 @@ async def serve(
     collector = Collector(world)
     fill_empty(world)
     collector.catch_up()
-    server = Server(world)
-    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=1.0)
+    runner = runner_of(world)
     await runner.setup()
     port = await _listen(runner, settings)
     work = asyncio.create_task(collector.run())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import orjson
+import structlog
 
 from eventing.sandbox.journal_file import JournalFile
 from shared.api.manifest import Manifest, ReadOnly
 
-_log = logging.getLogger(__name__)
+log = structlog.get_logger()
 
 Key: TypeAlias = tuple[str, str, str]
 """Table, namespace (empty for cluster-scoped objects), name."""
@@ -169,7 +169,7 @@ class Store:
         try:
             self.compact()
         except OSError as error:
-            _log.warning("journal_not_rewritten", extra={"why": str(error)})
+            log.warning("journal_not_rewritten", error=str(error))
 
     def _remember(self, change: Change) -> None:
         self._history.append(change)

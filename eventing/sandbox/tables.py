@@ -167,7 +167,7 @@ def _ports(manifest: ReadOnly) -> str:
 
 def _job_status(manifest: ReadOnly) -> str:
     conditions = (manifest.get("status") or {}).get("conditions") or []
-    true = {condition["type"] for condition in conditions if condition.get("status") == "True"}
+    true = {condition.get("type") for condition in conditions if condition.get("status") == "True"}
     return next((name for name in ("Complete", "Failed", "Suspended") if name in true), "Running")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from eventing.sandbox.failures import Cause, required
 from eventing.sandbox.resources import Node
 from eventing.sandbox.schema import child, items
 from shared.domain.extension.crd_safety.fitting import defects
+from shared.domain.go.text import from_base64
 
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float),
@@ -104,10 +104,9 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
 def _misformed(value: str, form: str) -> str:
     if form == "byte":
         try:
-            base64.b64decode(value.replace("\n", "").replace("\r", ""), validate=True)
-        except ValueError:
-            wrong = re.search(r"[^A-Za-z0-9+/\r\n]", value)
-            return f"illegal base64 data at input byte {wrong.start() if wrong else len(value)}"
+            from_base64(value)
+        except ValueError as error:
+            return str(error)
     if form == "date-time" and value and not _TIME.fullmatch(value):
         return f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": cannot parse "{value}" as "2006"'
     return ""

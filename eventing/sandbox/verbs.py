@@ -103,7 +103,7 @@ def _resume(call: Call, world: World) -> tuple[int, tuple[str, str] | None]:
 
 def create(call: Call, world: World, body: Any) -> Answer:
     """Create an object."""
-    if call.name:
+    if call.name or (call.resource.is_namespaced and not call.namespace):
         raise not_allowed()
     manifest = prepare_create(call, decode(call, body), world)
     record_update(call, None, manifest)

@@ -13,6 +13,7 @@ from eventing.sandbox import tables
 from eventing.sandbox.calls import Call
 from eventing.sandbox.failures import Cause, bad_option, expired, unexplained
 from eventing.sandbox.forms import Form, form_of, render
+from eventing.sandbox.numbers import not_unsigned
 from eventing.sandbox.selectors import Predicate
 from eventing.sandbox.store import Change, Feed, Stored
 from eventing.sandbox.verbs import matching
@@ -103,7 +104,6 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
 
 
 def _revision(text: str) -> int:
-    if text and not text.isdigit():
-        why = f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
-        raise unexplained(f"resourceVersion: {why}")
+    if text and (why := not_unsigned(text)):
+        raise unexplained(f'resourceVersion: Invalid value: "{text}": {why}')
     return int(text or 0)

@@ -19,7 +19,7 @@ def workload(manifest: Manifest) -> Iterator[Cause]:
     labels = labels_of(spec.get("template") or {})
     selector = spec.get("selector") or {}
     if "selector" in spec and not selector:
-        yield bad_value("spec.selector", "{}", "empty selector is invalid for deployment")
+        yield bad_value("spec.selector", Shown("{}"), "empty selector is invalid for deployment")
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         shown = as_json(labels)
         yield bad_value("spec.template.metadata.labels", Shown(shown), "`selector` does not match template `labels`")
@@ -36,6 +36,8 @@ _STRATEGIES = ("Recreate", "RollingUpdate")
 def job(manifest: Manifest) -> Iterator[Cause]:
     """The defects of a Job."""
     spec = manifest.get("spec") or {}
+    if not spec.get("selector"):
+        yield required("spec.selector")
     yield from _natural("spec", spec)
     if spec.get("completionMode") == "Indexed" and spec.get("completions") is None:
         yield required("spec.completions", "when completion mode is Indexed")

@@ -40,6 +40,11 @@ SERVED = {
     "autoscaling/v2": ("horizontalpodautoscalers",),
     "storage.k8s.io/v1": ("storageclasses",),
 }  # fmt: skip
+BODIES = [
+    "io.k8s.api.authentication.v1.TokenRequest", "io.k8s.api.autoscaling.v1.Scale",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
+]  # fmt: skip
+"""Types of bodies that are not stored; the document of `v1` has all of them."""
 DROPPED = {"description", "x-kubernetes-unions"}
 SUBRESOURCES = {"status", "scale", "token"}
 
@@ -158,6 +163,8 @@ def main() -> None:
             resource["type"] = kinds[group, version, resource["kind"]]
             served.append(resource)
             types |= reachable(schemas, [resource["type"]])
+        if api_version == "v1":
+            types |= reachable(schemas, BODIES.copy())
     table = {"resources": served, "types": types, "numbers": numbers(types, messages(Path(sys.argv[2])))}
     sys.stdout.buffer.write(orjson.dumps(table, option=orjson.OPT_SORT_KEYS) + b"\n")
 

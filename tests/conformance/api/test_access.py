@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.conformance.api.objects import a_config_map, core
 from tests.conformance.http import Api
 from tests.kit.waiting import wait_for
@@ -185,3 +187,32 @@ def test_everybody_may_ask_what_they_may(http: Api, namespace: str) -> None:
 
     wait_for(lambda: READ in [{key: rule[key] for key in READ} for rule in rules()["resourceRules"]])
     assert any("/healthz" in rule["nonResourceURLs"] for rule in rules()["nonResourceRules"])
+
+
+@pytest.mark.parametrize(
+    ("rules", "status"),
+    [
+        pytest.param([("users", "eve")], 403, id="the group is missing"),
+        pytest.param([("groups", "team")], 403, id="the user is missing"),
+        pytest.param([("users", "eve"), ("groups", "team")], 201, id="both"),
+    ],
+)
+def test_a_user_and_each_group_may_be_impersonated_only_with_permission(
+    http: Api, namespace: str, word: str, rules: list[tuple[str, str]], status: int
+) -> None:
+    role = {"metadata": {"name": word}, "rules": [
+        {"apiGroups": [""], "resources": [kind], "resourceNames": [name], "verbs": ["impersonate"]}
+        for kind, name in rules
+    ]}  # fmt: skip
+    http.post(f"{RBAC}/clusterroles", role)
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": word}
+    subject = {"kind": "ServiceAccount", "name": "robot", "namespace": namespace}
+    http.post(f"{RBAC}/clusterrolebindings", {"metadata": {"name": word}, "roleRef": ref, "subjects": [subject]})
+    http.post(core(namespace, "serviceaccounts"), {"metadata": {"name": "robot"}})
+    token = http.post(f"{core(namespace, 'serviceaccounts', 'robot')}/token", {}).body["status"]["token"]
+    other = http.as_user(token).as_other({"Impersonate-User": "eve", "Impersonate-Group": "team"})
+    wait_for(lambda: other.post(f"{AUTHENTICATION}/selfsubjectreviews", {}).status == status)
+
+
+def test_a_group_is_impersonated_with_a_user(http: Api) -> None:
+    assert http.as_other({"Impersonate-Group": "team"}).get("/api/v1/namespaces").status == 400

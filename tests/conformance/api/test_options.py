@@ -55,6 +55,13 @@ def test_the_sort_of_a_patch_is_checked_first(http: Api, namespace: str) -> None
         pytest.param("resourceVersion=999999999", 504, "Too large resource version"),
         pytest.param("sendInitialEvents=true", 422, "sendInitialEvents is forbidden for list"),
         pytest.param("limit=x", 400, 'strconv.ParseInt: parsing "x": invalid syntax'),
+        pytest.param("timeoutSeconds=x", 400, 'strconv.ParseInt: parsing "x": invalid syntax'),
+        pytest.param(f"limit={10**20}", 400, "value out of range", id="a limit that is too large"),
+        pytest.param(f"limit={'9' * 5000}", 400, "value out of range", id="a limit with too many digits"),
+        pytest.param(f"resourceVersion={10**20}", 400, "value out of range", id="a version that is too large"),
+        pytest.param(f"resourceVersion={'9' * 5000}", 400, "value out of range", id="a version with too many digits"),
+        pytest.param("watch=1&resourceVersion=%C2%B2", 500, 'parsing "²": invalid syntax', id="a digit of no number"),
+        pytest.param(f"watch=1&resourceVersion={10**20}", 500, "value out of range", id="a watch of such a version"),
         pytest.param("labelSelector=a%3D1,", 400, "found '', expected: identifier after ','"),
     ],
 )  # fmt: skip
@@ -66,3 +73,18 @@ def test_an_option_of_a_list_is_checked(http: Api, namespace: str, query: str, s
 
 def test_a_limit_below_zero_is_none(http: Api, namespace: str) -> None:
     assert http.get(f"{core(namespace, 'configmaps')}?limit=-1").status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        pytest.param("resourceVersion=0", 200, id="any version"),
+        pytest.param("resourceVersion=1", 400, id="a version"),
+        pytest.param("resourceVersion=1&resourceVersionMatch=NotOlderThan", 422, id="how versions match"),
+    ],
+)
+def test_a_next_page_has_the_version_of_the_first(http: Api, namespace: str, query: str, status: int) -> None:
+    for name in "ab":
+        http.post(core(namespace, "configmaps"), a_config_map(name))
+    token = http.get(f"{core(namespace, 'configmaps')}?limit=1").body["metadata"]["continue"]
+    assert http.get(f"{core(namespace, 'configmaps')}?limit=1&continue={token}&{query}").status == status

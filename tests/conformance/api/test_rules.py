@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.api.objects import a_config_map, a_deployment, apps, core
+from tests.conformance.api.objects import a_config_map, a_definition, a_deployment, apps, core
 from tests.conformance.http import Answer, Api
 
 Json = Any
@@ -170,3 +170,33 @@ def test_a_volume_does_not_occur_twice(http: Api, namespace: str) -> None:
     body = a_deployment()
     body["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}] * 2
     _is_invalid(http.post(apps(namespace), body), 'spec.template.spec.volumes[1].name: Duplicate value: "v"')
+
+
+def test_a_role_has_no_paths(http: Api, namespace: str) -> None:
+    body = {"metadata": {"name": "r"}, "rules": [{"nonResourceURLs": ["/x"], "verbs": ["get"]}]}
+    answer = http.post(f"{RBAC}/namespaces/{namespace}/roles", body)
+    _is_invalid(
+        answer, 'rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource'
+    )
+
+
+def test_an_account_in_a_cluster_wide_binding_has_a_namespace(http: Api, word: str) -> None:
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+    body = {"metadata": {"name": word}, "roleRef": ref, "subjects": [{"kind": "ServiceAccount", "name": "robot"}]}
+    _is_invalid(http.post(f"{RBAC}/clusterrolebindings", body), "subjects[0].namespace: Required value")
+
+
+def test_an_empty_selector_chooses_nothing(http: Api, namespace: str) -> None:
+    answer = http.post(apps(namespace), a_deployment(selector={}))
+    _is_invalid(answer, "spec.selector: Invalid value: {}: empty selector is invalid for deployment")
+
+
+@pytest.mark.parametrize("items", [{"type": "string"}, [{"type": "string"}]], ids=["one", "a list"])
+def test_the_items_of_a_schema_have_one_schema(http: Api, word: str, items: Json) -> None:
+    properties = {"x": {"type": "array", "items": items}}
+    body = a_definition(word, schema={"openAPIV3Schema": {"type": "object", "properties": properties}})
+    answer = http.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
+    if isinstance(items, dict):
+        assert answer.status == 201
+    else:
+        _is_invalid(answer, "properties[x].items: Forbidden: items must be a schema object and not an array")

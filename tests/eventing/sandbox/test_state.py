@@ -14,11 +14,13 @@ from pathlib import Path
 
 import orjson
 import pytest
+import structlog
 
 from eventing.local.tie import READY_FILE
 from eventing.sandbox import running_sandbox
 from eventing.sandbox.journal_file import JournalFile
 from eventing.sandbox.store import Store
+from shared.telemetry import configure_logging
 from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define
 from tests.conformance.http import Api
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
@@ -46,6 +48,20 @@ def test_a_restart_keeps_address_and_credentials(tmp_path: Path) -> None:
         before = kubeconfig.read_text()
     with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
         assert kubeconfig.read_text() == before
+
+
+def test_a_restart_serves_only_definitions_whose_names_were_accepted(tmp_path: Path) -> None:
+    second = a_definition("t")
+    second["metadata"]["name"] = "gadgets.t.example.com"
+    second["spec"]["names"] |= {"plural": "gadgets"}
+    gadgets = "/apis/t.example.com/v1/namespaces/default/gadgets"
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        http = Api.of(kubeconfig)
+        for definition in (a_definition("t"), second):
+            http.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+        assert http.get(gadgets).status == 404
+    with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
+        assert Api.of(kubeconfig).get(gadgets).status == 404
 
 
 def test_a_watch_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -149,6 +165,15 @@ def test_a_file_that_cannot_be_rewritten_takes_lines_all_the_same(tmp_path: Path
     store.close()
 
 
+@pytest.fixture
+def _logs() -> Iterator[None]:
+    """The logs of a program; standard error is a file, as it is under `olmf up`."""
+    configure_logging()
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("_logs")
 def test_a_sandbox_on_a_full_disk_refuses_writes_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
     with running_sandbox(tmp_path, is_kept=True) as kubeconfig:
         http = Api.of(kubeconfig)
