@@ -76,7 +76,7 @@ def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     stuck = next(_stuck(row, book, jobs), None)
     if row.get("plan"):
         return {"nextTry": "when approved", "since": row.get("since") or (stuck.since if stuck else "")}
-    due, until = _catalog_due(row, jobs), str(row.get("until") or _AT_EVENT)
+    due, until = _catalog_due(row, book, jobs), str(row.get("until") or _AT_EVENT)
     if stuck is None:
         return {"nextTry": _when(due, until), "since": row.get("since", "")}
     when = aimed("`olmf queue retry`") if stuck.attempts else _when(stuck.next_try or due, until)
@@ -88,15 +88,18 @@ def _when(at: datetime | None, until: str) -> str:
     return at.isoformat(timespec="seconds") if at else until
 
 
-def _catalog_due(row: Row, jobs: Sequence[Listed]) -> datetime | None:
-    """When its catalog is tried again, if that one cannot be read; one that can be read is only polled."""
+def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | None:
+    """When its catalog is tried again, if that one waits for something; one that can be read is only polled."""
+    from eventing.journal import why
+    from eventing.packages.remedies import UNRESOLVED
+    from shared.domain.subscription.health import UNHEALTHY
     from shared.kinds import CATALOG_SOURCE
 
-    key = str(row.get("catalog") or "")
-    is_sick = f"catalogsource {key}" in str(row["says"])  # so say both conditions that tell of a catalog
-    namespace, _, name = key.partition("/")
-    ref = CATALOG_SOURCE.ref(name, namespace)
-    return next((job.due for job in jobs if job.ref == ref and job.state == "delayed" and (is_sick or job.error)), None)
+    if row.get("reason", "") not in ("", UNRESOLVED, UNHEALTHY):
+        return None
+    namespace, _, name = str(row.get("catalog") or "").partition("/")
+    last = why(book, CATALOG_SOURCE.ref(name, namespace), jobs, writes=0).last
+    return next((each.next_try for each in last if each.waits_for), None)
 
 
 def _stuck(row: Row, book: Book, jobs: Sequence[Listed]) -> Iterator[Stuck]:

@@ -11,6 +11,7 @@ from shared.domain.catalog_source import is_healthy
 from shared.domain.conditions import Condition, find
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY
 
+UNHEALTHY = "UnhealthyCatalogSourceFound"
 _OTHERS = "other catalogsources are unhealthy: "
 
 
@@ -28,12 +29,12 @@ def condition(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> Condition:
     if not sources:
         return _unhealthy("NoCatalogSourcesFound", "dependency resolution requires at least one catalogsource")
     if target not in map(_key, sources):
-        return _unhealthy("UnhealthyCatalogSourceFound", f"targeted catalogsource {'/'.join(target)} missing")
+        return _unhealthy(UNHEALTHY, f"targeted catalogsource {'/'.join(target)} missing")
     if target in sick:
-        return _unhealthy("UnhealthyCatalogSourceFound", f"targeted catalogsource {'/'.join(target)} unhealthy")
+        return _unhealthy(UNHEALTHY, f"targeted catalogsource {'/'.join(target)} unhealthy")
     if sick:
         named = ", ".join("/".join(key) for key in sick)
-        return _unhealthy("UnhealthyCatalogSourceFound", f"{_OTHERS}{named}")
+        return _unhealthy(UNHEALTHY, f"{_OTHERS}{named}")
     healthy = "all available catalogsources are healthy"
     return Condition(CATALOGS_UNHEALTHY, "False", "AllCatalogSourcesHealthy", healthy)
 

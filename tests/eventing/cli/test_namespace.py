@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -57,15 +56,18 @@ def test_what_no_step_tells_is_told_by_the_status() -> None:
 
 def test_what_waits_for_a_sick_catalog_is_tried_with_it() -> None:
     row = a_row("etcd", "ResolutionFailed", "unreadable", catalog="olm/local", since=SINCE)
-    jobs = [
-        Listed("a/poll", CATALOG_SOURCE.ref("other", "olm"), "direct", "delayed", error="away", due=LATER),
-        Listed("a/poll", CATALOG_SOURCE.ref("local", "olm"), "direct", "delayed", error="away", due=LATER),
-    ]
-    assert next(iter(waiting([row], Book(), jobs)))["nextTry"] == LATER.isoformat(timespec="seconds")
-    well = [replace(job, error="") for job in jobs]
-    assert next(iter(waiting([row], Book(), well)))["nextTry"] == "at the next event", "a healthy one is only polled"
-    sick = {**row, "says": "error using catalogsource olm/local: away"}
-    assert next(iter(waiting([sick], Book(), well)))["nextTry"] == LATER.isoformat(timespec="seconds")
+    row["reason"] = "ErrorPreventedResolution"
+    local, other = (CATALOG_SOURCE.ref(name, "olm") for name in ("local", "other"))
+    jobs = [Listed("a/step", ref, "direct", "delayed", due=LATER) for ref in (other, local)]
+
+    def next_try(row: Row, book: Book) -> object:
+        return next(iter(waiting([row], book, jobs)))["nextTry"]
+
+    assert next_try(row, waited(local, "its image")) == LATER.isoformat(timespec="seconds")
+    assert next_try(row, waited(other, "its image")) == "at the next event", "another one is sick"
+    assert next_try(row, Book()) == "at the next event", "a healthy one is only polled"
+    elsewhere = {**row, "reason": "ConstraintsNotSatisfiable"}
+    assert next_try(elsewhere, waited(local, "its image")) == "at the next event", "it waits for something else"
 
 
 def test_one_subscription_says_what_approves_it_and_since_when() -> None:
