@@ -31,6 +31,8 @@ UNPACK_REF: Final = "operatorframework.io/bundle-unpack-ref"
 UNPACK_TIMEOUT: Final = "operatorframework.io/bundle-unpack-timeout"
 UNPACK_RETRY_INTERVAL: Final = "operatorframework.io/bundle-unpack-min-retry-interval"
 CSV_CLEANUP: Final = "operators.coreos.com/csv-cleanup"
+SKIP_RANGE: Final = "olm.skipRange"
+SUBSTITUTES_FOR: Final = "olm.substitutesFor"
 
 V1_OWNER_KIND: Final = "olm.operatorframework.io/owner-kind"
 V1_OWNER_NAME: Final = "olm.operatorframework.io/owner-name"

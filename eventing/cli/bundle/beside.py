@@ -18,7 +18,7 @@ def interpreted(folder: Path, subject: Subject) -> Wanted:
     """Package and channels of the bundle in a folder. CliError when nothing beside it says them."""
     from shared.domain.bundle.interpret import NotInterpretableError, interpret
     from shared.domain.bundle.reading import documents
-    from shared.domain.bundle.validation.others import package_manifest
+    from shared.domain.bundle.validation.package_manifest import package_manifest
 
     parent = folder.resolve().parent
     what = "please manually input channels and packageName, error interpreting bundle from directory"

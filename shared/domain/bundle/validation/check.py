@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
+from shared.domain.bundle.validation.community import community
 from shared.domain.bundle.validation.content import content
 from shared.domain.bundle.validation.finding import Finding
 from shared.domain.bundle.validation.form import form
+from shared.domain.bundle.validation.harmful import harmful
 from shared.domain.bundle.validation.multiarch import multiarch
 from shared.domain.bundle.validation.operatorhub import capabilities, categories, operatorhub, operatorhub_old
-from shared.domain.bundle.validation.others import harmful, operator_groups
 from shared.domain.bundle.validation.practices import practices
-from shared.domain.bundle.validation.removed_apis import community, removed_apis
+from shared.domain.bundle.validation.removed_apis import removed_apis
+from shared.domain.bundle.validation.spelling import operator_groups
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.bundle.validation.whole import whole
 

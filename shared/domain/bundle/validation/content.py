@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD, CSV
@@ -123,9 +124,9 @@ def _versions(manifest: ReadOnly) -> list[Api]:
 
 def _releases(subject: Subject) -> Iterator[Finding]:
     release = str(subject.spec.get("release") or "")
-    substituted = annotations_of(subject.csv).get("olm.substitutesFor")
+    substituted = annotations_of(subject.csv).get(names.SUBSTITUTES_FOR)
     if release and substituted:
         yield plain(
             f"bundle {quoted(subject.csv_name)} cannot have both a release version ({quoted(release)}) "
-            f"and olm.substitutesFor annotation ({quoted(substituted)})"
+            f"and {names.SUBSTITUTES_FOR} annotation ({quoted(substituted)})"
         )

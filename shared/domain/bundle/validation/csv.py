@@ -11,19 +11,13 @@ from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.bundle.validation.examples import examples
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
+from shared.domain.bundle.validation.spelling import misspelled
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, parse_version
 from shared.domain.syntax import LABEL_VALUE, SUBDOMAIN
 
 ALL_NAMESPACES: Final = "AllNamespaces"
-CASED: Final = (
-    names.OPERATOR_GROUP,
-    names.OPERATOR_NAMESPACE,
-    names.TARGET_NAMESPACES,
-    names.PROVIDED_APIS,
-    "olm.skipRange",
-)
 _PROPERTIES: Final = names.V1_PROPERTIES
 
 
@@ -37,7 +31,7 @@ def cluster_service_version(subject: Subject) -> Iterator[Finding]:
     yield from _install_modes(subject)
     yield from min_kube_version(subject)
     yield from _required(subject.csv)
-    yield from cased(subject.csv_annotations, name)
+    yield from misspelled(subject.csv_annotations, name)
     if _PROPERTIES in subject.csv_annotations:
         what = f"found {_PROPERTIES} annotation, please define these properties in metadata/properties.yaml instead"
         yield Finding(WARNING, what, value=_PROPERTIES)
@@ -106,12 +100,3 @@ def _is_empty(value: object) -> bool:
     if isinstance(value, Mapping):
         return all(_is_empty(one) for one in value.values())
     return value in (None, "", False, 0, "0.0.0")
-
-
-def cased(annotations: Mapping[str, str], name: str) -> Iterator[Finding]:
-    """Annotations of OLM that are spelled with other capitals, and hence not seen."""
-    for right in CASED:
-        for key in sorted(annotations):
-            if key != right and key.lower() == right.lower():
-                what = f"provided annotation {key} uses wrong case and should be {right} instead"
-                yield Finding(ERROR, what, value=name)

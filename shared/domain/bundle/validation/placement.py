@@ -42,8 +42,7 @@ class Placement:
     @cached_property
     def _pods(self) -> list[tuple[ReadOnly, list[ReadOnly]]]:
         """The pods of the Deployments, each with its containers."""
-        templates = (as_object(one["spec"].get("template")) for one in self.subject.deployments())
-        return [(pod, as_list(pod.get("containers"))) for pod in (as_object(one.get("spec")) for one in templates)]
+        return [(pod, as_list(pod.get("containers"))) for pod in self.subject.pods()]
 
     @cached_property
     def managers(self) -> tuple[str, ...]:

@@ -26,15 +26,14 @@ def practices(subject: Subject) -> Iterator[Finding]:
     if not subject.csv:
         return
     name = subject.csv_name
-    if as_object(as_object(subject.spec.get("install")).get("spec")).get("deployments") is None:
+    if subject.install.get("deployments") is None:
         yield Finding(ERROR, "unable to find a deployment to install in the CSV", value=name)
     for detail in (*_requests(subject), *_descriptions(subject), *_channels(subject), *_rights(subject), *_named(name)):
         yield Finding(WARNING, detail, value=name)
 
 
 def _requests(subject: Subject) -> Iterator[str]:
-    for deployment in subject.deployments():
-        pod = as_object(as_object(deployment["spec"].get("template")).get("spec"))
+    for pod in subject.pods():
         for container in as_list(pod.get("containers")):
             if not as_object(container.get("resources")).get("requests"):
                 name = container["name"]
@@ -58,8 +57,7 @@ def _channels(subject: Subject) -> Iterator[str]:
 
 
 def _rights(subject: Subject) -> Iterator[str]:
-    install = as_object(as_object(subject.spec.get("install")).get("spec"))
-    for grant in (*as_list(install.get("clusterPermissions")), *as_list(install.get("permissions"))):
+    for grant in (*as_list(subject.install.get("clusterPermissions")), *as_list(subject.install.get("permissions"))):
         if any(map(_makes_definitions, as_list(grant.get("rules")))):
             account = grant["serviceAccountName"]
             yield f"CSV contains permissions to create CRD ({account}): ship definitions in the bundle instead"

@@ -98,10 +98,14 @@ class Subject:
         """The descriptions of definitions that the ClusterServiceVersion owns, or requires."""
         return as_list(as_object(self.spec.get("customresourcedefinitions")).get(side))
 
-    def deployments(self) -> list[Any]:
-        """The Deployments that the ClusterServiceVersion installs."""
-        install = as_object(as_object(self.spec.get("install")).get("spec"))
-        return as_list(install.get("deployments"))
+    @property
+    def install(self) -> ReadOnly:
+        """The Deployments and the rights that the ClusterServiceVersion installs."""
+        return as_object(as_object(self.spec.get("install")).get("spec"))
+
+    def pods(self) -> list[Any]:
+        """The specifications of the pods of its Deployments."""
+        return [one["spec"]["template"]["spec"] for one in as_list(self.install.get("deployments"))]
 
     @cached_property
     def annotations_path(self) -> str:

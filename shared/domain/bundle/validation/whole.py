@@ -12,7 +12,7 @@ from typing import Final
 from shared.domain.bundle.annotations import PACKAGE
 from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD
-from shared.domain.bundle.shape import as_list, as_object, name_in
+from shared.domain.bundle.shape import as_list, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.catalog.image_reference import why_not
@@ -67,8 +67,7 @@ def _owned(one: dict[str, str]) -> Api:
 
 
 def _accounts(subject: Subject) -> Iterator[Finding]:
-    pods = (as_object(as_object(one["spec"].get("template")).get("spec")) for one in subject.deployments())
-    used = {str(pod.get("serviceAccountName") or "") for pod in pods}
+    used = {pod.get("serviceAccountName") for pod in subject.pods()}
     for path, manifest in subject.of_kind("ServiceAccount"):
         name = name_in(manifest)
         if manifest.get("apiVersion") == "v1" and name and name in used:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.domain.bundle.validation import OPTIONAL, Options, Subject, validate
-from shared.domain.bundle.validation.others import package_manifest
+from shared.domain.bundle.validation.package_manifest import package_manifest
 from shared.domain.bundle.validation.whole import size, whole
 from tests.domain.bundle.validation.world import (
     LABELS,

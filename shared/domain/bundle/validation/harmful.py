@@ -1,4 +1,4 @@
-"""Manifests of other kinds that do harm, groups, and package manifests (fbc.md §11.6, §11.7)."""
+"""Objects that could harm the cluster that they are installed into (fbc.md §11.7)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object, name_in
-from shared.domain.bundle.validation.csv import cased
-from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding, about
+from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding
 from shared.domain.bundle.validation.subject import Subject
-from shared.domain.go.text import quoted
 
 _PERCENT: Final = re.compile(r"0*([0-9]+)%")
-_GROUP_VERSIONS: Final = ("operators.coreos.com/v1", "operators.coreos.com/v1alpha2")
 _RULE: Final = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
 _BUDGET_VERBS: Final = {"create", "update", "patch", "*"}
 _CONSTRAINT_VERBS: Final = {"delete", "update", "patch", "*"}
@@ -24,7 +21,7 @@ _CONSTRAINTS: Final = {
 
 
 def harmful(subject: Subject) -> Iterator[Finding]:
-    """Objects that could harm the cluster they are installed into."""
+    """What is dangerous in disruption budgets, priority classes and roles."""
     for path, manifest in subject.of_kind("PodDisruptionBudget"):
         yield from (_found(detail, path, manifest) for detail in _budget(as_object(manifest.get("spec"))))
     for path, manifest in subject.of_kind("PriorityClass"):
@@ -68,35 +65,3 @@ def _rule(rule: ReadOnly) -> Iterator[Finding]:
 
 def _bracketed(listed: object) -> str:
     return f"[{' '.join(map(str, as_list(listed)))}]"
-
-
-def operator_groups(subject: Subject) -> Iterator[Finding]:
-    """Annotations of groups that are spelled with other capitals."""
-    for path, manifest in subject.of_kind("OperatorGroup"):
-        if manifest.get("apiVersion") in _GROUP_VERSIONS:
-            annotations = as_object(as_object(manifest.get("metadata")).get("annotations"))
-            yield from (one.at(path) for one in cased(annotations, name_in(manifest)))
-
-
-def package_manifest(manifest: ReadOnly) -> Iterator[Finding]:
-    """What is wrong with a package manifest, the index of packages before there were catalogs of files."""
-    name = str(manifest.get("packageName") or "")
-    channels = [as_object(one) for one in as_list(manifest.get("channels"))]
-    if not name:
-        yield about(name, "packageName empty")
-    if not channels:
-        yield about(name, "channels empty")
-    default, named = str(manifest.get("defaultChannel") or ""), set()
-    if not default and len(channels) > 1:
-        yield about(name, "default channel is empty but more than one channel exists")
-    for index, channel in enumerate(channels):
-        channel_name = str(channel.get("name") or "")
-        if not channel_name:
-            yield about(name, f"channel {index} name is empty")
-        if not channel.get("currentCSV"):
-            yield about(name, f"channel {quoted(channel_name)} currentCSV is empty")
-        if channel_name in named:
-            yield about(name, f"duplicate package manifest channel name {quoted(channel_name)}")
-        named.add(channel_name)
-    if default and default not in named:
-        yield about(name, f"default channel {quoted(default)} not found in the list of declared channels")
