@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
+from shared import names
 from shared.api.manifest import Manifest, annotations_of
 from shared.domain.bundle.annotations import CHANNELS
 from shared.domain.bundle.model import ParsedBundle
@@ -14,8 +15,6 @@ from shared.domain.bundle.properties import properties
 from shared.domain.bundle.shape import as_list, as_object
 from shared.domain.catalog.model import Entry, Property
 from shared.domain.semver import InvalidVersion, Version, parse_version
-
-_SKIP_RANGE: Final = "olm.skipRange"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,9 @@ def offer(bundle: ParsedBundle) -> Offer:
     """What a catalog needs of a bundle."""
     spec = as_object(bundle.csv.get("spec"))
     skips = tuple(map(str, as_list(spec.get("skips"))))
-    entry = Entry(bundle.name, str(spec.get("replaces") or ""), skips, annotations_of(bundle.csv).get(_SKIP_RANGE, ""))
+    entry = Entry(
+        bundle.name, str(spec.get("replaces") or ""), skips, annotations_of(bundle.csv).get(names.SKIP_RANGE, "")
+    )
     labels = bundle.annotations
     return Offer(labels.package, bundle.version, labels.channels, labels.default_channel, entry, properties(bundle))
 

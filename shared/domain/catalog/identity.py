@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
+from shared import names
 from shared.domain.bundle.model import CSV
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
@@ -13,8 +14,6 @@ from shared.domain.go import yaml as goyaml
 from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, Version, parse_version
 from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_release, with_build_as_release
-
-_SUBSTITUTES: Final = "olm.substitutesFor"
 
 
 class InvalidBundle(ValueError):
@@ -122,4 +121,4 @@ def _is_substitute(bundle: Blob) -> bool:
 
 def _substitutes(holder: Mapping[str, Any]) -> bool:
     annotations = holder.get("annotations")
-    return isinstance(annotations, Mapping) and bool(annotations.get(_SUBSTITUTES))
+    return isinstance(annotations, Mapping) and bool(annotations.get(names.SUBSTITUTES_FOR))
