@@ -31,6 +31,9 @@ _PICTURES: Final = {
     "image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/svg+xml": b"<",
 }  # fmt: skip
 
+_OTHER: Final = shapes.struct("declcfg.Meta", "schema package")
+"""The shape of documents of other schemas."""
+
 Fields: TypeAlias = Mapping[str, Any]
 Words: TypeAlias = Iterator[tuple[str, str]]
 """Rules and sentences."""
@@ -47,11 +50,11 @@ class Advice:
 
 def advise_document(meta: Meta, size: int, place: Place) -> Iterator[Advice]:
     """What there is to say about one document that can be read; `size` is what it takes in its file."""
-    shape, rules = _KNOWN.get(meta.schema, _OTHER)
+    shape, rules = schemas.DOCUMENTS.get(meta.schema, _OTHER), _RULES.get(meta.schema, (_served_name,))
     if shape.fits(meta.fields):
         what = f"{meta.schema} {quoted(meta.name or meta.package)}"
         words = [found for rule in rules for found in rule(shape.read(meta.fields))]
-        if meta.schema in _KNOWN:
+        if shape is not _OTHER:
             words += _unknown_fields(meta.fields, shape)
         words += _size(size)
         yield from (Advice(rule, f"{what}: {message}", place) for rule, message in words)
@@ -154,14 +157,12 @@ _VALUES: Final[Mapping[str, Callable[[Fields], Words]]] = {
     GVK_REQUIRED: _gvk,
     BUNDLE_OBJECT: _object,
 }
-_Rules: TypeAlias = tuple[shapes.Struct, tuple[Callable[[Fields], Words], ...]]
-_KNOWN: Final[Mapping[str, _Rules]] = {
-    "olm.package": (schemas.PACKAGE, (_icon,)),
-    "olm.channel": (schemas.CHANNEL, ()),
-    "olm.bundle": (schemas.BUNDLE, (_images, _properties)),
-    "olm.deprecations": (schemas.DEPRECATIONS, ()),
+_RULES: Final[Mapping[str, tuple[Callable[[Fields], Words], ...]]] = {
+    "olm.package": (_icon,),
+    "olm.channel": (),
+    "olm.bundle": (_images, _properties),
+    "olm.deprecations": (),
 }
-_OTHER: Final[_Rules] = (shapes.struct("declcfg.Meta", "schema package"), (_served_name,))
 
 
 def advise_packages(drafts: Drafts) -> Iterator[Advice]:

@@ -36,7 +36,8 @@ class Config:
         if meta.schema not in _KNOWN:
             self.others.append(meta)
             return
-        what, shape, written = _KNOWN[meta.schema]
+        what, written = _KNOWN[meta.schema]
+        shape = schemas.DOCUMENTS[meta.schema]
         if not shape.fits(meta.fields):
             raise Unreadable(f"parse {what}: {shapes.why_not(shape, meta.fields)}")
         getattr(self, f"{what}s").append(written(shape.read(meta.fields)))
@@ -146,8 +147,8 @@ def _without_empty(fields: Blob, *, keep: tuple[str, ...]) -> Blob:
 
 
 _KNOWN: Final = {
-    "olm.package": ("package", schemas.PACKAGE, _package),
-    "olm.channel": ("channel", schemas.CHANNEL, _channel),
-    "olm.bundle": ("bundle", schemas.BUNDLE, _bundle),
-    "olm.deprecations": ("deprecation", schemas.DEPRECATIONS, _deprecation),
+    "olm.package": ("package", _package),
+    "olm.channel": ("channel", _channel),
+    "olm.bundle": ("bundle", _bundle),
+    "olm.deprecations": ("deprecation", _deprecation),
 }

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
+from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.meta import meta_of, refusal
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
 from shared.domain.catalog.verdict import NOWHERE, Place
 from shared.domain.go import stream as gostream
-from shared.domain.go.text import fold
 
 HEAVY: Final = (BUNDLE_OBJECT, CSV_METADATA)
 """Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""
@@ -60,10 +60,6 @@ class Document:
         """The name of the package that the document is about."""
         return self.name if self.schema == "olm.package" else self.package
 
-    def get(self, field_name: str) -> Any:  # why: any JSON value
-        """A field by its name in lower or upper case, as published catalogs need (fbc.md §2.2)."""
-        return folded(self.fields, field_name)
-
 
 @dataclass(slots=True)
 class PackageDocuments:
@@ -89,12 +85,6 @@ class PackageDocuments:
         return not (self.packages or self.channels or self.bundles or self.deprecations)
 
 
-def folded(fields: ReadOnly, name: str) -> Any:  # why: any JSON value
-    """The value of a key, whatever its case; of several spellings, the last by code point."""
-    wanted = fold(name)
-    return next((fields[key] for key in sorted(fields, reverse=True) if fold(key) == wanted), None)
-
-
 def read(path: str, text: str | bytes) -> Iterator[Document]:
     """The documents of one file. NotACatalog at the first that is none."""
     content = text.encode() if isinstance(text, str) else text
@@ -116,24 +106,22 @@ _LISTS: Final = {
 
 def light(document: Document) -> Document:
     """A document without what only people read: that is nine tenths of a large catalog. Fields are spelled as usual."""
-    fields = {name: document.get(name) for name in _NEEDED.get(document.schema, ())}
-    for name in ("entries", "properties"):
-        if isinstance(listed := fields.get(name), list):
-            fields[name] = [spelled(one) for one in listed]
+    if document.schema not in _NEEDED:
+        return replace(document, fields={})
+    stated = schemas.DOCUMENTS[document.schema].read(document.fields)
+    fields = {name: spelled(document.schema, name, stated.get(name)) for name in _NEEDED[document.schema]}
     if isinstance(properties := fields.get("properties"), list):
         fields["properties"] = [one for one in properties if not (isinstance(one, dict) and one.get("type") in HEAVY)]
     return replace(document, fields=fields)
 
 
-def spelled(value: Any) -> Any:  # why: any JSON value
-    """An object with its known fields in their usual spelling; of several spellings, the last by code point counts."""
-    if not isinstance(value, dict) or _SPELLED.keys() >= value.keys():
+def spelled(schema: str, field_name: str, value: Any) -> Any:  # why: any JSON value
+    """The value of a field of a document; if it is a list of objects, with their fields in their usual spelling."""
+    shape = shapes.inner_of(schemas.DOCUMENTS[schema].fields[field_name])
+    if not isinstance(shape, shapes.Struct) or not isinstance(value, list):
         return value
-    return {_FOLDED.get(fold(key), key): value[key] for key in sorted(value)}
+    return [shape.read(one) if isinstance(one, dict) else one for one in value]
 
-
-_SPELLED: Final = dict.fromkeys(("name", "replaces", "skips", "skipRange", "type", "value", "reference", "message"))
-_FOLDED: Final = {fold(name): name for name in _SPELLED}
 
 _NEEDED: Final = {
     "olm.package": ("defaultChannel",),

@@ -90,7 +90,7 @@ def _wrong_bundle(package: str, document: Document) -> Iterator[str]:
     if not document.name:
         yield "has no name"
     if not isinstance(document.fields.get("image") or "", str):
-        yield f"has an image that is no text: {document.get('image')!r}"
+        yield f"has an image that is no text: {document.fields['image']!r}"
     properties = document.fields.get("properties") or []
     if not isinstance(properties, list) or not all(_is_property(one) for one in properties):
         yield "has properties that are not a list of {type, value}"

@@ -22,6 +22,10 @@ BUNDLE: Final = struct(
     "declcfg.Bundle", "schema name package image", properties=_PROPERTIES, relatedImages=list_of(RELATED_IMAGE)
 )
 DEPRECATIONS: Final = struct("declcfg.Deprecation", "schema package", entries=list_of(NOTICE))
+DOCUMENTS: Final[Mapping[str, Struct]] = {
+    "olm.package": PACKAGE, "olm.channel": CHANNEL, "olm.bundle": BUNDLE, "olm.deprecations": DEPRECATIONS,
+}  # fmt: skip
+"""The documents of a known schema."""
 
 
 def _descriptor(go: str) -> Struct:
