@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from shared.domain.catalog import schemas
 from shared.domain.catalog.meta import Meta
@@ -16,13 +16,22 @@ _SHOWN: Final = 200
 """Characters of a value from which on only a digest of it is kept: manifests and icons are of no use in a sentence."""
 
 
+class _Stated(NamedTuple):
+    """One property."""
+
+    type: str
+    value: str
+    is_digest: bool
+    """Whether `value` is the digest of a long one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What one bundle states."""
 
     image: str
-    properties: frozenset[tuple[str, str]]
-    """Type and value, without that which names package and version; a long value is a digest."""
+    properties: frozenset[_Stated]
+    """Without that which names package and version."""
     related: frozenset[str]
     """Images that it relates, its own left out."""
 
@@ -36,14 +45,15 @@ def statement_of(meta: Meta) -> Statement:
     fields = schemas.BUNDLE.read(meta.fields)
     image = fields.get("image") or ""
     properties = map(schemas.PROPERTY.read, fields.get("properties") or ())
-    stated = frozenset((one.get("type") or "", _text(one.get("value"))) for one in properties)
+    stated = (_stated(one.get("type") or "", one.get("value")) for one in properties)
     related = {schemas.RELATED_IMAGE.read(one).get("image") or "" for one in fields.get("relatedImages") or ()}
-    return Statement(image, frozenset(one for one in stated if one[0] != PACKAGE), frozenset(related - {image, ""}))
+    return Statement(image, frozenset(one for one in stated if one.type != PACKAGE), frozenset(related - {image, ""}))
 
 
-def _text(value: object) -> str:
+def _stated(kind: str, value: object) -> _Stated:
     text = json_text(value, escapes_html=False)
-    return text if len(text) < _SHOWN else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    is_long = len(text) >= _SHOWN
+    return _Stated(kind, hashlib.sha256(text.encode()).hexdigest() if is_long else text, is_long)
 
 
 def differences(older: Statement, newer: Statement) -> Iterator[str]:
@@ -52,10 +62,10 @@ def differences(older: Statement, newer: Statement) -> Iterator[str]:
         loose = ", a tag, which can be moved" if "@" in older.image and "@" not in newer.image else ""
         yield f"has the image {newer.image or 'none'}{loose}; it had {older.image or 'none'}"
     gone, new = older.properties - newer.properties, newer.properties - older.properties
-    long = {kind for kind, value in gone | new if value.startswith("sha256:")}
+    long = {one.type for one in gone | new if one.is_digest}
     yield from (f"states another {kind}" for kind in sorted(long))
     for what, properties in (("no longer states", gone), ("now states", new)):
-        yield from (f"{what} {kind} {value}" for kind, value in sorted(properties) if kind not in long)
+        yield from (f"{what} {one.type} {one.value}" for one in sorted(properties) if one.type not in long)
     for what, images in (("no longer relates", older.related - newer.related),
                          ("now relates", newer.related - older.related)):  # fmt: skip
         if images:
