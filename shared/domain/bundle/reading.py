@@ -87,9 +87,9 @@ def _first(content: bytes) -> tuple[Any, str, bool]:
 
 
 def _place(content: bytes, offset: int) -> str:
-    """Where a document begins that is not the first thing in its file."""
+    """Where a document begins, or where it cannot be read; empty for the first line of a file."""
     line = content.count(b"\n", 0, offset) + 1
-    return f"document at line {line}: " if line > 1 else ""
+    return f"line {line}: " if line > 1 else ""
 
 
 def _no_object(document: object) -> str:

@@ -201,7 +201,9 @@ def test_whatever_a_bundle_holds_it_is_offered_or_refused_with_a_reason(
 )
 def test_an_object_of_the_wrong_shape_is_told(metadata: object, words: str) -> None:
     found = parse(a_bundle(a_csv(), manifests__x={"kind": "Service", "metadata": metadata}), "here")
-    assert words in found.message if isinstance(found, BadBundle) else not words
+    why = found.message if isinstance(found, BadBundle) else ""
+    assert words in why
+    assert bool(words) == bool(why)
 
 
 @pytest.mark.parametrize("kind", [{"a": 1}, []])

@@ -47,6 +47,14 @@ def test_fbc_md_r207_hidden_files_and_folders_below_do_not_count() -> None:
     assert not documents(files, "manifests").by_path
 
 
-def test_the_place_of_a_document_that_is_not_the_first_thing_is_told() -> None:
-    _, passed = documents({"manifests/a.yaml": b"---\na: [\n"}, "manifests").objects()
-    assert str(passed[0]).startswith("manifests/a.yaml cannot be read: ")
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        pytest.param(b"---\na: b\n  c: d\n", "line 3: ", id="a line that is no YAML"),
+        pytest.param(b"\n\n" + b'{"a":' * 300 + b"1" + b"}" * 300, "line 3: nested", id="a deep document"),
+        pytest.param(b"a: [b", "error converting", id="the first line is not named"),
+    ],
+)
+def test_the_line_of_a_document_that_cannot_be_read_is_told(content: bytes, place: str) -> None:
+    _, passed = documents({"manifests/a.yaml": content}, "manifests").objects()
+    assert str(passed[0]).startswith(f"manifests/a.yaml cannot be read: {place}")
