@@ -32,12 +32,10 @@ def tail(state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None
     from eventing.journal import RedisJournal
 
     with choose(state, kubeconfig).redis() as client:
-        journal = RedisJournal(client)
-        while True:
-            for entry in journal.tail(block_ms=60_000):
-                row = _at_a_clock(_row(entry))
-                sys.stdout.write(fitted("  ".join(str(row[column]) for column in COLUMNS)) + "\n")
-                sys.stdout.flush()
+        for entry in RedisJournal(client).tail():
+            row = _at_a_clock(_row(entry))
+            sys.stdout.write(fitted("  ".join(str(row[column]) for column in COLUMNS)) + "\n")
+            sys.stdout.flush()
 
 
 def list_entries(

@@ -87,6 +87,7 @@ def _check(path: Path, lock: Lock, inputs: Inputs, resolution: Resolution) -> No
 
 def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> None:
     """Write the lock of an answer; when a Subscription is refused, write no lock and say so."""
+    from shared.adapters.whole_file import write_whole
     from shared.domain.resolver.lock import lock_of
 
     if refused := sorted(name for one in resolution.components if one.refusal for name in one.subscribers):
@@ -96,7 +97,7 @@ def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> No
     source |= {"from": str(read.folder)} if read.folder else {}
     text = json.dumps({**lock_of(_identified(inputs, read.catalogs), resolution), "read": source}, indent=2) + "\n"
     try:
-        path.write_text(text)
+        write_whole(path, [text.encode()])
     except OSError as error:
         raise CliError(f"--lock {path}: {error.strerror}", USAGE) from error
     sys.stderr.write(f"# locked in {path}; `olmf resolve --locked {path}` tells whether all is still so\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
@@ -110,8 +111,8 @@ class RedisJournal:
                 return True
         return False
 
-    def tail(self, *, block_ms: int = 1000) -> Iterator[Recorded | Saw]:
-        """Entries from now on, until none came for that long."""
+    def tail(self, *, block_ms: int = sys.maxsize) -> Iterator[Recorded | Saw]:
+        """Entries from now on, until none came for that long; for ever, unless it is said."""
         newest = self._client.execute_command("XREVRANGE", STREAM, "+", "-", "COUNT", 1)
         return self.entries(newest[0][0].decode() if newest else "-", block_ms=block_ms)
 

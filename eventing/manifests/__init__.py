@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import orjson
 import yaml
 
 from eventing.manifests import base, knative, rbac
@@ -40,12 +41,15 @@ def _definitions() -> list[str]:
 
 def _kustomization(folder: str, names: Iterable[str]) -> Manifest:
     beside = {"base": ["../crds", "../rbac"], "knative": ["../base"]}.get(folder, [])
+    replacements = {"base": base.replacements(), "knative": knative.replacements()}.get(folder)
     return {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "resources": [*beside, *sorted(names)],
+        **({"replacements": replacements} if replacements else {}),
     }
 
 
 def _text(objects: Iterable[Manifest]) -> str:
-    return HEADER + "---\n".join(yaml.safe_dump(each, sort_keys=False, width=120) for each in objects)
+    whole = orjson.loads(orjson.dumps(list(objects)))  # without values that occur twice, which YAML writes as aliases
+    return HEADER + "---\n".join(yaml.safe_dump(each, sort_keys=False, width=120) for each in whole)

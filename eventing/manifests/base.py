@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 
+from eventing.manifests.network import ANYWHERE, API, WEB, policy, redis_policy
+from eventing.manifests.pods import confined, deployment, named, pod_security, service
 from eventing.manifests.rbac import NAMESPACE, WATCHER, WORKER, service_account
+from eventing.manifests.redis import REDIS, REDIS_PORT, redis
 from shared.api.manifest import Manifest
 
-IMAGE = "olm-functions:latest"
-REDIS_IMAGE = "redis:8-alpine"
-REDIS = "olmf-redis"
+IMAGE = f"olm-functions:{version('olm-functions')}"
 ENDPOINT = "olmf-endpoint"
 SCHEDULER = "olmf-scheduler"
 PORT = 8080
-REDIS_PORT = 6379
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,18 @@ class Program:
     account: str
     replicas: int = 1
     memory: str = "256Mi"
-    probe: str = ""
-    """Path of the liveness probe, on the port of the program."""
+    ports: tuple[int, ...] = ()
+    """Where it serves `/livez`, `/readyz` and `/metrics`; a program without a port ends when it cannot work."""
+    egress: tuple[Manifest, ...] = ()
+    """Rules of a NetworkPolicy: what it connects to, besides DNS and Redis."""
     talks_to_api: bool = True
 
 
 PROGRAMS = (
-    Program(WATCHER, "watch", WATCHER, probe="/livez"),
-    Program(WORKER, "worker", WORKER, replicas=2, memory="512Mi"),
-    Program(ENDPOINT, "endpoint", ENDPOINT, replicas=2, probe="/healthz", talks_to_api=False),
-    Program(SCHEDULER, "scheduler", SCHEDULER, memory="128Mi", talks_to_api=False),
+    Program(WATCHER, "watch", WATCHER, ports=(PORT,), egress=(API,)),
+    Program(WORKER, "worker", WORKER, replicas=2, memory="512Mi", egress=(ANYWHERE,)),  # registries have any port
+    Program(ENDPOINT, "endpoint", ENDPOINT, replicas=2, ports=(PORT,), talks_to_api=False),
+    Program(SCHEDULER, "scheduler", SCHEDULER, memory="128Mi", egress=(WEB,), talks_to_api=False),  # `OLMF_SINK`
 )
 
 
@@ -49,19 +51,38 @@ def files() -> dict[str, list[Manifest]]:
                 "metadata": {"name": NAMESPACE, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}},
             }
         ],
-        "200-redis.yaml": list(_redis()),
+        "200-redis.yaml": list(redis()),
         "300-programs.yaml": [
-            *(service_account(program.account) for program in PROGRAMS if not program.talks_to_api),
-            *map(deployment, PROGRAMS),
-            _service(ENDPOINT, 80, PORT),
-            _service(WATCHER, PORT, PORT),  # its /metrics
+            *(_account_without_token(program.account) for program in PROGRAMS if not program.talks_to_api),
+            *map(_deployment, PROGRAMS),
+            service(ENDPOINT, 80, PORT),
+            service(WATCHER, PORT, PORT),  # its /metrics
+            *(_disruption_budget(program.name) for program in PROGRAMS if program.replicas > 1),
         ],
-        "400-network-policies.yaml": list(_network_policies()),
+        "400-network-policies.yaml": [
+            *(policy(program.name, program.ports, program.egress) for program in PROGRAMS),
+            redis_policy(),
+        ],
     }
 
 
+def replacements() -> list[Manifest]:
+    """For kustomize: unpack Jobs run the image that the worker runs."""
+    targets = {
+        "select": {"kind": "Deployment"},
+        "reject": [{"name": REDIS}],
+        "fieldPaths": ["spec.template.spec.containers.*.env.[name=OLMF_UNPACK_IMAGE].value"],
+    }
+    return [{"source": image_of_worker(), "targets": [targets]}]
+
+
+def image_of_worker() -> Manifest:
+    """For kustomize: where the name of the image is."""
+    return {"kind": "Deployment", "name": WORKER, "fieldPath": "spec.template.spec.containers.[name=worker].image"}
+
+
 def environment() -> list[Manifest]:
-    """What every program of ours is told."""
+    """The environment of every program of ours."""
     password = {"secretKeyRef": {"name": REDIS, "key": "password"}}
     return [
         {"name": "REDIS_PASSWORD", "valueFrom": password},
@@ -71,117 +92,70 @@ def environment() -> list[Manifest]:
     ]
 
 
-def container(run: str, memory: str, probe: str) -> Manifest:
-    """The container of a program: read-only, no rights, bounded."""
-    health = {"httpGet": {"path": probe, "port": PORT}, "periodSeconds": 10, "failureThreshold": 3}
+def mounts() -> Manifest:
+    """The folders of a container that may be written."""
+    return {"volumeMounts": [{"name": "cache", "mountPath": "/var/cache/olmf"}, {"name": "tmp", "mountPath": "/tmp"}]}  # noqa: S108
+
+
+def volumes() -> Manifest:
+    """The volumes of those folders."""
+    sizes = {"cache": "4Gi", "tmp": "1Gi"}
+    return {"volumes": [{"name": name, "emptyDir": {"sizeLimit": size}} for name, size in sizes.items()]}
+
+
+def _container(program: Program) -> Manifest:
     return {
-        "name": run,
+        "name": program.run,
         "image": IMAGE,
-        "args": ["run", run],
+        "args": ["run", program.run],
         "env": environment(),
-        "ports": [{"containerPort": PORT, "name": "http"}] if probe else [],
-        **({"livenessProbe": health} if probe else {}),
-        "resources": {"requests": {"cpu": "50m", "memory": "96Mi"}, "limits": {"memory": memory}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-        },
-        "volumeMounts": [{"name": "cache", "mountPath": "/var/cache/olmf"}, {"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108
+        **_ports(program.ports),
+        **confined(program.memory),
+        **mounts(),
     }
 
 
-def pod_security() -> Manifest:
-    """What the pod security standard `restricted` asks for."""
-    return {"runAsNonRoot": True, "runAsUser": 1001, "seccompProfile": {"type": "RuntimeDefault"}}
+def _ports(ports: tuple[int, ...]) -> Manifest:
+    if not ports:
+        return {}
+    return {
+        "ports": [{"containerPort": port, "name": "http"} for port in ports],
+        "livenessProbe": {"httpGet": {"path": "/livez", "port": "http"}, "timeoutSeconds": 5},
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "timeoutSeconds": 5},
+    }
 
 
-def deployment(program: Program) -> Manifest:
-    """The Deployment of a program."""
+def _deployment(program: Program) -> Manifest:
     spec = {
         "serviceAccountName": program.account,
         "automountServiceAccountToken": program.talks_to_api,
         "securityContext": pod_security(),
-        "containers": [container(program.run, program.memory, program.probe)],
-        "volumes": [{"name": "cache", "emptyDir": {"sizeLimit": "4Gi"}}, {"name": "tmp", "emptyDir": {}}],
+        **(_spread(program.name) if program.replicas > 1 else {}),
+        "containers": [_container(program)],
+        **volumes(),
     }
-    return _deployment(program.name, program.replicas, spec)
+    return deployment(program.name, spec, replicas=program.replicas)
 
 
-def _redis() -> Iterator[Manifest]:
-    yield {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": REDIS, "namespace": NAMESPACE},
-        "stringData": {"password": "change-me"},  # pragma: allowlist secret
+def _spread(name: str) -> Manifest:
+    """Replicas are on different nodes, where there are enough."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": named(name)},
     }
-    yield _service(REDIS, REDIS_PORT, REDIS_PORT)
-    command = ["sh", "-c", 'exec redis-server --appendonly yes --dir /data --requirepass "$PASSWORD"']
-    spec = {
-        "automountServiceAccountToken": False,
-        "securityContext": {**pod_security(), "fsGroup": 1001},
-        "containers": [
-            {
-                "name": "redis",
-                "image": REDIS_IMAGE,
-                "command": command,
-                "env": [{"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": REDIS, "key": "password"}}}],
-                "ports": [{"containerPort": REDIS_PORT}],
-                "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}},
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "capabilities": {"drop": ["ALL"]},
-                    "readOnlyRootFilesystem": True,
-                },
-                "volumeMounts": [{"name": "data", "mountPath": "/data"}],
-            }
-        ],
-        "volumes": [{"name": "data", "emptyDir": {"sizeLimit": "1Gi"}}],
-    }
-    yield _deployment(REDIS, 1, spec)
+    return {"topologySpreadConstraints": [constraint]}
 
 
-def _deployment(name: str, replicas: int, spec: Manifest) -> Manifest:
-    labels = {"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "olm-functions"}
+def _disruption_budget(name: str) -> Manifest:
     return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app.kubernetes.io/name": name}},
-            "template": {"metadata": {"labels": labels}, "spec": spec},
-        },
-    }
-
-
-def _service(name: str, port: int, target: int) -> Manifest:
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
         "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {
-            "selector": {"app.kubernetes.io/name": name},
-            "ports": [{"name": "tcp", "port": port, "targetPort": target}],
-        },
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": named(name)}},
     }
 
 
-def _network_policies() -> Iterator[Manifest]:
-    ours = {"matchLabels": {"app.kubernetes.io/part-of": "olm-functions"}}
-    redis = {"matchLabels": {"app.kubernetes.io/name": REDIS}}
-    endpoint = {"matchLabels": {"app.kubernetes.io/name": ENDPOINT}}
-    watcher = {"matchLabels": {"app.kubernetes.io/name": WATCHER}}
-    yield _policy("olmf-deny-ingress", ours, [])
-    yield _policy(REDIS, redis, [{"from": [{"podSelector": ours}], "ports": [{"port": REDIS_PORT}]}])
-    yield _policy(ENDPOINT, endpoint, [{"ports": [{"port": PORT}]}])
-    yield _policy(f"{WATCHER}-metrics", watcher, [{"ports": [{"port": PORT}]}])
-
-
-def _policy(name: str, selector: Manifest, ingress: list[Manifest]) -> Manifest:
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {"podSelector": selector, "policyTypes": ["Ingress"], "ingress": ingress},
-    }
+def _account_without_token(name: str) -> Manifest:
+    return {**service_account(name), "automountServiceAccountToken": False}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eventing.manifests.base import IMAGE, PORT, environment, pod_security
+from eventing.manifests.base import IMAGE, PORT, environment, image_of_worker, mounts, volumes
+from eventing.manifests.network import ANYWHERE, policy
+from eventing.manifests.pods import PART_OF, confined, pod_security
 from eventing.manifests.rbac import NAMESPACE, WATCHER, account_of
 from eventing.manifests.rights import RIGHTS
 from eventing.routes import RINGS, ROUTES, WATCHED
@@ -13,12 +15,19 @@ from shared.api.manifest import Manifest
 from shared.kinds import Kind
 
 BROKER = "olmf"
+QUEUE_PROXY_PORTS = (8012, 8013, 8112)
+"""Where Knative's proxy in front of a container takes requests: HTTP/1, HTTP/2, TLS."""
+_PODS: Manifest = {
+    "matchLabels": PART_OF,
+    "matchExpressions": [{"key": "serving.knative.dev/service", "operator": "Exists"}],
+}
 
 
 def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
     return {
         "100-broker.yaml": [_broker()],
+        "150-network-policy.yaml": [policy("olmf-steps", QUEUE_PROXY_PORTS, [ANYWHERE], _PODS)],
         "200-services.yaml": [service(group) for group in RIGHTS],
         "300-triggers.yaml": list(triggers()),
         "400-api-server-source.yaml": [_api_server_source()],
@@ -33,7 +42,7 @@ def service(group: str) -> Manifest:
         "metadata": {"name": account_of(group), "namespace": NAMESPACE},
         "spec": {
             "template": {
-                "metadata": {"annotations": {"autoscaling.knative.dev/min-scale": "0"}},
+                "metadata": {"annotations": {"autoscaling.knative.dev/min-scale": "0"}, "labels": dict(PART_OF)},
                 "spec": {
                     "serviceAccountName": account_of(group),
                     "securityContext": pod_security(),
@@ -45,13 +54,26 @@ def service(group: str) -> Manifest:
                             "args": ["run", "endpoint", "--drain"],
                             "env": [*environment(), {"name": "OLMF_STEPS", "value": group}],
                             "ports": [{"containerPort": PORT}],
-                            "resources": {"requests": {"cpu": "50m", "memory": "96Mi"}, "limits": {"memory": "512Mi"}},
+                            "readinessProbe": {"httpGet": {"path": "/readyz"}},
+                            **confined("512Mi"),
+                            **mounts(),
                         }
                     ],
+                    **volumes(),
                 },
             }
         },
     }
+
+
+def replacements() -> list[Manifest]:
+    """For kustomize: the Services, and the unpack Jobs of their steps, run the image that the worker runs."""
+    container = "spec.template.spec.containers.0"
+    targets = {
+        "select": {"group": "serving.knative.dev", "kind": "Service"},
+        "fieldPaths": [f"{container}.image", f"{container}.env.[name=OLMF_UNPACK_IMAGE].value"],
+    }
+    return [{"source": image_of_worker(), "targets": [targets]}]
 
 
 def triggers() -> Iterator[Manifest]:

@@ -10,6 +10,7 @@ import typer
 
 from eventing.cli.catalog.source import Rendering, check_form, render, written
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
+from shared.adapters.whole_file import write_whole
 
 if TYPE_CHECKING:
     from shared.domain.catalog.config import Config
@@ -52,7 +53,7 @@ def _build(step: Step, beside: Path, form: str) -> Path:
         config = _config(step, source if source.exists() else beside / source)
         place = Path(step.folder, step.output)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(b"".join(written(config, form)))
+        write_whole(place, written(config, form))
     except (CliError, OSError) as error:
         code = error.code if isinstance(error, CliError) else UNKNOWN
         raise CliError(f'building component "{step.catalog}": {error}', code) from error

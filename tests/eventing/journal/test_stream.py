@@ -134,3 +134,28 @@ def test_the_tail_begins_now_and_tells_of_what_comes(client: Redis) -> None:
 
 def test_the_tail_of_an_empty_journal_waits(client: Redis) -> None:
     assert list(RedisJournal(client).tail(block_ms=10)) == []
+
+
+class Quiet:
+    """A Redis where nothing happens for an hour of waiting, and then one event."""
+
+    def __init__(self) -> None:
+        self.waits = 720
+
+    def execute_command(self, *args: object, **_: object) -> object:
+        match args[0]:
+            case "XREAD":
+                self.waits -= 1
+                return self.waits == 0
+            case "XRANGE" if not self.waits:
+                return [(b"1-0", {b"event": pack(Saw.of(an_event(), 1))})]
+        return []
+
+    def pipeline(self, transaction: bool = True) -> object:
+        raise NotImplementedError
+
+
+def test_a_tail_goes_on_through_a_quiet_hour() -> None:
+    """To begin anew after each wait would lose what comes in between."""
+    entry = next(RedisJournal(Quiet()).tail())
+    assert isinstance(entry, Saw)
