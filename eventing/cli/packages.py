@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -35,11 +36,17 @@ def register(app: typer.Typer) -> None:
 
 
 @contextmanager
-def _place(namespace: str, state: StateOption, kubeconfig: KubeconfigOption) -> Iterator[tuple[KubeClient, str]]:
-    """The cluster and the namespace that are meant."""
+def _place(
+    namespace: str, state: StateOption, kubeconfig: KubeconfigOption, *, timeout: int = 0
+) -> Iterator[tuple[KubeClient, str]]:
+    """The cluster and the namespace that are meant. A verb with a `timeout` waits, and says for whom."""
     from eventing.packages import PackageError
 
     target = choose(state, kubeconfig)
+    if timeout and target.is_unwatched:
+        sys.stderr.write(
+            f"# nothing here watches the cluster: waits for events that others post to {target.endpoint}\n"
+        )
     try:
         yield target.cluster(), namespace or target.namespace
     except PackageError as error:
@@ -63,7 +70,7 @@ def install(
     from eventing.packages import install as ask
 
     wish = {"channel": channel, "source": source, "starting_csv": starting_csv}
-    with _place(namespace, state, kubeconfig) as (cluster, place):
+    with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         for line in ask(cluster, Request(package, place, **wish, is_manual=manual), timeout=timedelta(seconds=timeout)):
             say(line)
 
@@ -79,7 +86,7 @@ def uninstall(
     """Delete the Subscription and every ClusterServiceVersion of a package; definitions and their objects stay."""
     from eventing.packages import remove
 
-    with _place(namespace, state, kubeconfig) as (cluster, place):
+    with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         for line in remove(cluster, place, package, timeout=timedelta(seconds=timeout)):
             say(line)
 
@@ -96,7 +103,7 @@ def upgrade(
     """Approve what waits and follow the package to its newest version."""
     from eventing.packages import follow, switch_channel
 
-    with _place(namespace, state, kubeconfig) as (cluster, place):
+    with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         leaving = switch_channel(cluster, place, package, channel) if channel else ""
         limit = timedelta(seconds=timeout)
         for line in follow(cluster, place, package, timeout=limit, is_approving=True, leaving=leaving):

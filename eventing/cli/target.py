@@ -72,6 +72,12 @@ class Target:
         return directory.read() if directory else None
 
     @property
+    def is_unwatched(self) -> bool:
+        """An installation here works on the cluster without a watcher: `olmf up --source endpoint`."""
+        found = self.addresses()
+        return found is not None and all(process.name != "watch" for process in found.processes)
+
+    @property
     def endpoint(self) -> str:
         """Where events are posted to; empty: nobody knows."""
         found = self.addresses()

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import os
+from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from eventing.cli.main import app
 from eventing.cli.packages import INSTALLED, columns_of
+from eventing.local.state import Addresses, Process, StateDirectory, write_json
 
 
 @pytest.mark.parametrize(
@@ -19,3 +25,33 @@ def test_the_installed_version_has_a_column(installed: str, *, has_column: bool)
     found = columns_of([{"installed": installed, "version": "a.v2"}])
     assert ("installed" in found) == has_column
     assert [*filter(found.__contains__, INSTALLED)] == found
+
+
+@pytest.mark.parametrize(
+    ("programs", "words", "is_told"),
+    [
+        pytest.param(("worker", "endpoint"), [], True, id="without a watcher"),
+        pytest.param(("worker", "watch"), [], False, id="with a watcher"),
+        pytest.param(("worker", "endpoint"), ["--timeout", "0"], False, id="without waiting"),
+    ],
+)
+def test_who_waits_is_told_that_nobody_watches(
+    tmp_path: Path, programs: tuple[str, ...], words: list[str], *, is_told: bool
+) -> None:
+    directory = StateDirectory(tmp_path)
+    write_json(
+        directory.kubeconfig,
+        {
+            "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
+            "contexts": [{"name": "x", "context": {"cluster": "c"}}],
+            "current-context": "x",
+        },
+    )
+    processes = tuple(Process(name, os.getpid()) for name in programs)
+    with directory.claimed():
+        directory.write(
+            Addresses(str(tmp_path), os.getpid(), str(directory.kubeconfig), "http://e:1", processes=processes)
+        )
+        done = CliRunner().invoke(app, ["install", "tide", "--state", str(tmp_path), *words])
+    told = "# nothing here watches the cluster: waits for events that others post to http://e:1\n"
+    assert (told in done.stderr) is is_told
