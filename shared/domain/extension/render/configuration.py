@@ -104,9 +104,9 @@ def _sentence(failure: Failure, place: tuple[str, ...]) -> str:
             return f"required field {quoted(failure.field)} is missing"
         case "Additional":
             return f"unknown field {quoted(failure.field)}"
-        case "Type" if not path:
+        case "Null" | "Type" if not path:
             return f"invalid type: {failure.told}"
-        case "Type" if "got null" in failure.told:
+        case "Null":
             return f"required field {name} is missing"
         case "Type":
             return f"invalid type for field {name}: {failure.told}"

@@ -46,13 +46,17 @@ def kind_of(value: object) -> str:
     return "map"
 
 
-def text(value: Any) -> str:
-    """A text."""
-    if isinstance(value, str):
-        return value
-    if kind_of(value) == "int64":
-        raise MisfitError("cannot convert int64 to string")
-    raise MisfitError("unrecognized type: string")
+def text(name: str) -> Reader:
+    """The reader of texts of a type of that name."""
+
+    def read(value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        if kind_of(value) == "int64":
+            raise MisfitError(f"cannot convert int64 to {name}")
+        raise MisfitError("unrecognized type: string")
+
+    return read
 
 
 def boolean(value: Any) -> bool:
@@ -176,7 +180,7 @@ def encoded(value: Any) -> str:
 
 
 READERS: Final[Mapping[str, Reader]] = {
-    "": text, "b": boolean, "i": integer(32), "l": integer(64), "f": number, "q": quantity, "x": int_or_text, "t": time,
-    "v": version, "r": release, "j": as_is, "n": encoded,
+    "": text("string"), "b": boolean, "i": integer(32), "l": integer(64), "f": number, "q": quantity, "x": int_or_text,
+    "t": time, "v": version, "r": release, "j": as_is, "n": encoded,
 }  # fmt: skip
 ZEROES: Final[Mapping[str, Any]] = {"": "", "b": False, "i": 0, "l": 0, "f": 0, "q": "0", "x": 0, "v": "0.0.0"}

@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from shared.api.manifest import Manifest
 from shared.domain.extension.render.decoding import check_object
-from shared.domain.extension.render.goscalars import READERS, ZEROES, MisfitError, Reader, kind_of
+from shared.domain.extension.render.goscalars import READERS, ZEROES, MisfitError, Reader, kind_of, text
 from shared.domain.extension.render.typetables import Field, structs
 
 _ALWAYS: Final = frozenset("qx")
 """Types that are never empty to Go."""
 _SCHEMA: Final = "JSONSchemaProps"
-_NUMBER_AS_TEXT: Final = "cannot convert int64 to string"
 _NAMED: Final = {
     place: name
     for name, *places in (
@@ -52,22 +51,23 @@ def converted(value: object, name: str) -> Manifest:
 
 
 @cache
-def _reader(kind: str) -> Reader:
+def _reader(kind: str, named: str = "") -> Reader:
+    """The reader of a type; `named` is what Go calls its texts."""
     kind = kind.removeprefix("*")
     if kind in READERS:
-        return READERS[kind]
+        return text(named) if named else READERS[kind]
     if kind.startswith("["):
-        return _list_reader(kind[1:-1])
+        return _list_reader(kind[1:-1], named)
     if kind.startswith("{"):
         return _map_reader(kind[1:-1])
     return _UNIONS[kind] if kind in _UNIONS else _struct_reader(kind)
 
 
-def _list_reader(kind: str) -> Reader:
+def _list_reader(kind: str, named: str) -> Reader:
     def read(value: Any) -> list[Any]:
         if not isinstance(value, list):
             raise MisfitError(f"cannot restore slice from {kind_of(value)}")
-        item = _reader(kind)
+        item = _reader(kind, named)
         return [zero(kind) if one is None else item(one) for one in value]
 
     return read
@@ -101,27 +101,11 @@ def _struct_reader(name: str) -> Reader:
                     written[key] = zero(fields[key].type)
                 continue
             if key not in readers:
-                readers[key] = _field_reader(fields[key].type, f"{name}.{key}")
+                readers[key] = _reader(fields[key].type, _NAMED.get(f"{name}.{key}", ""))
             found = readers[key](stated)
             if found or key in never_empty:
                 written[key] = found
         return written
-
-    return read
-
-
-def _field_reader(kind: str, place: str) -> Reader:
-    reader = _reader(kind)
-    if place not in _NAMED:
-        return reader
-
-    def read(value: Any) -> Any:
-        try:
-            return reader(value)
-        except MisfitError as error:
-            if str(error) == _NUMBER_AS_TEXT:
-                raise MisfitError(_NUMBER_AS_TEXT.replace("string", _NAMED[place])) from error
-            raise
 
     return read
 

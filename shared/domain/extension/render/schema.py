@@ -13,6 +13,7 @@ from shared.domain.go.text import quoted
 Schema: TypeAlias = Mapping[str, Any]
 """A schema as JSON; `$ref` names a schema of `definitions_of`."""
 Reason: TypeAlias = Literal[
+    "Null",
     "Type",
     "Format",
     "Required",
@@ -76,7 +77,7 @@ class Checker:
     def _first(self, value: Any, schema: Schema, place: tuple[str, ...]) -> Failure | None:
         wanted = schema.get("type")
         if wanted and not _is_of(value, wanted):
-            return Failure("Type", place, f"got {_type_of(value)}, want {wanted}")
+            return Failure("Null" if value is None else "Type", place, f"got {_type_of(value)}, want {wanted}")
         name = schema.get("format", "")
         check = time_problem if name == _DATE_TIME else self.formats.get(name)
         problem = check(value) if check and isinstance(value, str) else ""
