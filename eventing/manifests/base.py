@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from eventing.manifests.network import ANYWHERE, API, WEB, policy, redis_policy
-from eventing.manifests.pods import confined, deployment, named, pod_security, service
+from eventing.manifests.pods import USER, confined, deployment, named, service
 from eventing.manifests.rbac import NAMESPACE, WATCHER, WORKER, service_account
 from eventing.manifests.redis import REDIS, REDIS_PORT, redis
 from shared.api.manifest import Manifest
@@ -129,7 +129,7 @@ def _deployment(program: Program) -> Manifest:
     spec = {
         "serviceAccountName": program.account,
         "automountServiceAccountToken": program.talks_to_api,
-        "securityContext": pod_security(),
+        "securityContext": {"fsGroup": USER},
         **(_spread(program.name) if program.replicas > 1 else {}),
         "containers": [_container(program)],
         **volumes(),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eventing.manifests.base import IMAGE, PORT, environment, image_of_worker, mounts, volumes
 from eventing.manifests.network import ANYWHERE, policy
-from eventing.manifests.pods import PART_OF, confined, pod_security
+from eventing.manifests.pods import PART_OF, confined
 from eventing.manifests.rbac import NAMESPACE, WATCHER, account_of
 from eventing.manifests.rights import RIGHTS
 from eventing.routes import RINGS, ROUTES, WATCHED
@@ -45,7 +45,6 @@ def service(group: str) -> Manifest:
                 "metadata": {"annotations": {"autoscaling.knative.dev/min-scale": "0"}, "labels": dict(PART_OF)},
                 "spec": {
                     "serviceAccountName": account_of(group),
-                    "securityContext": pod_security(),
                     "containerConcurrency": 8,
                     "timeoutSeconds": 60,
                     "containers": [

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from pydantic import BaseModel, ConfigDict
+from starlette.routing import Route
 
 from eventing.cli.crds import render_crds
+from eventing.endpoint.app import asgi
 from eventing.manifests import render_manifests
 from eventing.manifests.rights import RIGHTS
 from eventing.routes import STEPS, WATCHED
+from shared.domain.groups.selectors import matches
 
 K8S = Path(__file__).parents[3] / "k8s"
 FILES = {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
@@ -65,16 +69,66 @@ def test_only_catalogs_bundles_and_plans_see_secrets() -> None:
     assert seeing == {"olmf-catalog-source", "olmf-subscription", "olmf-bundle", "olmf-install-plan"}
 
 
-def test_every_container_is_confined() -> None:
-    for each in objects("base"):
-        if each["kind"] != "Deployment":
-            continue
-        pod = each["spec"]["template"]["spec"]
-        assert pod["securityContext"]["runAsNonRoot"] is True
-        for container in pod["containers"]:
-            assert container["securityContext"]["allowPrivilegeEscalation"] is False
-            assert container["securityContext"]["readOnlyRootFilesystem"] is True
-            assert container["resources"]["limits"]["memory"]
+WORKLOADS = [each for each in objects("base", "knative") if "template" in each.get("spec", {})]
+CONTAINERS = [one for each in WORKLOADS for one in each["spec"]["template"]["spec"]["containers"]]
+
+
+@pytest.mark.parametrize("container", CONTAINERS, ids=lambda one: " ".join(one.get("args", [one["image"]])))
+def test_every_container_is_confined(container: Any) -> None:
+    """The namespace enforces the pod security standard `restricted`."""
+    security = container["securityContext"]
+    assert security["runAsNonRoot"] is True
+    assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert security["allowPrivilegeEscalation"] is False
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert security["readOnlyRootFilesystem"] is True
+    assert container["resources"]["limits"]["memory"]
+    assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+
+
+def test_every_image_has_a_version() -> None:
+    images = {container["image"] for container in CONTAINERS}
+    assert {name.partition(":")[0] for name in images} == {"olm-functions", "redis"}
+    assert all(re.fullmatch(r"[a-z-]+:\d+\.\d+\.\d+(-alpine)?", image) for image in images)
+
+
+def test_the_programs_serve_the_paths_of_their_probes() -> None:
+    probes = [one[name] for one in CONTAINERS for name in ("livenessProbe", "readinessProbe") if name in one]
+    paths = {probe["httpGet"]["path"] for probe in probes if "httpGet" in probe}
+    served = {route.path for route in asgi(lambda _: None).routes if isinstance(route, Route)}
+    assert paths == {"/livez", "/readyz"}
+    assert paths <= served
+
+
+def test_every_pod_has_a_policy_for_both_directions() -> None:
+    policies = [each["spec"] for each in objects("base", "knative") if each["kind"] == "NetworkPolicy"]
+    for workload in WORKLOADS:
+        labels = {"serving.knative.dev/service": "", **workload["spec"]["template"]["metadata"]["labels"]}
+        if workload["kind"] == "Deployment":
+            del labels["serving.knative.dev/service"]
+        (policy,) = (one for one in policies if matches(one["podSelector"], labels))
+        assert policy["policyTypes"] == ["Ingress", "Egress"]
+
+
+def test_redis_is_reached_by_every_program_and_by_nobody_else() -> None:
+    policies = {each["metadata"]["name"]: each["spec"] for each in objects("base") if each["kind"] == "NetworkPolicy"}
+    ((peer,),) = (rule["from"] for rule in policies["olmf-redis"]["ingress"])
+    for workload in WORKLOADS:
+        assert matches(peer["podSelector"], workload["spec"]["template"]["metadata"]["labels"])
+    assert peer["podSelector"]["matchLabels"]
+    assert policies["olmf-redis"]["egress"] == []
+
+
+def test_programs_with_several_replicas_have_a_disruption_budget() -> None:
+    several = {each["metadata"]["name"] for each in WORKLOADS if each["spec"].get("replicas", 1) > 1}
+    budgets = [each for each in objects("base") if each["kind"] == "PodDisruptionBudget"]
+    assert several == {each["metadata"]["name"] for each in budgets} != set()
+    for budget in budgets:
+        assert [*budget["spec"]["selector"]["matchLabels"].values()] == [budget["metadata"]["name"]]
+
+
+def test_no_secret_is_part_of_the_manifests() -> None:
+    assert not [each for each in objects("base", "rbac", "knative") if each["kind"] == "Secret"]
 
 
 class Strict(BaseModel):
@@ -125,10 +179,10 @@ class ApiServerSourceSpec(Strict):
 
 class RevisionSpec(Strict):
     serviceAccountName: str  # noqa: N815
-    securityContext: dict[str, Any]  # noqa: N815
     containerConcurrency: int  # noqa: N815
     timeoutSeconds: int  # noqa: N815
     containers: list[dict[str, Any]]
+    volumes: list[dict[str, Any]]
 
 
 class RevisionTemplate(Strict):
@@ -151,7 +205,7 @@ SPECS: dict[tuple[str, str], type[Strict]] = {
 def test_knative_objects_have_the_fields_that_knative_knows() -> None:
     kinds = set()
     for each in objects("knative"):
-        if each["kind"] != "Kustomization":
+        if each["kind"] not in ("Kustomization", "NetworkPolicy"):
             SPECS[each["apiVersion"], each["kind"]].model_validate(each["spec"])
             kinds.add(each["kind"])
     assert kinds == {"Broker", "Trigger", "ApiServerSource", "Service"}

@@ -1,0 +1,39 @@
+"""The manifests of `k8s/`, as kubectl reads them and as a server accepts them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conformance.conftest import Kubectl
+from tests.conformance.http import Api
+
+pytestmark = pytest.mark.conformance
+DRY = ("--server-side", "--dry-run=server", "--warnings-as-errors")
+K8S = Path(__file__).parents[3] / "k8s"
+
+
+def test_a_server_accepts_the_base(http: Api, kubectl: Kubectl) -> None:
+    labels = dict.fromkeys((f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "warn")), "restricted")
+    http.post("/api/v1/namespaces", {"metadata": {"name": "olm", "labels": labels}})
+    base = kubectl("kustomize", str(K8S / "base"))
+    told = kubectl("apply", *DRY, "--namespace=", "-f", "-", stdin=base)
+    assert len(told.splitlines()) == len([*yaml.safe_load_all(base)])
+
+
+def test_one_setting_changes_the_image_everywhere(kubectl: Kubectl, tmp_path: Path) -> None:
+    folder = tmp_path / "k8s"
+    shutil.copytree(K8S, folder)
+    with (folder / "base" / "kustomization.yaml").open("a") as file:
+        file.write("images:\n- {name: olm-functions, newName: example.com/functions, newTag: '7'}\n")
+    built = yaml.safe_load_all(kubectl("kustomize", str(folder / "knative")))
+    pods = [each["spec"]["template"]["spec"] for each in built if "template" in (each.get("spec") or {})]
+    containers = [container for pod in pods for container in pod["containers"]]
+    unpacking = {
+        entry["value"] for one in containers for entry in one["env"] if entry["name"] == "OLMF_UNPACK_IMAGE"
+    }  # fmt: skip
+    images = {container["image"] for container in containers if not container["image"].startswith("redis:")}
+    assert images == unpacking == {"example.com/functions:7"}
