@@ -10,8 +10,9 @@ from urllib.parse import quote
 
 import typer
 
-from eventing.cli.extension.given import WaiveOption, located, manifests, name_in, waivers_of
+from eventing.cli.extension.given import WaiveOption, located, manifests, waivers_of
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from shared.domain.bundle.shape import name_in
 
 if TYPE_CHECKING:
     from shared.domain.extension.crd_safety.judgement import Waiver

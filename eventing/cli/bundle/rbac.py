@@ -9,7 +9,15 @@ import typer
 
 from eventing.cli.bundle.source import BundleArgument
 from eventing.cli.catalog.pulling import pulling
-from eventing.cli.extension.objects import CertOption
+from eventing.cli.extension.given import GatesOption, gates_of
+from eventing.cli.extension.objects import (
+    CertOption,
+    ConfigOption,
+    InstallNamespaceOption,
+    config_of,
+    rendered,
+    written,
+)
 from eventing.cli.failure import USAGE, CliError
 
 
@@ -21,15 +29,15 @@ def register(group: typer.Typer) -> None:
 def rbac(
     bundle: BundleArgument,
     *,
-    install_namespace: Annotated[str, typer.Option(help="Where the operator is installed.")] = "",
+    install_namespace: InstallNamespaceOption = "",
     name: Annotated[str, typer.Option(help="Of the roles; else that of the package with -installer.")] = "",
     service_account: Annotated[
         str, typer.Option(metavar="[NAMESPACE/]NAME", help="Bind the roles to it, too; it lives beside the operator.")
     ] = "",
     extension: Annotated[str, typer.Option(help="The ClusterExtension that will own the objects.")] = "",
-    config: Annotated[str, typer.Option(metavar="FILE", help="spec.config.inline, as YAML or JSON.")] = "",
+    config: ConfigOption = "",
     cert_provider: CertOption = "none",
-    feature_gates: Annotated[str, typer.Option(help="A=true,B=false; as given to OLM v1.")] = "",
+    feature_gates: GatesOption = "",
     output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
 ) -> None:  # fmt: skip
     """Print the Roles and the ClusterRole that suffice to install, watch, change and remove a bundle.
@@ -37,16 +45,12 @@ def rbac(
     Verbs are narrowed to the names of its objects where Kubernetes can do that. Whoever installs roles must have every
     rule in them, so those are listed, too.
     """
-    from eventing.cli.extension.given import manifests
-    from eventing.cli.extension.objects import rendered, written
-    from eventing.cli.extension.render import gates_of
     from shared.domain.extension.permissions import Installer, least
 
     if not install_namespace:
         raise CliError("bundle rbac: --install-namespace says where the operator is installed", USAGE)
     gates = gates_of(feature_gates)
-    stated = next(manifests([config]), {}) if config else None
-    found = rendered(bundle, install_namespace, config=stated, cert_provider=cert_provider, gates=gates)
+    found = rendered(bundle, install_namespace, config=config_of(config), cert_provider=cert_provider, gates=gates)
     home, _, account = service_account.rpartition("/")
     bound = (home or install_namespace, account) if account else None
     installer = Installer(name or f"{found.package}-installer", bound, extension)

@@ -17,12 +17,12 @@ from eventing.cli.extension.given import (
     catalogs,
     given,
     installed_of,
-    name_in,
     shaped,
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.output import TextOption, document
+from shared.domain.bundle.shape import name_in
 
 if TYPE_CHECKING:
     from shared.domain.extension.openshift import Published

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from shared.domain.bundle.shape import defect, name_in
 
 if TYPE_CHECKING:
     from shared.adapters.content import Snapshot
@@ -87,7 +88,6 @@ def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def located(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The same, each with the file that it is in."""
-    from shared.domain.bundle.shape import defect
     from shared.domain.go.stream import parts
 
     for path in paths:
@@ -121,11 +121,6 @@ def _flat(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from (one for item in items if isinstance(item, dict) for one in _flat(item))
     elif value:
         yield value
-
-
-def name_in(manifest: Mapping[str, Any]) -> str:
-    """The name of an object that may have any shape."""
-    return str(at(manifest, "metadata", "name") or "")
 
 
 def at(value: Any, *path: str) -> Any:  # why: any JSON value
@@ -229,6 +224,17 @@ def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:
     deprecations = next(pages.rows("olm.deprecations"), None)
     stated = None if deprecations is None else pages.value(deprecations)
     return offer_of_package(found, stated, has_releases=has_releases)
+
+
+def gates_of(text: str) -> dict[str, bool]:
+    """`A=true,B=false` as values. CliError for anything else."""
+    gates = {}
+    for word in filter(None, text.split(",")):
+        name, _, value = word.partition("=")
+        if value.lower() not in ("true", "false"):
+            raise CliError(f"--feature-gates {word}: wanted NAME=true or NAME=false", USAGE)
+        gates[name.strip()] = value.lower() == "true"
+    return gates
 
 
 def waivers_of(words: Sequence[str] | None) -> list[Waiver]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 CertOption = Annotated[
     str, typer.Option("--cert-provider", help="none, cert-manager or openshift-service-ca: who makes certificates.")
 ]
+ConfigOption = Annotated[str, typer.Option(metavar="FILE", help="spec.config.inline, as YAML or JSON.")]
+InstallNamespaceOption = Annotated[str, typer.Option(help="Where the operator is installed.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,22 @@ def rendered(
     return Rendering(bundle.package, str(meta.get("name") or ""), meta.get("annotations") or {}, made)
 
 
-def written(objects: list[Mapping[str, Any]], output: str) -> str:
+def config_of(file: str) -> object:
+    """The configuration in a file; None without one. CliError."""
+    if not file:
+        return None
+    from shared.domain.go import yaml as goyaml
+
+    try:
+        found = goyaml.document(Path(file).read_bytes())
+    except OSError as error:
+        raise CliError(f"--config {file}: {error.strerror}", UNKNOWN) from error
+    except goyaml.YamlError as error:
+        raise CliError(f"--config {file}: {error}", USAGE) from error
+    return {} if found is None else found
+
+
+def written(objects: Sequence[Mapping[str, Any]], output: str) -> str:
     """Objects as a stream of YAML documents, or as one List in JSON. CliError for another format."""
     import json
 
@@ -62,9 +80,18 @@ def written(objects: list[Mapping[str, Any]], output: str) -> str:
         return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
     if output != "yaml":
         raise CliError(f"-o {output}: wanted yaml or json", USAGE)
+    return as_yaml(objects)
+
+
+def as_yaml(objects: Iterable[Mapping[str, Any]]) -> str:
+    """Objects as a stream of YAML documents."""
     import yaml
 
-    # Through JSON, because YAML would write the same value a second time as an alias.
-    return "".join(
-        "---\n" + yaml.safe_dump(json.loads(json.dumps(one)), sort_keys=False, allow_unicode=True) for one in objects
-    )
+    class Plain(yaml.CSafeDumper):
+        """Writes the same value twice rather than an alias."""
+
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+            return True
+
+    dumped = (yaml.dump(dict(one), Dumper=Plain, sort_keys=False, allow_unicode=True) for one in objects)
+    return "".join(f"---\n{text}" for text in dumped)

@@ -18,10 +18,10 @@ from eventing.cli.extension.given import (
     InstalledOption,
     WaiveOption,
     at,
+    gates_of,
     given,
     installed_of,
     manifests,
-    name_in,
     shaped,
     waivers_of,
 )
@@ -29,6 +29,7 @@ from eventing.cli.extension.objects import CertOption, Rendering
 from eventing.cli.extension.report import Report, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.output import TextOption, document
+from shared.domain.bundle.shape import name_in
 
 if TYPE_CHECKING:
     from shared.domain.extension.crd_safety.judgement import Waiver
@@ -108,7 +109,6 @@ class _Wishes:
     def rendered(self, reference: str) -> Rendering:
         """A bundle as the extension would have it. CliError."""
         from eventing.cli.extension.objects import rendered
-        from eventing.cli.extension.render import gates_of
 
         namespace = str(at(self.spec, "namespace") or "")
         if not namespace:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.extension.given import GatesOption, gates_of
+from eventing.cli.extension.objects import (
+    CertOption,
+    ConfigOption,
+    InstallNamespaceOption,
+    as_yaml,
+    config_of,
+    rendered,
+)
+from eventing.cli.failure import USAGE, CliError
 
 if TYPE_CHECKING:
     from shared.domain.bundle.model import Files
@@ -26,10 +35,10 @@ def render(
         str, typer.Argument(metavar="DIR|IMAGE", help="Folder with manifests/ and metadata/, or image.")
     ] = "",
     *,
-    install_namespace: Annotated[str, typer.Option(help="Where the operator is installed.")] = "",
-    config: Annotated[str, typer.Option(metavar="FILE", help="spec.config.inline, as YAML or JSON.")] = "",
-    cert_provider: Annotated[str, typer.Option(help="none, cert-manager or openshift-service-ca.")] = "none",
-    feature_gates: Annotated[str, typer.Option(help="A=true,B=false; as given to OLM v1.")] = "",
+    install_namespace: InstallNamespaceOption = "",
+    config: ConfigOption = "",
+    cert_provider: CertOption = "none",
+    feature_gates: GatesOption = "",
     output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
     batch: Annotated[
         bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
@@ -48,53 +57,12 @@ def render(
         raise CliError("extension render: name a bundle and --install-namespace, or give --batch", USAGE)
     if output not in ("yaml", "json"):
         raise CliError(f"-o {output}: wanted yaml or json", USAGE)
-    from eventing.cli.extension.objects import rendered
-
     gates = gates_of(feature_gates)
-    made = rendered(bundle, install_namespace, config=_config(config), cert_provider=cert_provider, gates=gates)
-    _write(made.objects, output)
-
-
-def gates_of(text: str) -> dict[str, bool]:
-    """`A=true,B=false` as values. CliError for anything else."""
-    gates = {}
-    for word in filter(None, text.split(",")):
-        name, _, value = word.partition("=")
-        if value.lower() not in ("true", "false"):
-            raise CliError(f"--feature-gates {word}: wanted NAME=true or NAME=false", USAGE)
-        gates[name.strip()] = value.lower() == "true"
-    return gates
-
-
-def _config(file: str) -> object:
-    """The configuration in a file; None without one."""
-    if not file:
-        return None
-    from shared.domain.go import yaml as goyaml
-
-    try:
-        found = goyaml.document(Path(file).read_bytes())
-    except OSError as error:
-        raise CliError(f"--config {file}: {error.strerror}", UNKNOWN) from error
-    except goyaml.YamlError as error:
-        raise CliError(f"--config {file}: {error}", USAGE) from error
-    return {} if found is None else found
-
-
-def _write(manifests: Sequence[Mapping[str, Any]], output: str) -> None:
+    made = rendered(bundle, install_namespace, config=config_of(config), cert_provider=cert_provider, gates=gates)
     if output == "json":
-        sys.stdout.write(json.dumps(manifests, indent=2, ensure_ascii=False) + "\n")
-        return
-    import yaml
-
-    class Plain(yaml.CSafeDumper):
-        """Writes the same value twice rather than an alias."""
-
-        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
-            return True
-
-    for manifest in manifests:
-        sys.stdout.write("---\n" + yaml.dump(dict(manifest), Dumper=Plain, sort_keys=False, allow_unicode=True))
+        sys.stdout.write(json.dumps(made.objects, indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(as_yaml(made.objects))
 
 
 def _answer_all() -> None:

@@ -16,6 +16,7 @@ from eventing.cli.extension.given import (
     Given,
     InstalledOption,
     catalogs,
+    gates_of,
     given,
     installed_of,
     source_of,
@@ -95,7 +96,6 @@ def _heading(answer: Answer) -> list[str]:
 
 
 def _has_releases(feature_gates: str) -> bool:
-    from eventing.cli.extension.render import gates_of
     from shared.domain.extension.question import RELEASES
 
     return gates_of(feature_gates).get(RELEASES, False)
