@@ -120,3 +120,5 @@ class Answer:
     catalog: str = ""
     deprecations: ReadOnly | None = None
     error: str = ""
+    is_exhausted: bool = False
+    """Every catalog was asked, and no bundle is left."""

@@ -23,6 +23,10 @@ class _Refused(Exception):
     """No bundle can be chosen, for the reason given."""
 
 
+class _Exhausted(_Refused):
+    """No catalog has a bundle that passes every rule."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Pick:
     """The best bundle of one catalog."""
@@ -99,7 +103,7 @@ def resolve(request: Request, installed: Installed | None, catalogs: Iterable[Ca
         [winner] = _preferred(search, picks)
         _check(winner.bundle)
     except _Refused as refused:
-        return Answer(tuple(search.trace), error=str(refused))
+        return Answer(tuple(search.trace), error=str(refused), is_exhausted=isinstance(refused, _Exhausted))
     return Answer(tuple(search.trace), winner.bundle, winner.catalog.name, deprecations)
 
 
@@ -136,7 +140,8 @@ def _preferred(search: _Search, picks: list[_Pick]) -> list[_Pick]:
         dropped = tuple(sorted(pick.catalog.name for pick in ranked[1:]))
         search.trace.append(Step(ranked[0].catalog.name, "priority", 1, dropped))
         return ranked[:1]
-    raise _Refused(_nothing_or_too_much(search, [pick.catalog.name for pick in picks]))
+    refusal = _Refused if picks else _Exhausted
+    raise refusal(_nothing_or_too_much(search, [pick.catalog.name for pick in picks]))
 
 
 def _nothing_or_too_much(search: _Search, catalogs: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ from typing import Final
 
 from shared.domain.extension.model import Answer, Installed, Request, Step
 
-_NOTHING: Final = "no bundles found for package"
 _NAMED: Final = 5
 """How many of the bundles that a rule removed are named; JSON has all."""
 
@@ -26,12 +25,11 @@ def _verdict(answer: Answer) -> Iterator[str]:
 
 def _emptied(answer: Answer) -> str:
     """Which rule left nothing of which catalog; the reference says only what it was asked."""
-    last = {step.catalog: step for step in answer.trace}
-    if _NOTHING not in answer.error or any(step.left for step in last.values()):
+    if not answer.is_exhausted:
         return ""
     emptied = {step.catalog: step.rule for step in reversed(answer.trace) if not step.left}  # the first one counts
     by_rule: dict[str, list[str]] = {}
-    for catalog in last:
+    for catalog in dict.fromkeys(step.catalog for step in answer.trace):
         by_rule.setdefault(emptied[catalog], []).append(catalog)
     return "".join(f"; the rule {rule!r} leaves nothing of {', '.join(names)}" for rule, names in by_rule.items())
 

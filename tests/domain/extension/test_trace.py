@@ -62,12 +62,13 @@ def test_the_last_sentence_is_the_verdict() -> None:
                      "; the rule 'selector' leaves nothing of a, c; the rule 'package' leaves nothing of b",
                      id="several"),
         pytest.param((), "", id="no catalogs"),
-        pytest.param((Step("c", "package", 4), Step("c", "best", 1)), "", id="something is left"),
+        pytest.param((Step("c", "package", 4), Step("c", "best", 1)), "", id="catalogs with the same priority"),
     ],
 )  # fmt: skip
 def test_the_verdict_names_the_rule_that_left_nothing(trace: tuple[Step, ...], want: str) -> None:
     error = 'no bundles found for package "p"'
-    assert sentences(Answer(trace, error=error), Request("p"), None)[-1] == f"Nothing can be installed: {error}{want}."
+    answer = Answer(trace, error=error, is_exhausted=not any(step.rule == "best" for step in trace))
+    assert sentences(answer, Request("p"), None)[-1] == f"Nothing can be installed: {error}{want}."
 
 
 def test_one_channel_is_no_plural() -> None:

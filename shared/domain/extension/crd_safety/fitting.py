@@ -86,7 +86,7 @@ def _type_of(value: Value) -> str:
 
 
 def _typed(value: Value, schema: ReadOnly, path: str, form: str) -> Verdict:
-    types, found = _types(schema), ""
+    types = _types(schema)
     if not types and not form:
         return Verdict()
     if value is None:
