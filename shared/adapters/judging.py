@@ -56,7 +56,7 @@ def compared(path: str) -> Catalog:
 
 
 def _check(path: str, reading: Reading, contents: Callable[[str], bytes]) -> None:
-    if not (verdict := reading.verdict()).ok:
+    if not (verdict := reading.verdict()).is_valid:
         [first] = Verdict(verdict.findings[:1]).located(contents).findings
         what = f"{first.message} ({first.place})" if str(first.place) else first.message
         raise NotACatalog(f"{path} is no valid catalog: {what}; `olmf catalog validate {path}` tells all")

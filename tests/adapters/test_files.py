@@ -41,14 +41,14 @@ def test_fbc_md_r002_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_fbc_md_r003_an_empty_folder_is_a_catalog(tmp_path: Path) -> None:
-    assert judge(str(tmp_path)).ok
+    assert judge(str(tmp_path)).is_valid
 
 
 def test_fbc_md_r012_only_what_is_not_ignored_is_read(tmp_path: Path) -> None:
     put(tmp_path, _indexignore="*\n!*.json\n!*.yaml\n*.clusterserviceversion.yaml", README_md="# Read me")
     put(tmp_path, a__index_yaml="schema: a", a__x_clusterserviceversion_yaml=BROKEN, b_json='{"schema":"b"}')
     assert names(tmp_path) == ["a/index.yaml", "b.json"]
-    assert judge(str(tmp_path)).ok
+    assert judge(str(tmp_path)).is_valid
 
 
 def test_fbc_md_r013_every_broken_file_is_told(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_files_are_read_folder_by_folder_in_order_of_names(tmp_path: Path) -> No
 
 def test_a_file_is_a_catalog_of_its_own(tmp_path: Path) -> None:
     put(tmp_path, a_yaml=BROKEN, b_yaml=SOUND)
-    assert judge(str(tmp_path / "b.yaml")).ok
+    assert judge(str(tmp_path / "b.yaml")).is_valid
     assert judge(str(tmp_path / "a.yaml")).findings[0].place.file == "a.yaml"
 
 
@@ -72,7 +72,7 @@ def test_fbc_md_r050_links_to_files_are_followed(tmp_path: Path) -> None:
     put(tmp_path, one__a_json=SOUND)
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "b.json").symlink_to(tmp_path / "one" / "a.json")
-    assert judge(str(tmp_path / "two")).ok
+    assert judge(str(tmp_path / "two")).is_valid
     (tmp_path / "two" / "c.json").symlink_to(tmp_path / "gone")
     (finding,) = judge(str(tmp_path / "two")).findings
     assert finding.message == f"read {tmp_path / 'two' / 'c.json'}: no such file or directory"
@@ -83,7 +83,7 @@ def test_fbc_md_r051_a_mounted_volume_is_read_once(tmp_path: Path) -> None:
     (tmp_path / "..data").symlink_to("..2026.11")
     (tmp_path / "catalog.json").symlink_to("..data/catalog.json")
     assert names(tmp_path) == ["catalog.json"]
-    assert judge(str(tmp_path)).ok
+    assert judge(str(tmp_path)).is_valid
 
 
 def test_linked_folders_are_entered_once(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_fbc_md_r052_what_is_no_part_of_a_catalog_has_to_be_ignored(tmp_path: Pa
     put(tmp_path, _git__config="[core]", a_json=SOUND)
     assert [one.place.file for one in judge(str(tmp_path)).findings] == [".git/config"]
     put(tmp_path, _indexignore=".git")
-    assert judge(str(tmp_path)).ok
+    assert judge(str(tmp_path)).is_valid
 
 
 def test_folders_may_not_be_in_each_other_without_end(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ def test_a_folder_that_is_an_oci_layout_is_an_image(tmp_path: Path) -> None:
     target = f"oci:{tmp_path / 'layout'}"
     write_image({"configs/a.json": tmp_path / "a.json"}, {CONFIGS: "/configs"}, target)
     assert names(tmp_path / "layout") == ["a.json"]
-    assert judge(str(tmp_path / "layout")).ok
-    assert judge(target).ok
+    assert judge(str(tmp_path / "layout")).is_valid
+    assert judge(target).is_valid
 
 
 def test_a_large_file_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,4 +146,4 @@ def test_a_large_file_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     put(tmp_path, a_json=SOUND, b_yaml=BROKEN)
     assert [str(one.place) for one in judge(str(tmp_path)).findings] == ["b.yaml, document 1, line 1"]
     (tmp_path / "b.yaml").unlink()
-    assert judge(str(tmp_path)).ok
+    assert judge(str(tmp_path)).is_valid

@@ -50,7 +50,7 @@ def _judged() -> tuple[float, float]:
     """The processor seconds of each of the two processes that judge the catalog."""
     before = time.process_time(), of_children()
     verdict = judge(str(COMMUNITY))
-    assert verdict.ok, verdict.text()
+    assert verdict.is_valid, verdict.text()
     return time.process_time() - before[0], of_children() - before[1]
 
 
@@ -68,7 +68,7 @@ def _parse(files: list[Path]) -> None:
 _MEMORY: Final = """
 import resource, sys
 from shared.adapters.judging import judge
-assert judge(sys.argv[1]).ok
+assert judge(sys.argv[1]).is_valid
 print(sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024)
 """
 

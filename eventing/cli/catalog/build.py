@@ -61,5 +61,5 @@ def _check(folder: Path) -> None:
     from shared.adapters.judging import judge
 
     verdict = judge(str(folder))
-    if not verdict.ok:
+    if not verdict.is_valid:
         raise CliError(f"{verdict.text()}\nthe catalog is not valid: correct it, or build with --no-validate", NEGATIVE)

@@ -74,7 +74,7 @@ def _judge(step: Step, folder: Path) -> None:
     from shared.adapters.judging import judge
 
     verdict = judge(str(folder))
-    if not verdict.ok:
+    if not verdict.is_valid:
         what = f'validating component "{step.catalog}": validation failure in path "{folder}"'
         raise CliError(f"{what}: {verdict.text()}", NEGATIVE)
 

@@ -130,7 +130,7 @@ def _is_found_valid(snapshot: Snapshot, store: Store) -> bool:
     from shared.adapters.files import File
     from shared.adapters.judging import judge_files
 
-    if not judge_files([File(path, snapshot.source(path)) for path in snapshot.files]).ok:
+    if not judge_files([File(path, snapshot.source(path)) for path in snapshot.files]).is_valid:
         return False
     with suppress(OSError):  # a full disk is no reason not to answer
         remember(snapshot, store)
@@ -150,7 +150,7 @@ def _check(found: Found) -> None:
     from shared.adapters.judging import judge_files
 
     verdict = judge_files(found.listed())
-    if not verdict.ok:
+    if not verdict.is_valid:
         raise CliError(verdict.text(), NEGATIVE)
 
 

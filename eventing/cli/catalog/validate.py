@@ -45,11 +45,11 @@ def _judged(path: str) -> tuple[Verdict, int]:
         verdict = judge(path)
     except OciError as error:
         return Verdict((Finding(str(error), Place(path)),)), UNKNOWN
-    return verdict, 0 if verdict.ok else NEGATIVE
+    return verdict, 0 if verdict.is_valid else NEGATIVE
 
 
 def _as_json(verdicts: Sequence[tuple[str, Verdict]]) -> None:
-    _print([{"path": path, "ok": verdict.ok, "errors": _rows(verdict)} for path, verdict in verdicts])
+    _print([{"path": path, "ok": verdict.is_valid, "errors": _rows(verdict)} for path, verdict in verdicts])
 
 
 def _as_opm(verdicts: Sequence[tuple[str, Verdict]]) -> None:
@@ -66,7 +66,7 @@ def _as_yaml(verdicts: Sequence[tuple[str, Verdict]]) -> None:
 
 def _result(verdict: Verdict) -> dict[str, object]:
     """What `opm` tells of a catalog, and every finding with its place."""
-    if verdict.ok:
+    if verdict.is_valid:
         return {"passed": True}
     return {"passed": False, "error": {"message": verdict.text(with_places=False), "findings": _rows(verdict)}}
 
@@ -92,7 +92,7 @@ def _print(value: object) -> None:
 
 def _as_text(verdicts: Sequence[tuple[str, Verdict]]) -> None:
     for path, verdict in verdicts:
-        if not verdict.ok:
+        if not verdict.is_valid:
             heading = f"{path}:\n" if len(verdicts) > 1 else ""
             sys.stderr.write(f"{heading}{verdict.text()}\n")
 

@@ -21,7 +21,7 @@ class _Pattern:
     domain: _Parts
     """The directory that holds the file: the pattern never applies outside."""
     segments: tuple[str, ...]
-    takes_back: bool
+    is_negated: bool
     is_anchored: bool
     is_directory: bool
 
@@ -83,7 +83,7 @@ class IgnoreRules:
         if parts[-1] == NAME:
             return True
         deciding = next((pattern for pattern in reversed(self.patterns) if pattern.matches(parts)), None)
-        return deciding is not None and not deciding.takes_back
+        return deciding is not None and not deciding.is_negated
 
 
 _TOKEN: Final = re.compile(

@@ -49,7 +49,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def ok(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether nothing is wrong."""
         return not self.findings
 

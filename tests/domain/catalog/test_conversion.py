@@ -31,8 +31,8 @@ LABEL = (
 
 
 def test_a_sound_catalog_is_valid() -> None:
-    assert judged(*SOUND).ok
-    assert judged().ok
+    assert judged(*SOUND).is_valid
+    assert judged().is_valid
 
 
 @pytest.mark.parametrize(

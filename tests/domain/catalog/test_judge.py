@@ -145,7 +145,7 @@ def test_every_document_is_read_and_each_finding_has_its_place() -> None:
 def test_later_files_stand_behind_earlier_ones() -> None:
     first, second = reading(written(a_package()), "a"), reading(written(a_channel(), a_bundle()), "b")
     first.extend(second)
-    assert first.verdict().ok
+    assert first.verdict().is_valid
     assert [first.blobs.packages[0].place.file, first.blobs.bundles[0].place.file] == ["a", "b"]
 
 

@@ -46,7 +46,7 @@ def test_lines_are_counted_once_for_each_file() -> None:
 )
 def test_the_text(findings: tuple[Finding, ...], text: str) -> None:
     assert Verdict(findings).text() == text
-    assert Verdict(findings).ok is not bool(findings)
+    assert Verdict(findings).is_valid is not bool(findings)
 
 
 def test_each_finding_is_a_sentence_of_its_own() -> None:

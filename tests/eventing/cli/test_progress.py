@@ -80,7 +80,7 @@ def test_all_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
         heard[what] = heard.get(what, 0) + size
 
     with heard_by(listen), scripted_registry() as registry:
-        assert judge(str(catalog)).ok
+        assert judge(str(catalog)).is_valid
         snapshot_of(catalog, Store(tmp_path / "store"))
         write_image({"a": b"12345"}, {}, f"oci:{tmp_path}/layout:1")
         registry.put("tea", "1", [a_layer(a_file("a", b"1234567"))])
