@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import Any, Final
 
 from shared.domain.catalog.documents import Document, PackageDocuments
 from shared.domain.catalog.model import PACKAGE, Bundle, Channel, Entry, Package, Property
+from shared.domain.catalog.schemas import ENTRY
 from shared.domain.semver import InvalidVersion, parse_version
 
 
@@ -68,16 +70,15 @@ def _check_channels(name: str, documents: PackageDocuments) -> Iterator[str]:
 
 
 def _wrong_entries(entries: list[Any]) -> Iterator[str]:
-    for entry in entries:
-        match _entry_fields(entry):
-            case {"name": str(found), "replaces": str(), "skipRange": str(), "skips": list(skips)} if found:
-                if not all(isinstance(skip, str) and skip for skip in skips):
-                    yield f"entry {found!r}: skips must be a list of names, got {skips!r}"
-            case _:
-                yield f"an entry needs a name, and texts for replaces and skipRange, got {entry!r}"
+    for entry in filterfalse(_is_entry, entries):
+        yield f"an entry needs a name, texts for replaces and skipRange, and a list of names for skips, got {entry!r}"
     names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
     counts = Counter(name for name in names if isinstance(name, str))
     yield from (f"duplicate entry {found!r}" for found, count in counts.items() if count > 1)
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, dict) and ENTRY.fits(value) and all((value.get("name"), *(value.get("skips") or ())))
 
 
 def _check_bundles(name: str, documents: PackageDocuments) -> Iterator[str]:
@@ -158,17 +159,6 @@ def _uncovered(
         names = ", ".join(channel.name for channel in channels) or "none"
         findings.append(f"package {name!r} has no channel {default!r}, its default channel (it has: {names})")
     return tuple(findings)
-
-
-def _entry_fields(entry: object) -> dict[str, Any] | None:
-    if not isinstance(entry, dict):
-        return None
-    return {
-        "name": entry.get("name"),
-        "replaces": entry.get("replaces") or "",
-        "skips": entry.get("skips") or [],
-        "skipRange": entry.get("skipRange") or "",
-    }
 
 
 def _bundle(document: Document) -> Bundle:
