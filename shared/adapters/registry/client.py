@@ -12,20 +12,25 @@ import orjson
 
 from shared.adapters.oci.errors import OciError
 from shared.adapters.registry.messages import REGISTRY, SERVICES
-from shared.adapters.registry.wire import BadMessage, decode, encode
+from shared.adapters.registry.wire import BadMessage, Message, decode, encode
 from shared.api.manifest import Manifest
 from shared.domain.catalog.from_registry_api import BadAnswer, documents
 
 _SECONDS: Final = 60.0
 _MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
+_CATALOG_BYTES: Final = 1024 * 1024 * 1024
+
 Ask = Callable[..., Any]
 
 
-def catalog_at(address: str) -> bytes:
-    """Everything that a server has, as the lines of a file of a catalog. OciError when it cannot be had."""
+def catalog_at(address: str, *, limit: int = _CATALOG_BYTES) -> bytes:
+    """Everything that a server has, as the lines of a file of a catalog. OciError when it cannot be had.
+
+    All answers together may have `limit` bytes: a stream need not end.
+    """
     try:
-        with _connected(address) as ask:
+        with _connected(address, limit) as ask:
             names = [one.get("name", "") for one in ask("ListPackages")]
             packages = [ask("GetPackage", name=name) for name in sorted(names)]
             found = documents(packages, _in_order(ask("ListBundles")))
@@ -38,14 +43,24 @@ def catalog_at(address: str) -> bytes:
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[Ask]:
+def _connected(address: str, limit: int) -> Iterator[Ask]:
     methods = {method.name: method for method in SERVICES[REGISTRY]}
+    left = limit
+
+    def read(message: Message, content: bytes) -> Any:
+        nonlocal left
+        left -= len(content)
+        if left < 0:
+            raise OciError("TooLarge", f"{address}: the server answers with more than {limit} bytes; ask who runs it")
+        return decode(message, content)
 
     def ask(name: str, /, **asked: str) -> Any:
         method = methods[name]
         make = channel.unary_stream if method.is_stream else channel.unary_unary
-        call = make(f"/{REGISTRY}/{name}", partial(encode, method.request), partial(decode, method.response))
-        return call(asked, timeout=_SECONDS, wait_for_ready=False)
+        call = make(f"/{REGISTRY}/{name}", partial(encode, method.request))
+        answer = call(asked, timeout=_SECONDS, wait_for_ready=False)
+        # read here: an error inside of gRPC would be logged, and be "internal"
+        return map(partial(read, method.response), answer) if method.is_stream else read(method.response, answer)
 
     options = [("grpc.max_receive_message_length", _MESSAGE_BYTES)]
     with grpc.insecure_channel(address, options=options) as channel:

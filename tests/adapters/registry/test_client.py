@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 
 import grpc
@@ -105,15 +106,27 @@ def test_nobody_at_an_address_is_told(tmp_path: Path) -> None:
     assert "olmf catalog serve" in answer.message
 
 
-def test_a_server_that_lies_is_told() -> None:
+def a_name(text: bytes) -> bytes:
+    """A message whose first field is a text."""
+    return b"\x0a" + bytes([len(text)]) + text
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        pytest.param(repeat(b"\xff" * 11), "Malformed", id="no message"),
+        pytest.param(map(a_name, repeat(b"tea")), "TooLarge", id="issue 3 §3: names without end"),
+    ],
+)
+def test_a_server_that_lies_is_told(names: Iterator[bytes], reason: str) -> None:
     server = grpc.server(ThreadPoolExecutor(2))
-    lie = grpc.unary_stream_rpc_method_handler(lambda *_: iter([b"\xff" * 11]), bytes, bytes)
+    lie = grpc.unary_stream_rpc_method_handler(lambda *_: names, bytes, bytes)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("api.Registry", {"ListPackages": lie}),))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
         with pytest.raises(OciError) as caught:
-            catalog_at(f"127.0.0.1:{port}")
+            catalog_at(f"127.0.0.1:{port}", limit=10_000)
     finally:
         server.stop(0).wait()
-    assert caught.value.reason in ("Malformed", "Unreachable")
+    assert caught.value.reason == reason
