@@ -26,20 +26,21 @@ def told(error: Exception) -> CliError | None:
     from shared.adapters.kube import ApiError, ConnectionSettingError
     from shared.config import SettingError
 
-    if isinstance(error, ConnectionSettingError | SettingError):
-        return CliError(" ".join(str(error).split()), USAGE)
-    if isinstance(error, ForeignFileError):
-        return CliError(str(error))
-    if isinstance(error, ApiError) and error.is_unreachable:
-        return CliError(f"the API server does not answer: {error.message}")
-    if isinstance(error, ApiError):
-        return CliError(f"the API server answered: {error}")
-    if isinstance(error, OSError) and error.filename:
-        return CliError(f"{error.filename}: {(error.strerror or str(error)).lower()}")
-    if isinstance(error, MemoryError | RecursionError):
-        return CliError("what was given is larger, or nested deeper, than this machine can hold; make it smaller")
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        return CliError(f"the answer could not be written: {(error.strerror or str(error)).lower()}")
-    if isinstance(error, UNREACHABLE):
-        return CliError(f"Redis does not answer: {error}; `olmf status` tells what runs")
+    match error:
+        case ConnectionSettingError() | SettingError():
+            return CliError(" ".join(str(error).split()), USAGE)
+        case ForeignFileError():
+            return CliError(str(error))
+        case ApiError(is_unreachable=True):
+            return CliError(f"the API server does not answer: {error.message}")
+        case ApiError():
+            return CliError(f"the API server answered: {error}")
+        case OSError() if error.filename:
+            return CliError(f"{error.filename}: {(error.strerror or str(error)).lower()}")
+        case OSError() if error.errno in _NO_ROOM:
+            return CliError(f"the answer could not be written: {(error.strerror or str(error)).lower()}")
+        case MemoryError() | RecursionError():
+            return CliError("what was given is larger, or nested deeper, than this machine can hold; make it smaller")
+        case _ if isinstance(error, UNREACHABLE):
+            return CliError(f"Redis does not answer: {error}; `olmf status` tells what runs")
     return None
