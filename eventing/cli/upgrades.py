@@ -62,8 +62,9 @@ def upgrades(
 
 def way_of(found_at: Home, package: str, start: str, channel: str) -> Way:
     """The way of a package in the first catalog that has it. CliError."""
-    from shared.domain.resolver.explain.hops import installed_as, way
+    from shared.domain.resolver.explain.hops import way
     from shared.domain.resolver.model import Catalog, Inputs, Subscriber
+    from shared.domain.resolver.operators import installed_as
 
     shelves, key, found = found_at
     channel = channel or found.default_channel

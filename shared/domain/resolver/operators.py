@@ -87,6 +87,11 @@ def of_installed(installed: Installed, namespace: str) -> Operator:
     return Operator(installed.name, package, "", catalog, version, facts, owner=installed.owner)
 
 
+def installed_as(operator: Operator, owner: str) -> Installed:
+    """The operator as an installed version of that owner."""
+    return Installed(operator.name, str(operator.version or ""), operator.facts.properties, owner)
+
+
 def _translated(bundle: Bundle, package: str) -> tuple[Property, ...]:
     """The properties that a registry lists: dependencies are repeated, and an `olm.package` is always among them."""
     kinds = {one.type for one in bundle.properties}

@@ -15,7 +15,7 @@ from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import Sat
 from tests.domain.resolver.corpus import SITUATIONS, Situation
-from tests.domain.resolver.scenery import Blob, ask, catalog, line, package, prop, seen, sub
+from tests.domain.resolver.scenery import Blob, ask, bundle, catalog, csv, line, package, prop, seen, sub
 
 EXPECTED = Path(__file__).with_name("corpus.txt")
 CASES = [pytest.param(name, one, id=f"resolver.md 12 row {one.row}: {name}") for name, one in SITUATIONS.items()]
@@ -123,6 +123,14 @@ def test_a_namespace_without_a_group_is_told_how_to_make_one() -> None:
     [finding] = explain(seen(catalog(package("a", line("a", 1))), subs=[sub("a")], whole=False, operatorGroups=[]))
     assert finding.fixes[0].do.endswith("}' | kubectl create -f -")
     assert '"kind":"OperatorGroup","metadata":{"name":"ns","namespace":"ns"}' in finding.fixes[0].do
+
+
+def test_an_unclaimed_version_that_no_channel_has_can_only_be_deleted() -> None:
+    stray = [*package("a", line("a", 1)), bundle("a", "a.v9")]
+    [finding] = explain(seen(catalog(stray), subs=[sub("a")], csvs=[csv("a.v9")]))
+    codes = {fix.code for fix in finding.fixes}
+    assert "DeleteCSV" in codes
+    assert "AdoptCSV" not in codes
 
 
 def test_a_long_line_is_cut() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shared.domain.resolver.candidates import Candidates, candidates
 from shared.domain.resolver.explain.demands import Demands
-from shared.domain.resolver.explain.facts import Reader
+from shared.domain.resolver.explain.facts import Translator
 from shared.domain.resolver.explain.fixes import Posed, posed, remembered
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Chosen, Inputs, Resolution, Subscriber
@@ -73,7 +73,7 @@ class _Newer:
     def __init__(self, found: Posed, gets: Mapping[str, Chosen], demands: Demands) -> None:
         self._market = found.market
         self._gets = {name: operator_of(one, found.market) for name, one in gets.items()}
-        self._reader = Reader(found.inputs, found.problem)
+        self._translator = Translator(found.inputs, found.problem)
         self._demands = demands
 
     def of(self, wanted: Subscriber) -> tuple[Passed, ...]:
@@ -89,7 +89,7 @@ class _Newer:
             if one.version is not None and one.version > version:
                 newer.setdefault(one.name, []).append(one)
         earlier = [one for name, one in self._gets.items() if name < wanted.name]
-        rules = _Rules(wanted, candidates(wanted, self._market), offered, earlier, self._demands, self._reader)
+        rules = _Rules(wanted, candidates(wanted, self._market), offered, earlier, self._demands, self._translator)
         ordered = sorted(newer.values(), key=lambda same: (same[0].version, same[0].name), reverse=True)
         return tuple(Passed(same[0].name, *rules.of(same)) for same in ordered)
 
@@ -104,7 +104,7 @@ class _Rules:
     earlier: Sequence[Operator]
     """What Subscriptions before it got."""
     demands: Demands
-    reader: Reader
+    translator: Translator
 
     def of(self, same: Sequence[Operator]) -> tuple[str, str]:
         """The code of the rule and a sentence, for the operators of one version in all of its channels."""
@@ -133,7 +133,7 @@ class _Rules:
         contradiction = self.demands.contradiction(one, self.earlier)
         if not contradiction:
             return "Preferred", "what is taken comes before it: nearer to the head, or in the default channel"
-        telling = ((fact.code, self.reader.told(fact)) for fact in contradiction if fact.code not in _PLAIN)
+        telling = ((fact.code, self.translator.told(fact)) for fact in contradiction if fact.code not in _PLAIN)
         return next(telling, ("Blocked", f"excluded by {', '.join(fact.text for fact in contradiction)}"))
 
 

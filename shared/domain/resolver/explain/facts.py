@@ -30,7 +30,7 @@ _SHARED: Final = {Code.ONE_PROVIDER: "provide", Code.ONE_PER_PACKAGE: "originate
 
 
 @dataclass(frozen=True)
-class Reader:
+class Translator:
     """Translates the constraints of one problem."""
 
     inputs: Inputs

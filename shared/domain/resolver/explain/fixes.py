@@ -11,7 +11,7 @@ from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidates import AmbiguousInstallation
 from shared.domain.resolver.constraints import AtMostOne, Constraint, Dependency, others
 from shared.domain.resolver.decide import untold
-from shared.domain.resolver.explain.facts import Reader, ranks_in
+from shared.domain.resolver.explain.facts import Translator, ranks_in
 from shared.domain.resolver.explain.findings import Finding, Fix
 from shared.domain.resolver.explain.proposals import (
     Proposal,
@@ -43,9 +43,9 @@ def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Findi
     if not alike:
         return ()
     seen = posed(inputs)
-    reader = Reader(inputs, seen.problem)
+    translator = Translator(inputs, seen.problem)
     return tuple(
-        _finding(refusal, sorted(names), reader, market=seen.market, refused=found.refused)
+        _finding(refusal, sorted(names), translator, market=seen.market, refused=found.refused)
         for refusal, names in alike.values()
     )
 
@@ -77,23 +77,27 @@ def posed(inputs: Inputs) -> Posed:
         return Posed(seen, market, Problem((), {}, {}))
 
 
-def _finding(refusal: Refusal, names: Sequence[str], reader: Reader, *, market: Market, refused: Set[str]) -> Finding:
-    proposals = _proposals(reader, refusal.facts, market, names)
+def _finding(
+    refusal: Refusal, names: Sequence[str], translator: Translator, *, market: Market, refused: Set[str]
+) -> Finding:
+    proposals = _proposals(translator, refusal.facts, market, names)
     fixes = islice(_working(proposals, names, refused), MAX_FIXES)
-    return Finding(tuple(names), refusal.reason, reader.facts(refusal), tuple(fixes), refusal.advice)
+    return Finding(tuple(names), refusal.reason, translator.facts(refusal), tuple(fixes), refusal.advice)
 
 
-def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, names: Sequence[str]) -> Iterator[Proposal]:
+def _proposals(
+    translator: Translator, facts: Sequence[Constraint], market: Market, names: Sequence[str]
+) -> Iterator[Proposal]:
     """The proposals, cheapest first."""
-    inputs = reader.inputs
-    involved = [one for each in facts if (one := reader.subscribers.get(each.subject))]
+    inputs = translator.inputs
+    involved = [one for each in facts if (one := translator.subscribers.get(each.subject))]
     asking = list({one.name: one for one in involved}.values())
     asking = asking or [one for one in inputs.subscribers if one.name in names]
     ranks = ranks_in(facts)
     wishes = [one for one in facts if isinstance(one, Dependency)]
-    needs = list(needs_in(sorted(wishes, key=lambda one: ranks.get(one.subject, 0)), reader))
+    needs = list(needs_in(sorted(wishes, key=lambda one: ranks.get(one.subject, 0)), translator))
     yield from to_subscriptions(asking, inputs)
-    yield from to_installed(_unclaimed(facts, reader), inputs)
+    yield from to_installed(_unclaimed(facts, translator), inputs)
     yield from installed_first(needs, market, inputs)
     yield from without_subscriptions(asking, inputs)
     yield from added_catalogs(needs, market, inputs)
@@ -101,11 +105,11 @@ def _proposals(reader: Reader, facts: Sequence[Constraint], market: Market, name
     yield from to_namespace(inputs)
 
 
-def _unclaimed(facts: Sequence[Constraint], reader: Reader) -> list[Installed]:
+def _unclaimed(facts: Sequence[Constraint], translator: Translator) -> list[Installed]:
     told = [each for each in facts if not isinstance(each, Dependency | AtMostOne)]
-    named = {reader.operators.get(one) for each in told for one in (each.subject, *others(each))}
+    named = {translator.operators.get(one) for each in told for one in (each.subject, *others(each))}
     names = {one.name for one in named if one and one.is_installed and not one.owner}
-    return [one for one in reader.inputs.installed if one.name in names]
+    return [one for one in translator.inputs.installed if one.name in names]
 
 
 def _working(proposals: Iterator[Proposal], names: Sequence[str], refused: Set[str]) -> Iterator[Fix]:

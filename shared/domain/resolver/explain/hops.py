@@ -8,8 +8,8 @@ from typing import Final
 from shared.domain.resolver.explain.choices import Choice, choices, operator_of
 from shared.domain.resolver.explain.findings import Finding
 from shared.domain.resolver.explain.fixes import explain, remembered
-from shared.domain.resolver.model import Inputs, Installed, Resolution
-from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.model import Inputs, Resolution
+from shared.domain.resolver.operators import Operator, installed_as
 from shared.domain.resolver.resolve import market_of, resolve
 
 MAX_HOPS: Final = 200
@@ -54,11 +54,6 @@ def way(inputs: Inputs) -> Way:
         resolution = resolve(inputs)
     end = next(iter(choices(inputs, resolution)), None)
     return Way(inputs.subscribers[0].channel, tuple(hops), end, explain(inputs, resolution))
-
-
-def installed_as(operator: Operator, owner: str) -> Installed:
-    """The operator as an installed version of that owner."""
-    return Installed(operator.name, str(operator.version or ""), operator.facts.properties, owner)
 
 
 def _step(inputs: Inputs, resolution: Resolution) -> tuple[Hop, Inputs] | None:

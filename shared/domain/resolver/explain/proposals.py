@@ -135,18 +135,19 @@ def _claims(csv: Installed, key: CatalogKey, inputs: Inputs) -> Iterator[Proposa
     shelf = inputs.shelves[key]
     for name in sorted(shelf.homes(csv.name)):
         package = shelf.package(name)
-        channels = (
-            [one.name for one in package.channels if csv.name in {entry.name for entry in one.entries}]
-            if package
-            else []
-        )
-        for channel in channels[:1]:
-            where = f"--channel {channel} --source {key} --starting-csv {csv.name}"
-            do = f"olmf install {name} -n {inputs.namespace} {where}"
-            claimed = tuple(replace(one, owner=name) if one.name == csv.name else one for one in inputs.installed)
-            subscriber = Subscriber(name, name, channel, key, installed_csv=csv.name)
-            fix = Fix("AdoptCSV", f"claim {csv.name} by a Subscription", do)
-            yield fix, replace(inputs, installed=claimed, subscribers=(*inputs.subscribers, subscriber))
+        channels = package.channels if package else ()
+        channel = next((one.name for one in channels if any(entry.name == csv.name for entry in one.entries)), None)
+        if channel is not None:
+            do, changed = subscribed(Subscriber(name, name, channel, key, installed_csv=csv.name), csv, inputs)
+            yield Fix("AdoptCSV", f"claim {csv.name} by a Subscription", do), changed
+
+
+def subscribed(wanted: Subscriber, csv: Installed, inputs: Inputs) -> tuple[str, Inputs]:
+    """The command for a Subscription that has a version installed, and the inputs as they will be."""
+    where = f"--channel {wanted.channel} --source {wanted.catalog} --starting-csv {csv.name}"
+    installed = (*(one for one in inputs.installed if one.name != csv.name), replace(csv, owner=wanted.name))
+    changed = replace(inputs, subscribers=(*inputs.subscribers, wanted), installed=installed)
+    return f"olmf install {wanted.package} -n {inputs.namespace} {where}", changed
 
 
 def _with(inputs: Inputs, changed: Subscriber) -> Inputs:

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver.constraints import Dependency
-from shared.domain.resolver.explain.facts import Reader, listed
+from shared.domain.resolver.explain.facts import Translator, listed
 from shared.domain.resolver.explain.findings import Fix
-from shared.domain.resolver.explain.proposals import Proposal
+from shared.domain.resolver.explain.proposals import Proposal, subscribed
 from shared.domain.resolver.facts import gvk, texts
 from shared.domain.resolver.market import Market
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Installed, Subscriber
-from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
+from shared.domain.resolver.operators import Operator, installed_as
 from shared.domain.resolver.predicates import PINNED, Predicate, requirements
 from shared.domain.resolver.shelves import LoadedShelf, MemoShelf
 from shared.domain.semver import parse_range, parse_version
@@ -27,11 +27,11 @@ Need = tuple[Operator, Predicate, Property]
 """An operator, its requirement, and the property that states it."""
 
 
-def needs_in(wishes: Iterable[Dependency], reader: Reader) -> Iterator[Need]:
+def needs_in(wishes: Iterable[Dependency], translator: Translator) -> Iterator[Need]:
     """The requirements of operators among the dependencies, in their order; those of Subscriptions are left out."""
     for one in wishes:
         if (wanted := one.requirement) is not None:
-            operator = reader.operators[one.subject]
+            operator = translator.operators[one.subject]
             by_predicate = {each.identity: stated for stated, each in _stated(operator)}
             yield operator, wanted, by_predicate[wanted.identity]
 
@@ -47,18 +47,9 @@ def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> It
     for _, predicate, _ in needs:
         found = [one for one in market.find(predicate) if one.bundle and one.package not in taken]
         for one in found[:_TRIED]:
-            where = f"--channel {one.channel} --source {one.catalog} --starting-csv {one.name}"
-            fix = Fix(
-                "InstallDependency",
-                f"install {one.name} first",
-                f"olmf install {one.package} -n {inputs.namespace} {where}",
-            )
-            subscriber = Subscriber(one.package, one.package, one.channel, one.catalog, installed_csv=one.name)
-            csv = Installed(one.name, str(one.version or ""), one.facts.properties, one.package)
-            yield (
-                fix,
-                replace(inputs, subscribers=(*inputs.subscribers, subscriber), installed=(*inputs.installed, csv)),
-            )
+            wanted = Subscriber(one.package, one.package, one.channel, one.catalog, installed_csv=one.name)
+            do, changed = subscribed(wanted, installed_as(one, wanted.name), inputs)
+            yield Fix("InstallDependency", f"install {one.name} first", do), changed
 
 
 def added_catalogs(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
