@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.extension.conditions import Condition
+from shared.domain.conditions import Condition
 
 DEPRECATED: Final = "Deprecated"
 PACKAGE: Final = "PackageDeprecated"

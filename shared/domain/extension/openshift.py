@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from shared.domain.catalog.schemas import PROPERTY
 from shared.domain.catalog.shapes import list_of, why_not
-from shared.domain.extension.conditions import Condition
+from shared.domain.conditions import Condition
 from shared.domain.go.json import CUT_OFF, TYPES, JsonError, loads
 from shared.domain.go.text import quoted
 from shared.domain.semver import Version, parse_tolerant, parse_version

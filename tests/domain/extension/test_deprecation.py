@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.extension.conditions import Condition
+from shared.domain.conditions import Condition
 from shared.domain.extension.deprecation import conditions
 
 Row = tuple[str, str, str]
@@ -105,4 +105,4 @@ def test_without_catalog_data_nobody_knows(installed: str, bundle: Row) -> None:
 
 def told(*rows: Row) -> tuple[Condition, ...]:
     kinds = ("Deprecated", "PackageDeprecated", "ChannelDeprecated", "BundleDeprecated")
-    return tuple(Condition(kind, *row) for kind, row in zip(kinds, rows, strict=True))  # type: ignore[arg-type]  # why: rows are texts
+    return tuple(Condition(kind, *row) for kind, row in zip(kinds, rows, strict=True))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shared.domain.extension.conditions import Condition
+from shared.domain.conditions import Condition
 from shared.domain.extension.openshift import CONDITION, Published, blockers, following, minor_of
 from shared.domain.semver import InvalidVersion
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata
-from shared.domain.extension.conditions import Status
 from shared.domain.extension.phases.order import group_version
 from shared.domain.extension.selector import selects
 from shared.domain.go.encode import json_text
 from shared.domain.go.json import TYPES
 from shared.domain.go.text import quoted
+
+Status: TypeAlias = Literal["True", "False", "Unknown"]
 
 
 @dataclass(frozen=True, slots=True)

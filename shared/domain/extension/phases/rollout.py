@@ -9,7 +9,7 @@ from typing import Final
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of, namespace_of
-from shared.domain.extension.conditions import Condition
+from shared.domain.conditions import Condition
 from shared.domain.extension.phases.actions import Action
 from shared.domain.extension.phases.probes import Result
 from shared.domain.extension.phases.revision import is_active

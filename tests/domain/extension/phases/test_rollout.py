@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared import names
-from shared.domain.extension.conditions import Condition
+from shared.domain.conditions import Condition
 from shared.domain.extension.phases.actions import Action
 from shared.domain.extension.phases.probes import Result
 from shared.domain.extension.phases.rollout import (
