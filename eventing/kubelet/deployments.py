@@ -1,4 +1,4 @@
-"""The status that a Deployment has once its Pods would be up, or cannot come up; no I/O."""
+"""Computes the status of a Deployment as if its Pods were available, or could not become available; no I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROGRESSING = "Progressing"
 
 
 def wanted_status(deployment: ReadOnly, now: datetime) -> Manifest | None:
-    """The status to be written, or None when it is there already."""
+    """The status to be written; None when the Deployment has it already."""
     replicas = _replicas(deployment)
     failure = _failure(deployment)
     present: ReadOnly = deployment.get("status") or {}
@@ -48,7 +48,7 @@ def _conditions(failure: str, before: Sequence[ReadOnly], now: datetime) -> list
             (AVAILABLE, "True", "MinimumReplicasAvailable", "Deployment has minimum availability."),
             (PROGRESSING, "True", "NewReplicaSetAvailable", "The stand-in for the kubelet says that it runs."),
         ]
-    known = {condition["type"]: condition for condition in before}
+    known = {condition.get("type"): condition for condition in before}
     return [_condition(fact, known.get(fact[0]), now) for fact in facts]
 
 
@@ -57,5 +57,5 @@ def _condition(fact: tuple[str, str, str, str], before: ReadOnly | None, now: da
     condition = dict(zip(("type", "status", "reason", "message"), fact, strict=True))
     if before and all(before.get(key) == value for key, value in condition.items()):
         return dict(before)
-    turned = before.get("lastTransitionTime", stamp) if before and before["status"] == condition["status"] else stamp
-    return {**condition, "lastUpdateTime": stamp, "lastTransitionTime": turned}
+    since = before.get("lastTransitionTime") if before and before.get("status") == condition["status"] else None
+    return {**condition, "lastUpdateTime": stamp, "lastTransitionTime": since or stamp}

@@ -1,4 +1,4 @@
-"""The life of one Job: attempts, deadline, status, removal."""
+"""Runs Jobs: attempts, deadline, status, removal."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SHORT_RUN_SECONDS = 0.7
 """A Job that ends sooner never shows as active."""
 FIRST_RETRY_SECONDS = 0.5
 LONGEST_RETRY_SECONDS = 10.0
-LAST_WORDS = 800
-"""How many characters of a failed attempt's output go into the condition."""
+OUTPUT_LENGTH = 800
+"""How many characters of a failed attempt's output are in the condition."""
 log = structlog.get_logger()
 
 
 class JobRuns:
-    """Runs Jobs, each once at a time."""
+    """Runs Jobs, at most one process per Job at a time."""
 
     def __init__(self, cluster: KubeClient, launcher: Launcher, *, kubeconfig: str, at_once: int) -> None:
         self._cluster = cluster
@@ -42,11 +42,11 @@ class JobRuns:
         self._room = asyncio.Semaphore(at_once)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ended: set[str] = set()
-        """Jobs whose end was written, while what is seen of them may still be older than that."""
+        """Uids of Jobs whose end was written; a watch event about them may be older than that."""
         self._folder = own_folder()
 
     def saw(self, job: ReadOnly) -> None:
-        """A Job that exists: run it if it waits for us, remove it when its time has come."""
+        """Run a Job that has not ended; delete an ended one when its time to live is over."""
         uid, due = uid_of(job), jobs.removal_due(job)
         if uid not in self._ended and (task := jobs.task_of(job)):
             self._begin(uid, self._run(task, jobs.begun(job, _now())))
@@ -54,14 +54,14 @@ class JobRuns:
             self._begin(f"{uid} removal", self._remove(Ref.of(job), uid, due))
 
     def lost(self, uid: str) -> None:
-        """The Job was deleted: so is its process."""
+        """End the process of a deleted Job."""
         self._ended.discard(uid)
         for name in (uid, f"{uid} removal"):
             if task := self._tasks.get(name):
                 task.cancel()
 
     async def close(self) -> None:
-        """End every run, leaving the Jobs as they are: whoever comes next takes them up."""
+        """End every process; the Jobs stay as they are, and the next simulated kubelet runs them again."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -102,8 +102,8 @@ class JobRuns:
             await asyncio.gather(attempts, return_exceptions=True)
 
     async def _attempts(self, task: Task, progress: Progress) -> Manifest:
-        if task.ordained:
-            progress.failures, progress.last_words = task.retries + 1, task.ordained
+        if task.failure:
+            progress.failures, progress.output = task.retries + 1, task.failure
         while progress.failures <= task.retries:
             async with self._room:
                 code = await self._attempt(task, progress)
@@ -116,13 +116,13 @@ class JobRuns:
         return jobs.failed(progress, "BackoffLimitExceeded", _now())
 
     async def _attempt(self, task: Task, progress: Progress) -> int:
-        """Run the program once; its exit code. What this machine lacks counts as a failure of the program."""
+        """Run the program once and return its exit code; 1 when it cannot be started, e.g. on a full disk."""
         try:
             code = await self._program(task, progress)
         except OSError as error:
-            code, progress.last_words = 1, str(error)
+            code, progress.output = 1, str(error)
         if code:
-            log.warning("job_attempt_failed", job=str(task.ref), code=code, output=progress.last_words)
+            log.warning("job_attempt_failed", job=str(task.ref), code=code, output=progress.output)
         return code
 
     async def _program(self, task: Task, progress: Progress) -> int:
@@ -135,11 +135,11 @@ class JobRuns:
                 await self._insist(lambda: mount_secrets(self._cluster, task, place), task.ref)
             code = await self._launcher.run(place.name, task.arguments, environ, place / "log")
             if code:
-                progress.last_words = _end_of(place / "log")
+                progress.output = _end_of(place / "log")
             return code
 
     async def _write(self, task: Task, status: Manifest) -> None:
-        # why: the uid, lest the status of a deleted Job land on its namesake
+        # why: with the uid, the status of a deleted Job is not written to a new Job of the same name
         patch = {"metadata": {"uid": task.uid}, "status": status}
         await self._insist(lambda: self._cluster.merge(task.ref, patch, subresource="status"), task.ref)
 
@@ -148,14 +148,14 @@ class JobRuns:
         await self._insist(lambda: self._cluster.delete(ref, uid=uid), ref)
 
     async def _insist(self, act: Callable[[], object], ref: Ref) -> None:
-        """Read or write until the API server has said yes or no."""
+        """Send a request until the API server accepts or refuses it."""
         pause = FIRST_RETRY_SECONDS
         while True:
             try:
                 await asyncio.to_thread(act)
             except ApiError as error:
                 if error.is_not_found or error.is_conflict:
-                    return  # why: it is gone, or another one by now
+                    return  # why: the Job was deleted, or replaced by another of its name
                 log.warning("job_request_failed", job=str(ref), error=str(error))
                 if error.status in (400, 403, 422):
                     return
@@ -173,7 +173,7 @@ def _seconds_left(task: Task, progress: Progress) -> float | None:
 
 def _end_of(output: Path) -> str:
     text = output.read_text(errors="replace").strip() if output.exists() else ""
-    return text[-LAST_WORDS:]
+    return text[-OUTPUT_LENGTH:]
 
 
 def _now() -> datetime:

@@ -1,4 +1,4 @@
-"""What a Job asks for and what its status says at each end; no I/O."""
+"""Reads the spec of a Job, and computes its status at the start and at each end; no I/O."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, timestamp, uid_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, timestamp, uid_of
+from shared.domain import conditions
 from shared.kinds import Ref
 from shared.names import KUBELET_FAIL
 
@@ -16,34 +17,34 @@ FINISHED = ("Complete", "Failed")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A Job that this stand-in can run."""
+    """The program of a Job."""
 
     ref: Ref
     uid: str
     arguments: tuple[str, ...]
-    """Of the command `olmf`."""
+    """Arguments of the command `olmf`."""
     environ: Mapping[str, str]
     secrets: Mapping[str, str]
-    """Mount path by name of the Secret mounted there."""
+    """Mount paths by the names of the Secrets."""
     retries: int
     deadline: timedelta | None
-    """Of all attempts together."""
-    ordained: str
-    """The message with which it shall fail; empty: it shall run."""
+    """Maximum duration of all attempts together."""
+    failure: str
+    """The message with which the Job is made to fail; empty: it runs."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a Job got."""
+    """The attempts of a Job so far."""
 
     started: datetime
     failures: int = 0
-    last_words: str = ""
-    """The end of what the last failed attempt said."""
+    output: str = ""
+    """The end of the output of the last failed attempt."""
 
 
 def task_of(job: ReadOnly) -> Task | None:
-    """What is to be run; None when the Job is none of ours, is suspended, or has ended."""
+    """The program to run; None when it is not `olmf`, or the Job is suspended, is being deleted, or has ended."""
     spec = job.get("spec") or {}
     pod = (spec.get("template") or {}).get("spec") or {}
     container = (pod.get("containers") or [{}])[-1]
@@ -60,38 +61,38 @@ def task_of(job: ReadOnly) -> Task | None:
         secrets=_secrets(pod, container),
         retries=spec.get("backoffLimit", 6),
         deadline=None if seconds is None else timedelta(seconds=seconds),
-        ordained=annotations_of(job).get(KUBELET_FAIL) or annotations_of(template).get(KUBELET_FAIL, ""),
+        failure=annotations_of(job).get(KUBELET_FAIL) or annotations_of(template).get(KUBELET_FAIL, ""),
     )
 
 
 def begun(job: ReadOnly, now: datetime) -> Progress:
-    """Where to take up a Job: at its beginning, or where a former process of ours left it."""
+    """The progress of a Job: none, or what its status says, which a former process of ours wrote."""
     status = job.get("status") or {}
-    started = status.get("startTime")
-    return Progress(_instant(started) if started else now, status.get("failed") or 0)
+    return Progress(instant(status.get("startTime")) or now, status.get("failed") or 0)
 
 
 def finished_at(job: ReadOnly) -> datetime | None:
-    """When the Job ended, None while it has not."""
-    for condition in (job.get("status") or {}).get("conditions") or ():
-        if condition["type"] in FINISHED and condition["status"] == "True":
-            return _instant(condition["lastTransitionTime"])
+    """When the Job ended, or was created where its condition has no time; None before its end."""
+    for kind in FINISHED:
+        condition = conditions.find(job.get("status") or {}, kind) or {}
+        if condition.get("status") == "True":
+            return instant(condition.get("lastTransitionTime") or metadata(job)["creationTimestamp"])
     return None
 
 
 def removal_due(job: ReadOnly) -> datetime | None:
-    """When an ended Job is to be deleted; None: it stays."""
+    """When an ended Job is to be deleted; None when it has not ended, or stays."""
     seconds, ended = (job.get("spec") or {}).get("ttlSecondsAfterFinished"), finished_at(job)
     return None if seconds is None or ended is None else ended + timedelta(seconds=seconds)
 
 
 def active(progress: Progress) -> Manifest:
-    """Status of a Job whose process runs."""
+    """The status of a Job whose process runs."""
     return {"startTime": timestamp(progress.started), "active": 1, "ready": 1, "failed": progress.failures or None}
 
 
 def complete(progress: Progress, now: datetime) -> Manifest:
-    """Status of a Job that did its work."""
+    """The status of a Job whose process exited with 0."""
     said = ("CompletionsReached", "Reached expected number of succeeded pods")
     return {
         **_ended(progress),
@@ -102,13 +103,13 @@ def complete(progress: Progress, now: datetime) -> Manifest:
 
 
 def failed(progress: Progress, reason: str, now: datetime) -> Manifest:
-    """Status of a Job that will not be tried again; `reason` is BackoffLimitExceeded or DeadlineExceeded."""
+    """The status of a Job that has failed; `reason` is BackoffLimitExceeded or DeadlineExceeded."""
     message = {
         "BackoffLimitExceeded": "Job has reached the specified backoff limit",
         "DeadlineExceeded": "Job was active longer than specified deadline",
     }[reason]
-    if progress.last_words:
-        message += f": {progress.last_words}"
+    if progress.output:
+        message += f": {progress.output}"
     return {
         **_ended(progress),
         "conditions": [_condition(kind, reason, message, now) for kind in ("FailureTarget", "Failed")],
@@ -116,7 +117,7 @@ def failed(progress: Progress, reason: str, now: datetime) -> Manifest:
 
 
 def _ended(progress: Progress) -> Manifest:
-    """None removes what `active` said."""
+    """The fields at every end, as a merge patch: None removes a field that `active` has set."""
     return {
         "startTime": timestamp(progress.started),
         "active": None,
@@ -129,7 +130,9 @@ def _ended(progress: Progress) -> Manifest:
 
 def _secrets(pod: ReadOnly, container: ReadOnly) -> dict[str, str]:
     volumes = {
-        volume["name"]: volume["secret"]["secretName"] for volume in pod.get("volumes") or () if volume.get("secret")
+        volume["name"]: volume["secret"]["secretName"]
+        for volume in pod.get("volumes") or ()
+        if (volume.get("secret") or {}).get("secretName")
     }
     mounts = container.get("volumeMounts") or ()
     return {volumes[mount["name"]]: mount["mountPath"] for mount in mounts if mount["name"] in volumes}
@@ -145,7 +148,3 @@ def _condition(kind: str, reason: str, message: str, now: datetime) -> Manifest:
         "lastProbeTime": stamp,
         "lastTransitionTime": stamp,
     }
-
-
-def _instant(text: str) -> datetime:
-    return datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""Secret volumes of a Job, as files in a folder that mirrors the container's file system."""
+"""Writes the Secrets that a Job mounts into a folder that stands for the root of its container."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from shared.kinds import SECRET
 from shared.ports import Cluster
 
 VOLUMES = "OLMF_VOLUMES"
-"""Tells a program that its mounts are not at `/` but below this folder."""
+"""The variable with the folder that a program takes for the root of its mounts."""
 _PREFIX = "olmf-kubelet-"
 
 
 def own_folder(parent: str = "") -> Path:
-    """A new private folder; those of processes that ended without a chance to tidy up are removed, Secrets and all."""
+    """A new private folder; the folders of processes that were killed are removed, because they contain Secrets."""
     parent = parent or tempfile.gettempdir()
     for left in Path(parent).glob(f"{_PREFIX}*-*"):
         pid = left.name.removeprefix(_PREFIX).partition("-")[0]
@@ -29,9 +29,9 @@ def own_folder(parent: str = "") -> Path:
 
 
 def mount_secrets(cluster: Cluster, task: Task, root: Path) -> None:
-    """Write the Secrets that exist; a missing one is an empty folder, as an optional volume is."""
+    """Write the mounted Secrets; one that does not exist becomes an empty folder, as with an optional volume."""
     for name, mount in task.secrets.items():
-        folder = root / os.path.normpath(f"/{mount}").lstrip("/")  # why: `..` ends at the root, as in a container
+        folder = root / os.path.normpath(f"/{mount}").lstrip("/")  # why: `..` does not lead out of the root
         folder.mkdir(parents=True, exist_ok=True)
         secret = cluster.get(SECRET.ref(name, task.ref.namespace)) or {}
         for key, value in (secret.get("data") or {}).items():

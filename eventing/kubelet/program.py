@@ -1,4 +1,4 @@
-"""The stand-in's process: watches Deployments and Jobs, and acts."""
+"""The process of the simulated kubelet: watches Deployments and Jobs, and acts on them."""
 
 from __future__ import annotations
 
@@ -30,48 +30,48 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """An object as it was seen last, or that it is gone."""
+class Seen:
+    """The last state of an object, and whether it was deleted."""
 
     object: ReadOnly
     is_gone: bool = False
 
 
 @dataclass(slots=True)
-class Eyes:
-    """An observer that passes on what it sees."""
+class Objects:
+    """An observer of a watch that passes on every object."""
 
     kind: Kind
     known: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Uids."""
+    """Uids by namespace and name."""
 
-    def saw(self, change: str, manifest: ReadOnly) -> Sequence[Sight]:
-        """The object."""
+    def saw(self, change: str, manifest: ReadOnly) -> Sequence[Seen]:
+        """The object of a watch event."""
         key = (namespace_of(manifest), name_of(manifest))
         if change == "DELETED":
             self.known.pop(key, None)
-            return (Sight(manifest, is_gone=True),)
+            return (Seen(manifest, is_gone=True),)
         self.known[key] = uid_of(manifest)
-        return (Sight({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind}),)
+        return (Seen({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind}),)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Sight]:
-        """The objects."""
-        found: list[Sight] = []
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Seen]:
+        """The objects of a page of a list; adds their keys to `listed`."""
+        found: list[Seen] = []
         for item in items:
             listed.add((namespace_of(item), name_of(item)))
             found += self.saw("ADDED", item)
         return found
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Sight]:
-        """The objects that are gone."""
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Seen]:
+        """The objects that are not in the list any more."""
         gone = {key: uid for key, uid in self.known.items() if key not in listed}
         for key in gone:
             del self.known[key]
-        return [Sight({"metadata": {"uid": uid}}, is_gone=True) for uid in gone.values()]
+        return [Seen({"metadata": {"uid": uid}}, is_gone=True) for uid in gone.values()]
 
 
 class Kubelet:
-    """Stands in on one cluster."""
+    """The simulated kubelet of one cluster."""
 
     def __init__(self, connection: Connection, kubeconfig: str = "", *, watch_seconds: int = 300) -> None:
         self._connection = connection
@@ -83,12 +83,12 @@ class Kubelet:
         self.pulse = Pulse()
 
     async def run(self, on_ready: Callable[[], None] | None = None) -> None:
-        """Act until cancelled, then end every process that was started; `on_ready` once everything was seen."""
+        """Run until cancelled, then end every started process; `on_ready` is called after the first lists."""
         try:
             async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
                 for kind, act in ((DEPLOYMENT, self._see_deployments), (JOB, self._see_jobs)):
                     stream = Stream(session, self._connection, kind, in_full=True)
-                    watch = KindWatch(stream, Eyes(kind), act, pulse=self.pulse, seconds=self._seconds)
+                    watch = KindWatch(stream, Objects(kind), act, pulse=self.pulse, seconds=self._seconds)
                     tasks.create_task(watch.run())
                 await self.pulse.complete.wait()
                 log.info("kubelet_ready", server=self._connection.origin)
@@ -100,8 +100,8 @@ class Kubelet:
             await self._launcher.close()
             self._cluster.close()
 
-    async def _see_deployments(self, sights: Sequence[Sight]) -> None:
-        latest = {uid_of(sight.object): sight.object for sight in sights if not sight.is_gone}
+    async def _see_deployments(self, changes: Sequence[Seen]) -> None:
+        latest = {uid_of(seen.object): seen.object for seen in changes if not seen.is_gone}
         await asyncio.gather(*(asyncio.to_thread(self._make_available, seen) for seen in latest.values()))
 
     def _make_available(self, deployment: ReadOnly) -> None:
@@ -112,21 +112,21 @@ class Kubelet:
             self._cluster.replace_status({**deployment, "status": status})
         except ApiError as error:
             if error.is_conflict or error.is_not_found:
-                return  # why: what made it so is on its way to us
+                return  # why: the change that caused it comes through the watch, too
             if error.status not in (400, 403, 422):
                 raise
             log.warning("deployment_write_failed", deployment=str(Ref.of(deployment)), error=str(error))
 
-    async def _see_jobs(self, sights: Sequence[Sight]) -> None:
-        for sight in sights:
-            if sight.is_gone:
-                self._runs.lost(uid_of(sight.object))
+    async def _see_jobs(self, changes: Sequence[Seen]) -> None:
+        for seen in changes:
+            if seen.is_gone:
+                self._runs.lost(uid_of(seen.object))
             else:
-                self._runs.saw(sight.object)
+                self._runs.saw(seen.object)
 
 
 def work(settings: Settings, on_ready: Callable[[], None] | None) -> None:
-    """What `eventing.kubelet.run` promises."""
+    """Implements `eventing.kubelet.run`."""
     asyncio.run(_run(settings, on_ready))
 
 

@@ -95,3 +95,8 @@ def test_a_repaired_deployment_turns_its_conditions() -> None:
     assert facts(status)[1] == WELL
     assert status is not None
     assert {condition["lastTransitionTime"] for condition in status["conditions"]} == {"2026-01-01T00:01:00Z"}
+
+
+def test_a_condition_without_a_type_does_not_stay() -> None:
+    _, conditions = facts(wanted_status(a_deployment(status={"conditions": [{"status": "True"}]}), NOW))
+    assert conditions == WELL

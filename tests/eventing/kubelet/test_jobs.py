@@ -11,6 +11,7 @@ from shared import kinds
 from shared.api.manifest import Manifest
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+META = {"name": "j", "namespace": "olm", "uid": "u", "creationTimestamp": "2025-12-31T23:59:00Z"}
 
 
 def a_job(*command: str, spec: Any = None, status: Any = None, annotations: Any = None, **pod: Any) -> Manifest:
@@ -19,7 +20,7 @@ def a_job(*command: str, spec: Any = None, status: Any = None, annotations: Any 
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": "j", "namespace": "olm", "uid": "u", "annotations": annotations or {}},
+        "metadata": {**META, "annotations": annotations or {}},
         "spec": {"template": template, **(spec or {})},
         "status": status or {},
     }
@@ -28,7 +29,7 @@ def a_job(*command: str, spec: Any = None, status: Any = None, annotations: Any 
 def a_task(**changed: Any) -> Task:
     facts: dict[str, Any] = {
         "ref": kinds.JOB.ref("j", "olm"), "uid": "u", "arguments": ("unpack",), "environ": {}, "secrets": {},
-        "retries": 6, "deadline": None, "ordained": "",
+        "retries": 6, "deadline": None, "failure": "",
     }  # fmt: skip
     return Task(**{**facts, **changed})
 
@@ -59,14 +60,14 @@ ENDED = {"conditions": [{"type": "Failed", "status": "True", "lastTransitionTime
             a_job(
                 "olmf",
                 "unpack",
-                volumes=[{"name": "v", "secret": {"secretName": "pull"}}, {"name": "w", "emptyDir": {}}],
+                volumes=[{"name": "v", "secret": {"secretName": "pull"}}, {"name": "w", "secret": {}}],
                 container={"volumeMounts": [{"name": "v", "mountPath": "/p"}, {"name": "w", "mountPath": "/w"}]},
             ),
             a_task(secrets={"pull": "/p"}),
             id="Secrets that are mounted",
         ),
         pytest.param(
-            a_job("olmf", "unpack", annotations={"olmf.io/fail": "no"}), a_task(ordained="no"), id="told to fail"
+            a_job("olmf", "unpack", annotations={"olmf.io/fail": "no"}), a_task(failure="no"), id="told to fail"
         ),
         pytest.param(a_job("sh"), None, id="a program that is not ours"),
         pytest.param(a_job(), None, id="the image's own program"),
@@ -91,6 +92,13 @@ def test_a_job_is_taken_up_where_it_was_left() -> None:
             300, ENDED, NOW + timedelta(minutes=5), id="catalog.md 5.1: ttlSecondsAfterFinished after the end"
         ),
         pytest.param(300, {}, None, id="not before the end"),
+        pytest.param(300, {"conditions": [{"status": "True"}]}, None, id="a condition without a type"),
+        pytest.param(
+            300,
+            {"conditions": [{"type": "Complete", "status": "True"}]},
+            NOW + timedelta(minutes=4),
+            id="an end without a time counts from the creation",
+        ),
         pytest.param(None, ENDED, None, id="never, when it does not say"),
     ],
 )
@@ -100,7 +108,7 @@ def test_when_a_job_is_removed(seconds: int | None, status: Any, want: datetime 
 
 
 def test_the_end_says_why() -> None:
-    progress = Progress(NOW, failures=4, last_words="image not found")
+    progress = Progress(NOW, failures=4, output="image not found")
     status = jobs.failed(progress, "BackoffLimitExceeded", NOW)
     assert [(c["type"], c["reason"], c["message"]) for c in status["conditions"]] == [
         (kind, "BackoffLimitExceeded", "Job has reached the specified backoff limit: image not found")

@@ -18,7 +18,7 @@ def test_secrets_are_files_below_the_root_and_a_missing_one_is_an_empty_folder(t
         "metadata": {"name": "pull", "namespace": "olm"},
         "data": {".dockerconfigjson": "e30="},
     }
-    task = Task(kinds.JOB.ref("j", "olm"), "u", (), {}, MOUNTS, retries=0, deadline=None, ordained="")
+    task = Task(kinds.JOB.ref("j", "olm"), "u", (), {}, MOUNTS, retries=0, deadline=None, failure="")
     mount_secrets(FakeCluster([secret]), task, tmp_path)
     assert (tmp_path / "var/run/olmf/pull/pull/.dockerconfigjson").read_text() == "{}"
     assert list((tmp_path / "var/run/olmf/pull/absent").iterdir()) == []
@@ -27,7 +27,7 @@ def test_secrets_are_files_below_the_root_and_a_missing_one_is_an_empty_folder(t
 def test_a_mount_path_does_not_lead_out_of_the_root(tmp_path: Path) -> None:
     root = tmp_path / "root"
     mounts = {"pull": "/../outside"}
-    task = Task(kinds.JOB.ref("j", "olm"), "u", (), {}, mounts, retries=0, deadline=None, ordained="")
+    task = Task(kinds.JOB.ref("j", "olm"), "u", (), {}, mounts, retries=0, deadline=None, failure="")
     mount_secrets(FakeCluster([]), task, root)
     assert [path.relative_to(tmp_path) for path in tmp_path.rglob("outside")] == [Path("root/outside")]
 
