@@ -1,4 +1,4 @@
-"""The six annotations of a bundle, which are the labels of its image, too (fbc.md §9.1)."""
+"""The six annotations of a bundle, which are also the labels of its image (fbc.md §9.1)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DEFAULT_CHANNEL: Final = f"{_PREFIX}channel.default.v1"
 KEYS: Final = (MANIFESTS, MEDIA_TYPE, METADATA, PACKAGE, CHANNELS, DEFAULT_CHANNEL)
 """The annotations that unpacking copies to the ConfigMap, in this order; it copies no others."""
 _TYPED: Final = (PACKAGE, CHANNELS, DEFAULT_CHANNEL)
-"""The annotations that `opm` reads; a file in which one is not a scalar is not a file of annotations."""
+"""The annotations that `opm` reads; a file in which one of them is not a scalar is not an annotations file."""
 _FILE: Final = struct("registry.AnnotationsFile", annotations=RAW)
 CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
-"""Label of a catalog image: where its file-based catalog is."""
+"""Label of a catalog image: the path of its file-based catalog."""
 DATABASE: Final = "operators.operatorframework.io.index.database.v1"
-"""Label of a catalog image of old: where its database is."""
+"""Label of an SQLite catalog image: the path of its database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Annotations:
 
 
 def parse(document: object) -> Annotations | None:
-    """The annotations in a metadata document; None when it is another kind of document."""
+    """The annotations in a metadata document; None for a document of another kind."""
     given = _FILE.read(document).get("annotations") if isinstance(document, Mapping) else None
     if not isinstance(given, Mapping) or any(isinstance(given.get(key), Mapping | list) for key in _TYPED):
         return None

@@ -17,7 +17,7 @@ _OLD, _NEW = "v1beta1", "v1"
 
 
 class ApiError(ValueError):
-    """What a bundle says about an API cannot be true."""
+    """The description of an API in a bundle is not valid."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,12 +38,12 @@ class Api:
         return f"{self.group}/{self.version}, Kind={self.kind}"
 
     def property(self) -> Manifest:
-        """As the value of `olm.gvk` and its kin."""
+        """The value of an `olm.gvk` or `olm.gvk.required` property."""
         return {"group": self.group, "kind": self.kind, "version": self.version}
 
 
 def check_owned(bundle: ParsedBundle) -> None:
-    """ApiError when the ClusterServiceVersion owns a definition that the bundle does not hold."""
+    """ApiError when the bundle lacks a definition that its ClusterServiceVersion owns."""
     where = f"error checking provided apis in bundle {bundle.name}"
     held = {api for manifest in bundle.objects for api in defined(manifest)}
     for one in described(bundle.csv, _CRDS, "owned"):
@@ -63,13 +63,13 @@ def provided(bundle: ParsedBundle) -> tuple[Manifest, ...]:
 
 
 def required(csv: ReadOnly) -> tuple[Manifest, ...]:
-    """The definitions and the API services that it requires. ApiError when one names no group."""
+    """The definitions and the API services that a version requires. ApiError for a definition without a group."""
     definitions = (_described_api(one).property() for one in described(csv, _CRDS, "required"))
     return (*definitions, *map(_service, described(csv, _SERVICES, "required")))
 
 
 def defined(manifest: ReadOnly) -> Iterator[Api]:
-    """The APIs of one definition: the older form names a single version apart from the list."""
+    """The APIs of one definition. A v1beta1 definition may name a single version beside the list. ApiError."""
     form = str(manifest.get("apiVersion") or "").rpartition("/")[2]
     if manifest.get("kind") != CRD or form not in (_OLD, _NEW):
         return
@@ -85,7 +85,7 @@ def defined(manifest: ReadOnly) -> Iterator[Api]:
 
 
 def described(csv: ReadOnly, field: str, side: str) -> Iterator[ReadOnly]:
-    """The descriptions of APIs in a ClusterServiceVersion; what is none is passed over."""
+    """The descriptions of APIs in a ClusterServiceVersion; anything that is not an object is skipped."""
     listed = as_object(as_object(csv.get("spec")).get(field)).get(side)
     yield from (entry for entry in as_list(listed) if isinstance(entry, Mapping))
 

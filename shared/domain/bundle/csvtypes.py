@@ -1,4 +1,4 @@
-"""What Go's types know of a ClusterServiceVersion; how to read it is told in `podtypes`."""
+"""The fields of a ClusterServiceVersion in Go's types; `podtypes` explains the notation."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from shared.domain.bundle.shape import as_list, as_object, as_text
 
 
 def related_images(csv: ReadOnly, image: str = "") -> tuple[Manifest, ...]:
-    """Name and image: those that the ClusterServiceVersion relates, the bundle itself, those of its Deployments."""
+    """Name and image of what the ClusterServiceVersion relates, of the bundle itself, and of its Deployments."""
     spec = as_object(csv.get("spec"))
     found = [
         {"name": as_text(one.get("name")), "image": as_text(one.get("image"))}

@@ -58,11 +58,11 @@ class Installation:
 
     steps: tuple[InstallStep, ...]
     passed: tuple[Passed, ...] = ()
-    """What is in its files and is not installed."""
+    """The parts of its files that are not installed."""
 
 
 def install_steps(manifests: Documents, target: Target, where: str) -> Installation | BadBundle:
-    """What installing a bundle with these manifests means; `where` begins the sentence when it cannot be installed."""
+    """The steps that install a bundle, or why it cannot be installed; `where` begins that sentence."""
     found, passed = manifests.objects()
     # A bundle is unpacked into a ConfigMap first: its objects come in the order of the keys they get there.
     in_order = sorted(found, key=lambda path: (key_of(path), path))
@@ -80,7 +80,7 @@ def install_steps(manifests: Documents, target: Target, where: str) -> Installat
 
 
 class _NotInstallableError(ValueError):
-    """A ClusterServiceVersion says nothing that could be installed."""
+    """A ClusterServiceVersion has no apiVersion, or no install strategy that is valid."""
 
 
 def _why(passed: Sequence[Passed]) -> str:
@@ -127,7 +127,7 @@ def _pair_of(manifest: ReadOnly) -> tuple[bool, str]:
 
 
 def _written(manifest: ReadOnly, csv: ReadOnly, *, is_early: bool) -> InstallStep:
-    """A generated object as OLM writes it: without apiVersion and kind, with its habits about namespaces and owners."""
+    """A generated object as OLM writes it: without apiVersion and kind, with OLM's namespaces and owners."""
     kind = str(manifest["kind"])
     group, _, version = str(manifest["apiVersion"]).rpartition("/")
     meta = dict(manifest["metadata"])

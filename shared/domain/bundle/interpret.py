@@ -1,4 +1,4 @@
-"""Package and channels of a bundle that lies beside a package manifest, as bundles once did (fbc.md §13.13)."""
+"""The package and channels of a bundle in the older layout, beside a package manifest (fbc.md §13.13)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class NotInterpretableError(ValueError):
 
 
 def interpret(manifest: ReadOnly, replaced: Mapping[str, str], csv: str) -> Wanted:
-    """What a package manifest says about one of its versions; `replaced` names what each version replaces.
+    """Package and channels of one version of a package manifest; `replaced` names what each version replaces.
 
     NotInterpretableError when it names no package, or no channel leads to the version.
     """
@@ -31,7 +31,7 @@ def interpret(manifest: ReadOnly, replaced: Mapping[str, str], csv: str) -> Want
 
 
 def _chain(head: str, replaced: Mapping[str, str]) -> Iterator[str]:
-    """A version and all that it replaces, however they replace each other."""
+    """The names of a version and of all versions below it; ends at a cycle."""
     seen: set[str] = set()
     while head and head not in seen:
         seen.add(head)

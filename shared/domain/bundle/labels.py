@@ -41,7 +41,7 @@ def labels(media_type: str, given: ReadOnly, wanted: Wanted) -> dict[str, str]:
 
 
 def differences(given: ReadOnly, made: Mapping[str, str]) -> Iterator[str]:
-    """Where annotations that are there say something else than the labels; more of them do no harm."""
+    """A sentence for each label that the annotations lack or contradict; other annotations are ignored."""
     for key, value in made.items():
         if key not in given:
             yield f"Missing field: {key}"

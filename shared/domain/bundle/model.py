@@ -1,4 +1,4 @@
-"""A bundle as values: its files, what they say, and the verdict where they say nothing usable."""
+"""A bundle as values: its files, their content, and the reason why a bundle cannot be used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BadBundle:
     reason: Literal["Empty", "Malformed", "NoClusterServiceVersion", "TooLarge", "Unsupported"]
     message: str
     cause: str = ""
-    """The same in the words of `opm`, where it has words for it."""
+    """The message of `opm` for it, if it has one."""
 
 
 @dataclass(frozen=True, slots=True)

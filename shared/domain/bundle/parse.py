@@ -1,4 +1,4 @@
-"""What the files of a bundle say (fbc.md §9.2, §9.3)."""
+"""Reads the files of a bundle (fbc.md §9.2, §9.3)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Parsed: TypeAlias = ParsedBundle | BadBundle
 
 
 def parse(files: Files, where: str, *, is_complete: bool = False) -> Parsed:
-    """The bundle in `manifests/` and `metadata/`; `where` begins the sentence when there is none.
+    """The bundle in `manifests/` and `metadata/`, or why there is none; `where` begins that sentence.
 
     A complete bundle holds every definition that its ClusterServiceVersion owns; that is what `opm` demands.
     """
@@ -33,7 +33,7 @@ def parse(files: Files, where: str, *, is_complete: bool = False) -> Parsed:
 
 
 def parse_documents(manifests: Documents, metadata: Documents, where: str, *, is_complete: bool = False) -> Parsed:
-    """The same of documents that were read before."""
+    """As `parse`, for documents that were read before."""
     found = _parsed(manifests, metadata, where)
     if isinstance(found, ParsedBundle) and (why := _wrong(found, is_complete=is_complete)):
         return BadBundle("Malformed", f"{where}: {why}", why)
@@ -79,7 +79,7 @@ def _with_metadata(metadata: Documents, where: str, csv: Manifest, objects: tupl
 
 
 def _wrong(bundle: ParsedBundle, *, is_complete: bool) -> str:
-    """What its ClusterServiceVersion and its metadata say that cannot be true; empty when nothing is wrong."""
+    """Why its ClusterServiceVersion or its metadata are not valid; empty when they are."""
     try:
         if is_complete:
             check_owned(bundle)
@@ -94,7 +94,7 @@ def _annotations(found: Iterable[Any]) -> Annotations | None:
 
 
 def _entries(found: Iterable[Any], shape: Struct) -> tuple[tuple[str, Any], ...]:
-    """Type and value of what the first document lists that has such a list; keys of values are sorted, as in YAML."""
+    """Type and value of each entry of the first document with such a list; keys of values are sorted, as in YAML."""
     [field] = shape.fields
     for document in found:
         listed = shape.read(document).get(field) if isinstance(document, Mapping) else None

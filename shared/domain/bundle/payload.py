@@ -50,7 +50,7 @@ def payload(files: Files, image: str) -> Manifest | BadBundle:
 
 
 def key_of(path: str) -> str:
-    """The key of a file in the ConfigMap: its name, each character that no key may have replaced."""
+    """The key of a file in the ConfigMap: its name, in which `-` replaces every character that a key cannot have."""
     return _OUTSIDE_KEY.sub("-", path.rpartition("/")[2])
 
 
@@ -118,7 +118,7 @@ def _decoded(value: str, limit: int) -> bytes:
 
 
 def _manifest(content: str | bytes) -> Manifest | None:
-    """The object in a file; None for one that is no object, such as `dependencies.yaml`."""
+    """The object in a file; None for a file without one, such as `dependencies.yaml`."""
     try:
         manifest = goyaml.load(content)
     except goyaml.YamlError:

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Platform(NamedTuple):
-    """An operating system and an architecture, in the words of Go: `linux`, `arm64`."""
+    """An operating system and an architecture, as Go names them: `linux`, `arm64`."""
 
     os: str
     architecture: str

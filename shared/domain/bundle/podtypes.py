@@ -1,4 +1,4 @@
-"""What Go's types of Kubernetes 1.35 know of a Deployment: fields in the order in which they are written.
+"""The fields of a Deployment in Go's types of Kubernetes 1.35, in the order in which they are written.
 
 One type per paragraph, its name first. Each word is a field: `!` means written even when empty, `:` names its type.
 Types: none is text, `b` boolean, `i` and `l` integers of 32 and 64 bits, `q` quantity, `t` time, `x` integer or text,

@@ -25,11 +25,11 @@ _Pair: TypeAlias = tuple[str, Any]  # why: any JSON value
 
 
 class PropertyError(ValueError):
-    """A bundle states something that is no property, in the words of `opm`."""
+    """A bundle states an invalid property; the message is that of `opm`."""
 
 
 def properties(bundle: ParsedBundle) -> tuple[Property, ...]:
-    """All properties of a bundle but its objects, sorted by type and value. PropertyError when one is none."""
+    """All properties of a bundle but its objects, sorted by type and value. PropertyError when one is not valid."""
     listed = _stated(bundle)
     where = f"get properties for bundle {quoted(bundle.name)}"
     try:
@@ -47,7 +47,7 @@ def sort_key(pair: _Pair) -> tuple[str, str]:
 
 
 def _stated(bundle: ParsedBundle) -> list[_Pair]:
-    """What the bundle states itself, each once; of several packages the last one counts."""
+    """The properties that the bundle states itself, each once."""
     own = (PACKAGE, _package(bundle))
     apis = ((GVK, api) for api in provided(bundle))
     return _once([*bundle.properties, own, *_annotated(bundle.csv), *apis])

@@ -1,4 +1,4 @@
-"""Amounts of memory and processors as Kubernetes writes them: `1024Mi` becomes `1Gi`, what is short stays as it is."""
+"""Quantities as Kubernetes writes them: `1024Mi` becomes `1Gi`, a text that is already short stays as it is."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _DIGITS_PER_BIT: Final = 0.3
 
 
 class NotAQuantity(ValueError):
-    """A text states no amount."""
+    """A text is not a quantity."""
 
 
 def canonical(text: str) -> str:
-    """The text of the amount that a text states. NotAQuantity when it states none."""
+    """The text that Kubernetes writes for a quantity. NotAQuantity when the text is not one."""
     match = _QUANTITY.fullmatch(text)
     if match is None or not text:
         raise NotAQuantity(f"{text!r} is no quantity such as 500m or 1Gi")
@@ -67,7 +67,7 @@ def _binary(amount: Decimal) -> str:
 
 
 def _decimal(amount: Decimal, *, has_units: bool) -> str:
-    """With a unit, or else with an exponent; what is smaller than a billionth counts as one."""
+    """The amount with a unit, or else with an exponent; less than a billionth is written as a billionth."""
     number, power = int(amount.quantize(_NANO, context=_EXACT).scaleb(9, _EXACT)), min(_UNITS)
     if not number:
         return "0"

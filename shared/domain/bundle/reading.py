@@ -20,7 +20,7 @@ METADATA: Final = "metadata"
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Something in a file that is not used, and a sentence about it."""
+    """A file, or a part of it, that is not used, and a sentence that says why."""
 
     path: str
     sentence: str
@@ -42,7 +42,7 @@ class Documents:
     passed: tuple[Passed, ...] = ()
 
     def objects(self) -> tuple[dict[str, Manifest], tuple[Passed, ...]]:
-        """The documents that are objects of Kubernetes, and what else was passed over."""
+        """The documents that are objects of Kubernetes, and everything that was passed over."""
         wrong = {path: why for path, one in self.by_path.items() if (why := _no_object(one))}
         found = {path: one for path, one in self.by_path.items() if path not in wrong}
         passed = (*self.passed, *(Passed.unreadable(path, why) for path, why in wrong.items()))

@@ -20,11 +20,11 @@ _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
 class TemplateError(ValueError):
-    """A template of an image reference names something that no bundle has."""
+    """A template of an image reference has an unknown or unclosed placeholder."""
 
 
 def blob(bundle: ParsedBundle, image: str = "") -> Manifest:
-    """The `olm.bundle` of a bundle that is, or will be, the image; with all its manifests."""
+    """The `olm.bundle` with all manifests of a bundle; `image` is its image reference, if it has one."""
     found = [{"type": one.type, "value": one.value} for one in properties(bundle)]
     light = [one for one in found if one["type"] not in HEAVY]
     heavy = [one for one in found if one["type"] in HEAVY]
@@ -46,7 +46,7 @@ def _objects(bundle: ParsedBundle) -> list[Manifest]:
 
 
 def csv_metadata(csv: ReadOnly) -> Manifest:
-    """The value of `olm.csv.metadata`: what people and installers want to know before they fetch the bundle."""
+    """The value of the `olm.csv.metadata` of a ClusterServiceVersion. MistypedError when it has another shape."""
     meta = arranged(csv.get("metadata"), "ObjectMeta", "metadata")
     spec = arranged(csv.get("spec"), "ClusterServiceVersionSpec", "spec")
     described = {

@@ -1,4 +1,4 @@
-"""Whether what a bundle holds has the shape of Kubernetes objects; authors and tools get it wrong in every way."""
+"""Reads values of any shape, and checks the shape of the objects in a bundle, which may be wrong in every way."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def name_in(manifest: ReadOnly) -> str:
 
 
 def defect(manifest: ReadOnly) -> str:
-    """What keeps an object from being one that the API server would take; empty when nothing does."""
+    """Why the API server would refuse an object for its shape; empty when it would not."""
     metadata = manifest.get("metadata") or {}
     if not isinstance(manifest.get("kind"), str | None):
         return f"its kind is not text: {manifest['kind']!r}"

@@ -21,11 +21,9 @@ _BITS: Final = {"i": 31, "l": 63}
 _ZERO: Final = {"": "", "b": False, "i": 0, "l": 0, "q": "0", "x": 0}
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 _ALWAYS: Final = ("q", "x")
-"""Types that are never empty to Go: a field of theirs is written in any case, unless it may be absent."""
-
-
+"""Types that are never empty to Go: such a field is always written, unless it may be absent."""
 _NEVER_NULL: Final = ("v", "r")
-"""Types that read null as an empty text, which is none of their values."""
+"""Types that read null as an empty text, which is not a valid value."""
 
 
 class MistypedError(ValueError):

@@ -1,4 +1,4 @@
-"""Advice about a catalog that is valid, or nearly: what will hurt its users (fbc.md §2.5, §4.7, §21)."""
+"""Advice about a catalog: what is allowed, and causes problems for its users (fbc.md §2.5, §4.7, §21)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Words: TypeAlias = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One thing to think about."""
+    """The advice of one rule about one place."""
 
     rule: str
     message: str
@@ -49,7 +49,7 @@ class Advice:
 
 
 def advise_document(meta: Meta, size: int, place: Place) -> Iterator[Advice]:
-    """What there is to say about one document that can be read; `size` is what it takes in its file."""
+    """The advice about one document, if it can be read; `size` is its size in bytes."""
     shape, rules = schemas.DOCUMENTS.get(meta.schema, _OTHER), _RULES.get(meta.schema, (_served_name,))
     if shape.fits(meta.fields):
         what = f"{meta.schema} {quoted(meta.name or meta.package)}"
@@ -67,7 +67,7 @@ def _size(size: int) -> Words:
 
 
 def _unknown_fields(value: object, shape: shapes.Shape, path: str = "") -> Words:
-    """Fields that are dropped without a word, which a misspelled one is."""
+    """Fields that are dropped silently, such as misspelled ones, and fields in an odd spelling."""
     if isinstance(shape, shapes.Struct) and isinstance(value, dict):
         for key in sorted(value):
             name = shape.name_of(key)
@@ -166,7 +166,7 @@ _RULES: Final[Mapping[str, tuple[Callable[[Fields], Words], ...]]] = {
 
 
 def advise_packages(drafts: Drafts) -> Iterator[Advice]:
-    """What there is to say about packages whose documents fit together."""
+    """The advice about packages whose documents fit together."""
     for name in sorted(drafts):
         package = drafts[name]
         default = package.channels.get(package.blob.default_channel)

@@ -1,4 +1,4 @@
-"""The order that `render` gives to what a bundle lists (fbc.md §10.3)."""
+"""The order of properties and related images in a rendered bundle (fbc.md §10.3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.domain.catalog.documents import HEAVY
 
 
 def arrange(config: Config) -> None:
-    """Put what describes a bundle behind what identifies it, and sort its images."""
+    """Put properties that describe a bundle behind the others, and sort its related images."""
     config.bundles = [_arranged(bundle) for bundle in config.bundles]
 
 

@@ -1,4 +1,4 @@
-"""The typed lists that a catalog is made of: light, for a catalog may hold a hundred thousand bundles (fbc.md §2.3)."""
+"""The documents of a catalog as far as rules need them: it may hold a hundred thousand bundles (fbc.md §2.3)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ChannelBlob:
 
 @dataclass(frozen=True, slots=True)
 class BundleBlob:
-    """An `olm.bundle`: what rules about several documents ask for, and what is wrong with it alone."""
+    """An `olm.bundle`: the fields that rules about several documents need, and its own flaws."""
 
     package: str
     name: str
@@ -84,7 +84,7 @@ class Blobs:
     deprecations: list[DeprecationsBlob] = field(default_factory=list)
 
     def add(self, meta: Meta, place: Place) -> None:
-        """Sort one document in; documents of other schemas are somebody else's. Unreadable when it cannot be."""
+        """Add one document, if its schema is known. Unreadable when its fields have the wrong types."""
         if (adder := _ADDERS.get(meta.schema)) is not None:
             adder(self, meta, place)
 

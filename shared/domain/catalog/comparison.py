@@ -1,4 +1,4 @@
-"""What changes for people when one catalog takes the place of another (fbc.md §18)."""
+"""What changes for the users of a catalog when another one replaces it (fbc.md §18)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Kind(enum.StrEnum):
     GAINED = "gained"
     LOST = "lost"
     STUCK = "stuck"
-    """It is installed, and the updates that led on from it are gone."""
+    """A version from which updates led to the head, and do not any more."""
     CHANGED = "changed"
 
 
@@ -39,7 +39,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What is compared: a valid catalog."""
+    """A valid catalog, as far as it is compared."""
 
     packages: Drafts
     statements: Statements

@@ -20,7 +20,7 @@ Blob: TypeAlias = Mapping[str, Any]  # why: any JSON values
 
 @dataclass(slots=True)
 class Config:
-    """The documents of a catalog; nothing is said about how they fit together."""
+    """The documents of a catalog, whether or not they fit together."""
 
     packages: list[Blob] = field(default_factory=list)
     channels: list[Blob] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Config:
 
 
 def read_config(files: Iterable[tuple[str, bytes]]) -> Config:
-    """The catalog that files hold. Unreadable at the first document that is none, with its place."""
+    """The catalog in some files. Unreadable at the first document that is not valid, with its place."""
     config = Config()
     for name, content in files:
         for part in gostream.parts(content, refusal):

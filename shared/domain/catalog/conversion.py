@@ -1,4 +1,4 @@
-"""From typed lists to packages: the rules about documents that refer to each other (fbc.md §6.1–6.5)."""
+"""Groups documents into packages, and checks how they refer to each other (fbc.md §6.1–6.5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.domain.syntax import LABEL, SUBDOMAIN
 
 @dataclass(slots=True)
 class ChannelDraft:
-    """A channel with what was said about it; one without a document is a default channel that nobody defined."""
+    """A channel and its notice; without a document it is a default channel that is not defined."""
 
     name: str
     blob: ChannelBlob | None
@@ -31,7 +31,7 @@ class PackageDraft:
     deprecation: Notice | None = None
     bundle_deprecations: dict[str, Notice] = field(default_factory=dict)
     deprecations: DeprecationsBlob | None = None
-    """The document that all these notices are from; None when there is none."""
+    """The document with all these notices; None without one."""
 
     @property
     def name(self) -> str:
@@ -49,7 +49,7 @@ Drafts: TypeAlias = dict[str, PackageDraft]
 
 
 def convert(blobs: Blobs) -> tuple[Drafts, list[Finding]]:
-    """The packages of a catalog, and everything that keeps its documents from fitting together."""
+    """The packages of a catalog, and the findings about documents that do not fit together."""
     drafts: Drafts = {}
     findings = [Finding(message, place) for step in _STEPS for message, place in step(blobs, drafts)]
     return drafts, findings
@@ -124,7 +124,7 @@ def _entered(package: PackageDraft) -> set[str]:
 def _entries(_: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
     for name in sorted(drafts):
         package = drafts[name]
-        # The last channel first: it is the one that opm tells about.
+        # The last channel first: it is the one that opm names.
         for blob in [channel.blob for channel in reversed(package.channels.values()) if channel.blob]:
             absent = sorted({entry.name for entry in blob.entries} - package.bundles.keys())
             if absent:
@@ -133,7 +133,7 @@ def _entries(_: Blobs, drafts: Drafts) -> Iterator[_Complaint]:
 
 
 def _default_channels(_: Blobs, drafts: Drafts) -> Iterable[_Complaint]:
-    """A default channel that nobody defined counts as one without entries."""
+    """Add default channels that are not defined, as channels without entries."""
     for package in drafts.values():
         default = package.blob.default_channel
         if default and default not in package.channels:

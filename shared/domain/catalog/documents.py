@@ -14,7 +14,7 @@ from shared.domain.catalog.verdict import NOWHERE, Place
 from shared.domain.go import stream as gostream
 
 HEAVY: Final = (BUNDLE_OBJECT, CSV_METADATA)
-"""Types of properties that describe a bundle for people, or repeat its content; nothing is resolved by them."""
+"""Types of properties that describe a bundle, or repeat its content; the resolver does not need them."""
 _KEYS_SHOWN: Final = 5
 
 
@@ -33,7 +33,7 @@ class NotACatalog(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One object of a catalog and where it stands."""
+    """One object of a catalog and its place."""
 
     where: str
     """File and number of the document, e.g. `etcd/catalog.yaml, document 3`."""
@@ -44,7 +44,7 @@ class Document:
 
     @classmethod
     def of(cls, where: str, value: Any) -> Document | str:  # why: any JSON value
-        """The document that a value is, or why it is none."""
+        """The document in a value, or why the value is not a document."""
         if value is None:
             return "it is empty: every document of a catalog is an object with a schema"
         if why := refusal(value):
@@ -81,12 +81,12 @@ class PackageDocuments:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing makes a package."""
+        """Whether there are no documents that define a package."""
         return not (self.packages or self.channels or self.bundles or self.deprecations)
 
 
 def read(path: str, text: str | bytes) -> Iterator[Document]:
-    """The documents of one file. NotACatalog at the first that is none."""
+    """The documents of one file. NotACatalog at the first value that is not a document."""
     content = text.encode() if isinstance(text, str) else text
     for part in gostream.parts(content, refusal):
         found = part.error or Document.of(f"{path}, document {part.number}", part.value)
@@ -105,7 +105,7 @@ _LISTS: Final = {
 
 
 def light(document: Document) -> Document:
-    """A document without what only people read: that is nine tenths of a large catalog. Fields are spelled as usual."""
+    """A document without descriptions, which are nine tenths of a large catalog; its fields in their usual spelling."""
     if document.schema not in _NEEDED:
         return replace(document, fields={})
     stated = schemas.DOCUMENTS[document.schema].read(document.fields)

@@ -1,4 +1,4 @@
-"""What a picture of the update graph shows, before it becomes text in one of the languages of graphs (fbc.md §14)."""
+"""The nodes and links of a picture of the update graph, in any format (fbc.md §14)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _UNKNOWN: Final = parse_version("0.0.0")
 
 
 class Undrawable(ValueError):
-    """There is no picture of what was asked for."""
+    """The bundle at which a picture should begin is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which part of a catalog is drawn, and how."""
+    """The part of a catalog that is drawn, and how."""
 
     package: str = ""
     """Only this package; all when empty."""
@@ -98,7 +98,7 @@ def draw(config: Config, wish: Wish) -> Drawing:
 
 
 def documents_of(package: Package) -> Config:
-    """As much of the documents of a package as a picture shows."""
+    """The documents of a package, as far as a picture needs them."""
     properties = {
         one.name: [{"type": PACKAGE, "value": {"packageName": package.name, "version": one.version}}]
         for one in package.bundles.values()

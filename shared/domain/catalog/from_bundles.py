@@ -42,7 +42,7 @@ class Published:
     offer: Offer
     image: str
     where: str = ""
-    """What to call it in sentences; empty: by its image."""
+    """Its name in messages; empty means the name of its image."""
 
     def __str__(self) -> str:
         return self.where or self.image
@@ -108,7 +108,7 @@ def _package(name: str, members: Collection[Published]) -> list[Manifest]:
 
 
 def _default_channel(ordered: Sequence[Published], channels: Channels) -> str:
-    """What the newest bundle that names an existing one says, else the fullest channel of the newest bundle."""
+    """The default of the newest bundle that names an existing channel, else the fullest of the newest bundle."""
     for one in reversed(ordered):
         if one.offer.default_channel in channels:
             return one.offer.default_channel

@@ -1,4 +1,4 @@
-"""What a server of the registry API tells, as the documents of a catalog (fbc.md §15.6)."""
+"""Turns the answers of a server of the registry API into the documents of a catalog (fbc.md §15.6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REQUIRED: Final = {GVK: GVK_REQUIRED, PACKAGE: PACKAGE_REQUIRED}
 
 
 class BadAnswer(ValueError):
-    """A server tells of a bundle what cannot be read; the message names the bundle."""
+    """A property in the answer of a server cannot be read; the message names the bundle."""
 
 
 def documents(packages: Iterable[Told], bundles: Iterable[Told]) -> Iterator[Manifest]:
@@ -56,7 +56,7 @@ def _bundle(package: str, bundle: Told) -> Manifest:
 
 
 def _properties(package: str, bundle: Told) -> Iterator[Manifest]:
-    """What the server tells, in its order, and what older servers tell elsewhere."""
+    """The properties that the server states, in its order, and those that older servers state in other fields."""
     stated = [_property(one.get("type", ""), _value(one)) for one in bundle.get("properties") or ()]
     if all(one["type"] != PACKAGE for one in stated):
         stated.append(_property(PACKAGE, {"packageName": package, "version": bundle.get("version", "")}))

@@ -25,7 +25,7 @@ def successors(channel: Channel, name: str) -> tuple[Entry, ...]:
 
 
 def defect(channel: Channel) -> str:
-    """What makes updates through a channel impossible, or an empty text; a channel without entries has no graph."""
+    """Why updates through a channel are impossible; empty when they are not. The channel must have entries."""
     found = heads(channel)
     if not found:
         return "no channel head found in graph"
@@ -40,7 +40,7 @@ def defect(channel: Channel) -> str:
 
 
 def _chain(channel: Channel, head: Entry, left_out: frozenset[str]) -> tuple[set[str], list[str]]:
-    """The names that lead down from the head, and the cycle that they end in, if they do."""
+    """The names on the chain of `replaces` below the head, and the cycle in which it ends, if it does."""
     entries = {entry.name: entry for entry in channel.entries}
     order: dict[str, None] = {head.name: None}
     at: Entry | None = head

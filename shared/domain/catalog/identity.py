@@ -1,4 +1,4 @@
-"""What a written bundle says of itself in its properties: version, release, CSV (fbc.md §4.2, §5.3)."""
+"""The version, release and ClusterServiceVersion in the properties of a bundle (fbc.md §4.2, §5.3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.domain.semver.release import InvalidRelease, VersionRelease, parse_r
 
 
 class InvalidBundle(ValueError):
-    """The properties of a bundle do not say what they have to say."""
+    """The properties of a bundle cannot be read, or do not state its package and version."""
 
 
 def name_of(bundle: Blob) -> str:
@@ -51,7 +51,7 @@ def identity(bundle: Blob) -> tuple[str, Version]:
 
 
 def version_release(bundle: Blob) -> VersionRelease:
-    """What a bundle is ordered by. InvalidBundle otherwise.
+    """The version and release by which a bundle is ordered. InvalidBundle when it does not state them once, and well.
 
     The build metadata of a bundle that substitutes another is its release, unless it states one.
     """
@@ -86,12 +86,12 @@ def _stated(value: Any, name: str) -> VersionRelease:
 
 
 def csv_of(bundle: Blob) -> Mapping[str, Any] | None:  # why: any JSON values
-    """The first ClusterServiceVersion that a bundle embeds; None when it embeds none."""
+    """The first ClusterServiceVersion that a bundle embeds; None without one."""
     return next((one for one in _objects(bundle) if one.get("kind") == CSV), None)
 
 
 def display_name(bundle: Blob) -> str:
-    """The name for people that the CSV of a bundle, or what describes it, gives; empty when there is none."""
+    """The display name in the CSV of a bundle, or in its `olm.csv.metadata`; empty without one."""
     csv = csv_of(bundle)
     described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == CSV_METADATA)
     found = csv.get("spec") if csv is not None else next(described, None)
@@ -110,7 +110,7 @@ def _objects(bundle: Blob) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_substitute(bundle: Blob) -> bool:
-    """Its CSV says for which other bundle it stands in."""
+    """Whether its CSV names a bundle that it substitutes."""
     csv = csv_of(bundle)
     if csv is not None:
         metadata = csv.get("metadata")

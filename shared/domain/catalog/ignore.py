@@ -1,4 +1,4 @@
-"""Which files of a catalog `.indexignore` takes out of it (fbc.md §3.1): nearly, but not quite, the rules of git."""
+"""Which files `.indexignore` excludes from a catalog (fbc.md §3.1): nearly, but not quite, the rules of git."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Pattern:
         return self._leads(below) if self.is_anchored else self._names(below)
 
     def _names(self, elements: _Parts) -> bool:
-        """Whether an element is like the pattern; the last one is no directory, for only files are asked about."""
+        """Whether an element matches the pattern; a pattern of a directory does not match the last one, a file."""
         found = next((at for at, element in enumerate(elements) if _is_like(self.segments[0], element)), None)
         return found is not None and not (self.is_directory and found == len(elements) - 1)
 
@@ -78,7 +78,7 @@ class IgnoreRules:
         return cls(tuple(found))
 
     def is_ignored(self, path: str) -> bool:
-        """Whether a file is no part of the catalog. Directories are not pruned: a file can be taken back alone."""
+        """Whether a file is excluded. Directories are not pruned: a negated pattern can include a single file again."""
         parts = tuple(path.split("/"))
         if parts[-1] == NAME:
             return True

@@ -37,7 +37,7 @@ class ImageName(NamedTuple):
 
 
 def parsed(text: str) -> ImageName | str:
-    """The parts of a reference, or why the text is none."""
+    """The parts of a reference, or why the text is not a reference."""
     if _IDENTIFIER.fullmatch(text):
         return f"invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"
     host, rest = _split(text)
@@ -54,7 +54,7 @@ def parsed(text: str) -> ImageName | str:
 
 
 def why_not(text: str) -> str:
-    """Why `opm` takes a text for no reference of an image, or an empty text."""
+    """Why a text is not an image reference to `opm`; empty when it is one."""
     if len(text) <= _LONGEST_NAME and _USUAL.fullmatch(text):
         return ""
     found = parsed(text)
@@ -64,7 +64,7 @@ def why_not(text: str) -> str:
 
 
 def why_not_canonical(text: str) -> str:
-    """Why a text is no reference that names its registry, or an empty text."""
+    """Why a text is not an image reference that names its registry; empty when it is one."""
     found = parsed(text)
     if isinstance(found, str):
         return found

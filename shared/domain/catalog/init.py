@@ -33,7 +33,7 @@ _IMAGE: Final = "image/"
 
 
 class NotAnImage(ValueError):
-    """An icon is no image."""
+    """The file of an icon is not an image."""
 
 
 def new_package(name: str, *, default_channel: str = "", description: str = "", icon: bytes | None = None) -> Blob:

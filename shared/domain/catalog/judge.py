@@ -20,17 +20,17 @@ from shared.domain.go.encode import json_text
 
 @dataclass(slots=True)
 class Reading:
-    """What was read so far: only what rules ask for is kept."""
+    """The documents that were read so far, as far as rules need them."""
 
     blobs: Blobs = field(default_factory=Blobs)
     findings: list[Finding] = field(default_factory=list)
     advice: list[Advice] | None = None
-    """What else there is to say about documents; None when nobody wants to know."""
+    """The advice about documents; None when it is not wanted."""
     statements: Statements | None = None
-    """What bundles state, likewise."""
+    """The images and properties of bundles; None when they are not wanted."""
 
     def add_file(self, name: str, content: bytes) -> None:
-        """Read one file; what is wrong with a document does not keep the next one from being read."""
+        """Read one file; after a document that is not valid, the next one is read."""
         for part in gostream.parts(content, refusal):
             place = Place(name, part.number, part.offset)
             if part.error:
@@ -58,7 +58,7 @@ class Reading:
             self.advice += advise_document(meta, _size(meta), place)
 
     def extend(self, later: Reading) -> None:
-        """Put what was read of later files behind this."""
+        """Add the documents of later files."""
         self.blobs.extend(later.blobs)
         self.findings += later.findings
         if self.advice is not None:
@@ -67,7 +67,7 @@ class Reading:
             self.statements |= later.statements or {}
 
     def all_advice(self) -> list[Advice]:
-        """What there is to say about the documents, and about the packages that they make."""
+        """The advice about the documents, and about the packages that they form."""
         return [*(self.advice or ()), *advise_packages(convert(self.blobs)[0])]
 
     def verdict(self) -> Verdict:
@@ -76,7 +76,7 @@ class Reading:
 
 
 def why_invalid(config: Config) -> str:
-    """What keeps a catalog that was made here, not read from files, from being valid; or an empty text."""
+    """Why a catalog that was not read from files is not valid; empty when it is."""
     blobs = Blobs()
     for blob in (*config.packages, *config.channels, *config.bundles, *config.deprecations):
         try:

@@ -20,7 +20,7 @@ Row: TypeAlias = dict[str, str | list[str]]
 
 
 def packages(config: Config) -> list[Row]:
-    """Every package, its name for people and its default channel."""
+    """Every package, its display name and its default channel."""
     bundles = {(bundle["package"], name_of(bundle)): bundle for bundle in config.bundles}
     channels = {(channel["package"], channel["name"]): channel for channel in config.channels}
     rows: list[Row] = []

@@ -22,7 +22,7 @@ class UnknownLevel(ValueError):
 
 
 def check_level(level: str) -> None:
-    """UnknownLevel when there is no such level; an empty one is none."""
+    """UnknownLevel when there is no such level; an empty level means no migration."""
     if level not in ("", ALL, *LEVELS):
         raise UnknownLevel(f"unknown migration level {quoted(level)}")
 
@@ -35,7 +35,7 @@ def migrate(config: Config, level: str) -> None:
 
 
 def _described(bundle: Blob) -> Blob:
-    """The bundle without its manifests, which its image holds, and with what its CSV says to people."""
+    """The bundle with `olm.csv.metadata` in place of its manifests, which are in its image."""
     properties = bundle.get("properties", [])
     if not bundle["image"] or any(one["type"] == CSV_METADATA for one in properties):
         return bundle

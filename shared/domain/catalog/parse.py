@@ -1,4 +1,4 @@
-"""From the documents of one package to its model, or to the sentences that say why not (fbc.md §6)."""
+"""Turns the documents of one package into its model, or into the reasons why it is not valid (fbc.md §6)."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ _RULES: Final[tuple[Callable[[str, PackageDocuments], Iterator[str]], ...]] = (
 def _uncovered(
     name: str, channels: tuple[Channel, ...], bundles: Mapping[str, Bundle], default: str
 ) -> tuple[str, ...]:
-    """What only the channels and bundles together can show."""
+    """The defects of channels and bundles that only show when both are known."""
     findings = []
     for channel in channels:
         absent = sorted(entry.name for entry in channel.entries if entry.name not in bundles)

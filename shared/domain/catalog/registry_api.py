@@ -1,4 +1,4 @@
-"""What the registry API answers about a package, as messages by field name (fbc.md §15.3–15.5)."""
+"""The messages of the registry API about a package, by field name (fbc.md §15.3–15.5)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _row(package: Package, channel: Channel, entry: Entry, replaces: str) -> Man
 
 
 def entries_that_replace(packages: Iterable[Package], name: str) -> Iterator[Manifest]:
-    """`ChannelEntry`: who comes after a bundle; each row tells what its entry replaces, even where it skips."""
+    """`ChannelEntry`: the successors of a bundle; each row states what its entry replaces, even where it skips."""
     for package in packages:
         for channel in package.channels:
             for entry in channel.entries:
@@ -208,7 +208,7 @@ def _is_csv(text: str) -> bool:
 
 
 def _csv(bundle: Mapping[str, Any], metadata: Mapping[str, Any], version: str, package: Mapping[str, Any]) -> Manifest:
-    """A CSV of what a catalog tells of one: its install strategy has no deployments, which clients must find there."""
+    """A CSV made of its `olm.csv.metadata`; clients need the `deployments` of its install strategy, which are null."""
     spec = {key: metadata[key] for key in _COPIED if key in metadata}
     icon = package.get("icon")
     return {

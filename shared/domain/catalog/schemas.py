@@ -72,7 +72,7 @@ VALUES: Final[Mapping[str, Struct]] = {
     model.CSV_METADATA: _CSV_METADATA,
     "olm.channel": struct("property.Channel", "channelName"),
 }
-"""The values of properties of a known type; whatever else there is may be anything."""
+"""The values of properties of a known type; those of other types may have any shape."""
 
 
 def embedded(value: Mapping[str, Any] | None) -> bytes:

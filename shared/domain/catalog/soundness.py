@@ -1,4 +1,4 @@
-"""Whether packages whose documents fit together make sense: the tree of errors of a model (fbc.md §6.6)."""
+"""Checks packages whose documents fit together: the tree of errors of a model (fbc.md §6.6)."""
 
 from __future__ import annotations
 

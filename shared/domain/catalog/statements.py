@@ -1,4 +1,4 @@
-"""What bundles state beside their versions, as little of it as a comparison needs."""
+"""The images and properties that bundles state, as far as a comparison of catalogs needs them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Stated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one bundle states."""
+    """The images and properties of one bundle."""
 
     image: str
     properties: frozenset[_Stated]
@@ -57,7 +57,7 @@ def _stated(kind: str, value: object) -> _Stated:
 
 
 def differences(older: Statement, newer: Statement) -> Iterator[str]:
-    """What is stated now and was not, as ends of sentences about the bundle."""
+    """The differences, as ends of sentences about the bundle."""
     if older.image != newer.image:
         loose = ", a tag, which can be moved" if "@" in older.image and "@" not in newer.image else ""
         yield f"has the image {newer.image or 'none'}{loose}; it had {older.image or 'none'}"

@@ -1,4 +1,4 @@
-"""The update graph as a picture that a browser shows without help: a row of boxes for each channel, oldest first."""
+"""The update graph as SVG: a row of boxes for each channel, oldest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a catalog: findings with their places, and the tree that they form (fbc.md §6.6)."""
+"""The findings about a catalog, with their places, and the tree that they form (fbc.md §6.6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Place:
     offset: int = 0
     """Bytes before it in its file."""
     line: int = 0
-    """Counted from 1; 0 while nobody has counted."""
+    """Counted from 1; 0 when it was not counted."""
 
     def __str__(self) -> str:
         parts = [
@@ -39,7 +39,7 @@ class Finding:
     message: str
     place: Place = NOWHERE
     path: tuple[str, ...] = ()
-    """What it is part of, from the outside in; empty before there is a model."""
+    """The parts of the catalog around it, from the outside in; empty before there is a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _ordered(config: Config, package: str) -> list[Blob]:
 
 
 def _is_local(name: str) -> bool:
-    """A path below the folder it is put into."""
+    """Whether a path stays below the folder in which it is written."""
     depth = 0
     for part in name.split("/"):
         depth += {"": 0, ".": 0, "..": -1}.get(part, 1)

@@ -217,7 +217,7 @@ def _days(year: int, month: int) -> int:
 
 
 def _is_plain(text: str) -> bool:
-    """The text may stand bare: nothing in it looks like a mark of YAML."""
+    """Whether the text needs no quotes: nothing in it looks like an indicator of YAML."""
     if text[0] == " " or text[-1] == " " or text[0] in _BREAKS:
         return False
     return not (_SPECIAL.search(text) or _INDICATOR.match(text) or _INNER.search(text, 1) or _BREAK.search(text))

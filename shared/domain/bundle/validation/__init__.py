@@ -1,4 +1,4 @@
-"""Whether a bundle is sound: what `opm` demands, and the rules that tools of the community add (fbc.md §11)."""
+"""Validates a bundle: the rules of `opm`, and the optional rules of `operator-framework/api` (fbc.md §11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why an address of a web page, or of a person, is none: the answers of Go (fbc.md §11.6, OperatorHubV2)."""
+"""Checks addresses of web pages and of people, with the messages of Go (fbc.md §11.6, OperatorHubV2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BAD_HOST_ESCAPE: Final = re.compile(rf"{_BAD_ESCAPE.pattern}|%(?!25)[0-7].")
 
 
 def why_no_url(text: str) -> str:
-    """Why a text is no URL of a page, or a path; empty when it is one."""
+    """Why a text is neither a URL nor a path; empty when it is one."""
     problem = _url_problem(text)
     return f"parse {quoted(text)}: {problem}" if problem else ""
 
@@ -74,7 +74,7 @@ _COMMENTS: Final = re.compile(r"(?:[ \t]|\([^()]*\))*")
 
 
 def why_no_email(text: str) -> str:
-    """Why a text is no address of one person, with or without a name; empty when it is one."""
+    """Why a text is not the address of one person, with or without a name; empty when it is one."""
     text = text.lstrip(" \t")
     if _ADDRESS.match(text) is None and (group := _GROUP.match(text)):
         problem, rest = _mailbox(text[group.end() :].lstrip(" \t"))

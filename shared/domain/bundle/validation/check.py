@@ -21,7 +21,7 @@ from shared.domain.bundle.validation.whole import whole
 _Validator: TypeAlias = Callable[[Subject], Iterator[Finding]]
 
 MULTIARCH: Final = "multiarch"
-"""The validator that wants to know what images run on."""
+"""The validator that needs the platforms of images (`Options.platforms`)."""
 
 OPTIONAL: Final[Mapping[str, _Validator]] = {
     "bundle": whole,
@@ -36,11 +36,11 @@ OPTIONAL: Final[Mapping[str, _Validator]] = {
     "good-practices": practices,
     MULTIARCH: multiarch,
 }
-"""Validators beyond those of `opm`, in the order in which they speak."""
+"""Validators beyond those of `opm`, in the order of their findings."""
 
 
 def validate(subject: Subject, optional: Iterable[str] = ()) -> tuple[Finding, ...]:
-    """Everything that is wrong with a bundle; its content is looked at only when its form is right.
+    """All findings about a bundle; its content is checked only when its form has no errors.
 
     Names of optional validators that are not known are passed over, as by `opm`.
     """

@@ -1,4 +1,4 @@
-"""Every manifest by itself, and the bundle they make: what `opm` checks next (fbc.md §11.3)."""
+"""Checks every manifest, and whether the manifests belong together, as `opm` does (fbc.md §11.3)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OLD, _NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
 
 
 def content(subject: Subject) -> Iterator[Finding]:
-    """What is wrong with the manifests; a chart is not looked into."""
+    """The findings about the manifests; a Helm chart is not checked."""
     if (kind := media_type(subject)) == HELM:
         return
     yield from _unread(subject)

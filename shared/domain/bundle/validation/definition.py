@@ -1,4 +1,4 @@
-"""Definitions as Kubernetes takes them, without their schemas (fbc.md §11.5)."""
+"""Checks CustomResourceDefinitions as Kubernetes does, except for their schemas (fbc.md §11.5)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def definition(manifest: ReadOnly) -> Iterator[Finding]:
 
 
 def _found(field: str, problem: str, value: Any, detail: str = "") -> Finding:
-    """A finding with the words of an error about a field."""
+    """A finding with the text of a field error of Kubernetes."""
     what = f"{field}: {problem}" + ("" if problem == "Required value" else f": {json_text(value, escapes_html=False)}")
     return Finding(ERROR, f"{what}: {detail}" if detail else what, field=field, value=_plain(value))
 

@@ -1,4 +1,4 @@
-"""What a bundle says that it depends on (fbc.md §11.2)."""
+"""Checks the dependencies that a bundle states (fbc.md §11.2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NESTED: Final = ("all", "any", "not")
 
 
 def dependencies(subject: Subject) -> Iterator[Finding]:
-    """What is wrong with the dependencies: they are in the first file that lists some, beside the annotations."""
+    """The findings about the dependencies: the first list of them in a metadata file other than the annotations."""
     for path, document in subject.metadata.by_path.items():
         listed = as_list(as_object(document).get("dependencies"))
         if path != subject.annotations_path and listed:
@@ -59,7 +59,7 @@ def _label(value: ReadOnly) -> Iterator[str]:
 
 
 def _constraint(value: ReadOnly) -> Iterator[str]:
-    """A constraint is one of several kinds; those that hold others are looked into."""
+    """The errors of a constraint of any kind; those inside `all`, `any` and `not` are checked, too."""
     if "package" in value or "gvk" in value:
         for kind in ("package", "gvk"):
             if kind in value:

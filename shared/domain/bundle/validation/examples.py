@@ -16,7 +16,7 @@ _KEYS: Final = ("alm-examples", "olm.examples")
 
 
 def examples(subject: Subject) -> Iterator[Finding]:
-    """Whether the examples can be read, and whether there is one for each API and none too many."""
+    """Whether the examples can be read, and whether there is one for each provided API and for no other."""
     name, annotations = subject.csv_name, subject.csv_annotations
     if not annotations:
         yield about(name, "annotations not found", WARNING)

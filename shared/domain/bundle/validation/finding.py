@@ -12,7 +12,7 @@ WARNING: Final = "Warning"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One sentence about one thing, and where that thing is."""
+    """One error or warning, and its place."""
 
     level: Level
     detail: str
@@ -20,9 +20,9 @@ class Finding:
     """The file, inside the bundle; empty when it is about the whole."""
     field: str = ""
     value: str | None = None
-    """What was found there; None says nothing, the empty text is one."""
+    """The value that was found; None when the message has none, which an empty text is not."""
     is_plain: bool = False
-    """`opm` says it itself: without level, field and value."""
+    """A message of `opm` itself is printed without level, field and value."""
 
     @property
     def is_error(self) -> bool:
@@ -43,12 +43,12 @@ class Finding:
 
 
 def plain(detail: str, path: str = "") -> Finding:
-    """An error in the words of `opm` itself."""
+    """An error with a message of `opm` itself."""
     return Finding(ERROR, detail, path, is_plain=True)
 
 
 def warned(detail: str, path: str = "") -> Finding:
-    """A warning of ours, where the reference says nothing."""
+    """A warning that the reference does not have."""
     return Finding(WARNING, detail, path, is_plain=True)
 
 

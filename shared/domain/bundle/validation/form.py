@@ -1,4 +1,4 @@
-"""Folders, annotations and dependencies: what `opm` checks first (fbc.md §11.1, §11.2)."""
+"""Checks folders, annotations and dependencies, which `opm` does first (fbc.md §11.1, §11.2)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHART: Final = "manifests/Chart.yaml"
 
 
 def form(subject: Subject) -> Iterator[Finding]:
-    """What is wrong with the form of a bundle; without its folders nothing else is looked at."""
+    """The findings about the form of a bundle; without its folders nothing else is checked."""
     missing = [folder for folder in ("manifests", "metadata") if not _has(subject, folder)]
     yield from (plain(f"Unable to locate {folder} directory") for folder in missing)
     if missing == ["metadata"]:
@@ -48,7 +48,7 @@ def form(subject: Subject) -> Iterator[Finding]:
 
 
 def media_type(subject: Subject) -> str:
-    """What the files in `manifests/` are; empty when there are none."""
+    """The media type of the files in `manifests/`; empty without files."""
     if not any(path.startswith("manifests/") and path.count("/") == 1 for path in subject.files):
         return ""
     chart = as_object(subject.manifests.by_path.get(_CHART))
@@ -58,7 +58,7 @@ def media_type(subject: Subject) -> str:
 
 
 def lacks_csv(subject: Subject) -> bool:
-    """Its annotations say that it is a bundle of an operator, and no ClusterServiceVersion in it can be read."""
+    """Whether its annotations say `registry+v1`, but it has no ClusterServiceVersion that can be read."""
     return text_of(subject.annotations.get(MEDIA_TYPE)) == REGISTRY and media_type(subject) == PLAIN
 
 

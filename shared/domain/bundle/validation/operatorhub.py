@@ -29,7 +29,7 @@ _NO_VERSION: Final = parse_version("0.0.0")
 
 
 def operatorhub(subject: Subject) -> Iterator[Finding]:
-    """What the second edition of the rules finds."""
+    """The findings of the rules `operatorhubv2`."""
     if not subject.csv:
         return
     for detail in _details(subject):
@@ -40,7 +40,7 @@ def operatorhub(subject: Subject) -> Iterator[Finding]:
 
 
 def operatorhub_old(subject: Subject) -> Iterator[Finding]:
-    """What the first edition finds: capabilities and categories, too."""
+    """The findings of the deprecated rules `operatorhub`, which include capabilities and categories."""
     yield Finding(WARNING, _DEPRECATED, value="")
     yield from operatorhub(subject)
     yield from capabilities(subject)
@@ -81,7 +81,7 @@ def _icons(subject: Subject) -> Iterator[Finding]:
 
 
 def capabilities(subject: Subject) -> Iterator[Finding]:
-    """Whether the annotation names a level that there is."""
+    """Whether the annotation `capabilities` names a known level."""
     level = subject.csv_annotations.get("capabilities")
     if level is not None and level not in CAPABILITIES:
         what = f"csv.Metadata.Annotations.Capabilities {quoted(level)} is not a valid capabilities level"
@@ -89,7 +89,7 @@ def capabilities(subject: Subject) -> Iterator[Finding]:
 
 
 def categories(subject: Subject) -> Iterator[Finding]:
-    """Whether the annotation names categories that there are."""
+    """Whether the annotation `categories` names known categories."""
     stated, custom = subject.csv_annotations.get("categories"), subject.options.categories
     if stated is None:
         return

@@ -62,12 +62,12 @@ class Placement:
 
     @property
     def images(self) -> tuple[str, ...]:
-        """All of them, each once."""
+        """The images of the operator and the others, each once."""
         return _each_once((*self.managers, *self.others))
 
     @cached_property
     def platforms(self) -> Mapping[str, Platforms]:
-        """Those of the images whose platforms are known."""
+        """The platforms of each image for which they are known."""
         asked = ((image, self.subject.options.platforms.get(image)) for image in self.images)
         return {image: found for image, found in asked if isinstance(found, tuple)}
 
@@ -78,17 +78,17 @@ class Placement:
         return dict(reversed(wanted))
 
     def labelled(self, half: Half) -> list[str]:
-        """What the labels promise."""
+        """The supported values in the labels."""
         labels = as_object(as_object(self.subject.csv.get("metadata")).get("labels"))
         promised = (key for key, value in labels.items() if key.startswith(half.label) and value == "supported")
         return sorted(key.removeprefix(half.label) for key in promised)
 
     def promised(self, half: Half) -> list[str]:
-        """What the labels promise, or what is assumed where they say nothing."""
+        """The supported values in the labels, or the default without any."""
         return self.labelled(half) or [half.default]
 
     def possible(self, half: Half) -> frozenset[str]:
-        """What is promised, and what else the images of the operator can do."""
+        """The promised values, and those of the images of the operator."""
         shown = (self.platforms.get(image, ()) for image in self.managers)
         return frozenset((*self.promised(half), *(half.of(one) for platforms in shown for one in platforms)))
 

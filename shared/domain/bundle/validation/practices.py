@@ -1,4 +1,4 @@
-"""What makes a bundle easier to live with (fbc.md §11.6, GoodPractices)."""
+"""Checks a bundle against good practices (fbc.md §11.6, GoodPractices)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VERSION: Final = re.compile(rf"[0-9]+\.[0-9]+\.[0-9]+(?:-{_IDENTIFIER}(?:\.{_ID
 
 
 def practices(subject: Subject) -> Iterator[Finding]:
-    """What could be better."""
+    """The findings of the rules `good-practices`."""
     if not subject.csv:
         return
     name = subject.csv_name

@@ -1,4 +1,4 @@
-"""APIs of Kubernetes that are gone, or will be (fbc.md §11.6, AlphaDeprecatedAPIs)."""
+"""Finds APIs in a bundle that Kubernetes has removed (fbc.md §11.6, AlphaDeprecatedAPIs)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _POLICIES: Final = "podsecuritypolicies"
 
 
 def removed_apis(subject: Subject) -> Iterator[Finding]:
-    """The APIs of the bundle that are gone: an error where the bundle says that it runs there."""
+    """The removed APIs of a bundle: errors if it states that it runs on a Kubernetes without them, else warnings."""
     name, minimum = subject.csv_name, str(subject.spec.get("minKubeVersion") or "")
     wanted, least = tolerant_version(subject.options.kubernetes), tolerant_version(minimum)
     if subject.options.kubernetes and wanted is None:

@@ -1,4 +1,4 @@
-"""A bundle as its validators see it: read once, however broken it is."""
+"""A bundle for its validators, read once, whatever is wrong with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.domain.bundle.typed import MistypedError, arranged
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the caller wants to know beyond the rules that hold for all."""
+    """The options of validators."""
 
     kubernetes: str = ""
     """The version of Kubernetes that the bundle is for."""
@@ -35,7 +35,7 @@ class Subject:
 
     files: Files
     where: str
-    """What the bundle is called in sentences: its folder."""
+    """The name of the bundle in messages: its folder."""
     options: Options = field(default_factory=Options)
 
     def without(self, paths: Collection[str]) -> Subject:
@@ -63,17 +63,17 @@ class Subject:
 
     @cached_property
     def csv_path(self) -> str:
-        """The file of the ClusterServiceVersion; empty when there is none."""
+        """The file of the ClusterServiceVersion; empty without one."""
         return next((path for path, _ in self.of_kind(CSV)), "")
 
     @cached_property
     def stated_csv(self) -> Manifest:
-        """The ClusterServiceVersion as the file has it; empty when there is none."""
+        """The ClusterServiceVersion as it is in its file; empty without one."""
         return self.objects.get(self.csv_path, {})
 
     @cached_property
     def csv(self) -> Manifest:
-        """The ClusterServiceVersion in the shape of its type; empty when there is none, or when it has another."""
+        """The ClusterServiceVersion as Go's type holds it; empty without one, or when it has another shape."""
         try:
             return arranged(self.stated_csv, CSV) if self.csv_path else {}
         except MistypedError:
@@ -109,7 +109,7 @@ class Subject:
 
     @cached_property
     def annotations_path(self) -> str:
-        """The file with the annotations of the bundle; empty when there is none."""
+        """The file with the annotations of the bundle; empty without one."""
         found = self.metadata.by_path.items()
         return next((path for path, one in found if isinstance(as_object(one).get("annotations"), Mapping)), "")
 

@@ -1,4 +1,4 @@
-"""What the parts of a bundle say about each other, and its size (fbc.md §11.6, Bundle)."""
+"""Checks whether the parts of a bundle agree, and its size (fbc.md §11.6, Bundle)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GZIP_LEVEL: Final = 6
 
 
 def whole(subject: Subject) -> Iterator[Finding]:
-    """What is wrong with the bundle as a whole."""
+    """The findings of the rules `bundle`."""
     if not subject.csv:
         return
     for path in sorted(subject.files):

@@ -13,7 +13,7 @@ _DERIVED: Final = ("package", "properties", "relatedImages")
 
 
 def render(content: bytes, render_image: RenderImage) -> Config:
-    """The catalog that a template stands for; nobody looks whether it is valid. TemplateError."""
+    """The catalog of a template; it is not validated. TemplateError."""
     config = entries_of(parsed(content, SCHEMA))
     for bundle in config.bundles:
         _check(bundle)

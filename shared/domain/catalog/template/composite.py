@@ -39,7 +39,7 @@ _COMPONENT_FILE: Final = shapes.struct("composite.CompositeConfig", "schema", co
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One catalog to build: what is read, what is made of it, where it goes."""
+    """One catalog to build: its input, the template that the input is, and its output."""
 
     catalog: str
     template: str
@@ -50,7 +50,7 @@ class Step:
 
 
 def steps(catalogs: bytes, components: bytes) -> Iterator[Step]:
-    """What there is to build, in order. TemplateError at the first component that cannot be built."""
+    """The catalogs to build, in order. TemplateError at the first component that cannot be built."""
     known = _catalogs(_read(catalogs, _CATALOG_FILE, CATALOGS, "catalog"))
     fields = _read(components, _COMPONENT_FILE, COMPONENTS, "composite")
     for one in fields.get("components") or ():

@@ -1,4 +1,4 @@
-"""From a catalog back to a template that it could have been made from (`opm alpha convert-template`, fbc.md §12.2)."""
+"""Turns a catalog into a template that renders to it (`opm alpha convert-template`, fbc.md §12.2)."""
 
 from __future__ import annotations
 

@@ -28,12 +28,12 @@ def detect(content: bytes) -> str:
 
 
 def render(content: bytes, schema: str, render_image: RenderImage) -> Config:
-    """The catalog that a template of a schema stands for. TemplateError."""
+    """The catalog of a template of a schema. TemplateError."""
     return _RENDERERS[schema](content, render_image)
 
 
 def images(content: bytes, schema: str) -> list[str]:
-    """The images that rendering a template will ask for; none when it cannot be rendered."""
+    """The images that rendering a template will need; none when it cannot be rendered."""
     try:
         return _IMAGES[schema](content)
     except TemplateError:

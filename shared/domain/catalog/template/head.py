@@ -1,4 +1,4 @@
-"""The package of a generated catalog: what the head of its default channel says to people (fbc.md §12.3, 7)."""
+"""The `olm.package` of a generated catalog, described by the head of its default channel (fbc.md §12.3, 7)."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _Releases = Mapping[str, list[_Release]]
 
 
 def render(content: bytes, render_image: RenderImage) -> Config:
-    """The catalog that a template stands for; nobody looks whether it is valid. TemplateError."""
+    """The catalog of a template; it is not validated. TemplateError."""
     wishes = read(content)
     rendered = {image: _only(image, render_image(image)) for image in wishes.distinct()}
     if not rendered:

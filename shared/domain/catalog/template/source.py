@@ -1,4 +1,4 @@
-"""What all templates have in common: one document, its shape, and images that become bundles (fbc.md §12.1)."""
+"""Reads the document of any template, and the entries that it lists (fbc.md §12.1)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What the image of a bundle is in a catalog, and its ClusterServiceVersion."""
+    """The `olm.bundle` of an image, and its ClusterServiceVersion."""
 
     bundle: Blob
     csv: Mapping[str, Any] | None = None  # why: any JSON values
 
 
 RenderImage: TypeAlias = Callable[[str], list[Rendered]]
-"""The bundles that an image holds, which is one; errors are those of whoever fetches it."""
+"""Returns the bundles in an image, normally one; raises the errors of the caller who fetches it."""
 
 _SCHEMA: Final = shapes.struct("struct", "schema")
 METAS: Final = shapes.list_of(shapes.raw("*declcfg.Meta"))
@@ -35,7 +35,7 @@ _ENTRIES: Final = shapes.struct("basic.BasicTemplateData", "schema", entries=MET
 
 
 def first_document(content: bytes, *, what: str = "decoding template schema") -> Any:  # why: any JSON value
-    """The value of the first document. TemplateError when there is none."""
+    """The value of the first document. TemplateError without one."""
     part = next(gostream.parts(content), None)
     if part is None:
         raise TemplateError(f"{what}: EOF")
@@ -56,7 +56,7 @@ def schema_of(content: bytes) -> str:
 
 
 def parsed(content: bytes, schema: str, shape: shapes.Struct = _ENTRIES) -> Blob:
-    """The fields of a template that lists documents of a catalog. TemplateError when it is none of this schema."""
+    """The fields of a template that lists documents of a catalog. TemplateError for another schema or shape."""
     value = first_document(content)
     if why := shapes.why_not(shape, value):
         raise TemplateError(f"unmarshalling template: {why}")
@@ -71,7 +71,7 @@ def parsed(content: bytes, schema: str, shape: shapes.Struct = _ENTRIES) -> Blob
 
 
 def entries_of(fields: Blob) -> Config:
-    """The documents that a template lists. TemplateError when one of them is none."""
+    """The documents that a template lists. TemplateError when one of them is not valid."""
     config = Config()
     for entry in fields.get("entries") or ():
         try:

@@ -1,4 +1,4 @@
-"""The substitutes template: a catalog in which some bundles stand in for others (fbc.md §12.4)."""
+"""The substitutes template: a catalog in which some bundles substitute others (fbc.md §12.4)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEMPLATE: Final = shapes.struct(
 
 
 def render(content: bytes, render_image: RenderImage) -> Config:
-    """The valid catalog that a template stands for. TemplateError."""
+    """The catalog of a template, which is valid. TemplateError."""
     try:
         fields = parsed(content, SCHEMA, _TEMPLATE)
     except TemplateError as error:
@@ -116,7 +116,7 @@ def _check_order(substitute: Blob, image: str, replaced: Blob | None, base: str)
 
 
 def _rewired(channel: Blob, base: str, name: str) -> Blob:
-    """The channel in which a substitute takes over the edges of the bundle that it stands in for."""
+    """The channel in which a substitute takes over the edges of its base."""
     entries = [Entry.of(entry) for entry in channel["entries"] or ()]
     kept = [_redirected(Entry(base) if entry.name == base else entry, base, name) for entry in entries]
     heirs = [replace(entry, name=name, skips=(*entry.skips, base)) for entry in entries if entry.name == base]

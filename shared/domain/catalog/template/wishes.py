@@ -1,4 +1,4 @@
-"""What a semver template asks for (fbc.md §12.3): which images, which channels, which default."""
+"""Reads a semver template (fbc.md §12.3): its images, its kinds of channels, its default."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TEMPLATE: Final = shapes.struct(
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """A template that makes sense."""
+    """A valid template."""
 
     kinds: tuple[Kind, ...]
     preference: Kind
@@ -52,7 +52,7 @@ class Wishes:
 
 
 def read(content: bytes) -> Wishes:
-    """What a template asks for. TemplateError."""
+    """The content of a template. TemplateError."""
     try:
         return _wishes(_fields(content))
     except TemplateError as error:
@@ -73,7 +73,7 @@ def _fields(content: bytes) -> Blob:
 
 
 def _unknown(value: Any) -> Iterator[str]:
-    """Fields that nobody reads are mistakes here."""
+    """The errors about unknown fields, which this template does not allow."""
     levels = [(_TEMPLATE, [value])]
     archetypes = [one for key, one in _items(value) if fold(key) in ARCHETYPES]
     levels.append((_BUNDLES, archetypes))
