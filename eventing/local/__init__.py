@@ -1,8 +1,8 @@
-"""Local mode: everything `olmf up` starts, watches and stops.
+"""Local mode: the programs that `olmf up` starts, watches and stops.
 
-The supervisor starts each program as a process of its fork server (`eventing.forking`), so that it ends when the
-supervisor does, starts it again when it dies, and writes where everything is to `<state>/olmf.json`.
+The supervisor starts each program as a process of its fork server (`eventing.forking`), so that the program ends with
+the supervisor. It restarts programs that die, and writes their addresses to `<state>/olmf.json`.
 
-Decision: one small supervisor of ours. Turned down: honcho, which stops everything when one process exits and knows no
-readiness; the `Procfile` is there for people who prefer it.
+Decision: a small supervisor of our own. Turned down: honcho, which stops all processes when one exits and does not
+know readiness; the `Procfile` is for people who prefer it.
 """

@@ -28,12 +28,12 @@ NEWER = ("tide/0.3.0", "tide/1.0.0")
 
 
 class DemoFailedError(RuntimeError):
-    """An act of the demo did not come to its end; the message says what was waited for."""
+    """A step of the demo did not end in time; the message says what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where the demo plays."""
+    """What the steps of the demo use."""
 
     directory: StateDirectory
     bundles: Path
@@ -43,7 +43,7 @@ class Stage:
 
 
 def play() -> int:
-    """Run the demo; the exit code. Nothing is left running, and nothing on disk, however it ends."""
+    """Run the demo and return the exit code. It leaves no process and no file, however it ends."""
     with Interrupt() as interrupt, tempfile.TemporaryDirectory(prefix="olmf-demo-", ignore_cleanup_errors=True) as home:
         directory = StateDirectory(Path(home) / "state")
         try:
@@ -151,6 +151,6 @@ def _explain(stage: Stage) -> None:
 
 
 def _shown(folder: Path) -> str:
-    """The folder as somebody types it here."""
+    """The folder as a path for a command: relative where it is below the current directory."""
     here = Path.cwd()
     return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)

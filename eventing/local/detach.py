@@ -18,16 +18,16 @@ from eventing.local.tie import TIED
 
 LOOK_SECONDS = 0.02
 _PATIENCE_SECONDS = 3 * START_SECONDS
-"""Longer than the supervisor waits itself, which can say what is missing."""
+"""Longer than the supervisor itself waits, because its message says which program is missing."""
 
 
 def start_detached(
     directory: StateDirectory, words: Sequence[str], interrupt: Interrupt, *, tied: bool = False
 ) -> subprocess.Popen[bytes]:
-    """Run `olmf <words>` in a session of its own and wait until it is ready. StartError with the end of its log.
+    """Run `olmf <words>` in its own session and wait until it is ready. StartError with the end of its log.
 
-    A tied supervisor ends with this process, however that ends: keep what is returned, because the supervisor ends when
-    its pipe is closed. An interrupt while it starts ends it, too.
+    A tied supervisor ends when its standard input is closed, so with this process, or when the returned object is
+    collected. An interrupt during the start ends it, too.
     """
     directory.make()
     log = directory.logs / "supervisor.log"
@@ -52,7 +52,7 @@ def start_detached(
 
 
 def _last_words(log: Path, begin: int) -> str:
-    """The sentence that a program said at its end, else the end of its log."""
+    """The error message of a program, else the last lines of its log."""
     with log.open(errors="replace") as file:
         file.seek(begin)
         text = file.read()
@@ -81,7 +81,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def stop(directory: StateDirectory) -> bool:
-    """End the supervisor and wait until it is gone. False when none was running."""
+    """End the supervisor and wait for its end; False when none was running."""
     addresses = directory.read()
     if addresses is None:
         return False

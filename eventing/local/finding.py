@@ -1,4 +1,4 @@
-"""Finds the installation that works on the cluster of a kubeconfig."""
+"""Finds the local installation that works on the cluster of a kubeconfig."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from eventing.local.state import StateDirectory
 
 
 def directory_of(kubeconfig: str) -> StateDirectory | None:
-    """The state directory of the installation on the cluster of a kubeconfig; None when it cannot be known.
+    """The state directory of the installation on the cluster of a kubeconfig; None when it is not found.
 
-    The kubeconfig may stand in it, as that of a sandbox does; it may be the default one; or the cluster names it.
+    Candidates are the folder of the kubeconfig (that of a sandbox is there), the default state directory, and the one
+    that an annotation in the cluster names.
     """
     near = StateDirectory(Path(kubeconfig).resolve().parent), StateDirectory.default()
     return next((each for each in near if works_on(each, kubeconfig)), None) or _named_by_cluster(kubeconfig)
 
 
 def works_on(directory: StateDirectory, kubeconfig: str) -> bool:
-    """An installation runs there, for the cluster of the kubeconfig, whatever the file is called."""
+    """Whether an installation runs there, on the cluster of the kubeconfig."""
     from shared.adapters.kube import ConnectionSettingError, context_of
 
     addresses = directory.read()

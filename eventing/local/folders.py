@@ -1,4 +1,4 @@
-"""Notices that a served folder changed and asks for its catalog to be looked up again."""
+"""Sends an event when a served folder has changed, so that its catalog is read again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.kinds import Ref
 log = structlog.get_logger()
 
 LOOK_SECONDS = 1.0
-"""How often the folders are looked at; files are not read."""
+"""Interval of the checks; they read no files."""
 
 
 async def ring_on_change(
@@ -36,7 +36,7 @@ async def ring_on_change(
                 try:
                     await asyncio.to_thread(send, endpoint, poke)
                     seen[ref] = now
-                except OSError as error:  # the endpoint is being started again: next time
+                except OSError as error:  # the endpoint is being restarted: sent at the next check
                     log.warning("poke_failed", ref=str(ref), error=str(error))
 
 

@@ -1,4 +1,4 @@
-"""Asks each process of an installation whether it works."""
+"""Checks the processes and catalogs of an installation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def report(addresses: Addresses) -> dict[str, Any]:
 
 
 def is_healthy(process: Process) -> bool:
-    """It is alive and, where it has a probe, answers it with 2xx."""
+    """Whether a process runs and, if it has a probe, answers it with 2xx."""
     if not is_alive(process.pid):
         return False
     if not process.probe:
@@ -47,12 +47,12 @@ def is_healthy(process: Process) -> bool:
 
 
 def catalogs(kubeconfig: str) -> list[dict[str, str]]:
-    """Every CatalogSource, and what it says about itself; none when the cluster cannot be asked."""
+    """Name, state and message of each CatalogSource; empty when the API server does not answer."""
     from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
 
     try:
         found = KubeClient.from_kubeconfig(kubeconfig).list(CATALOG_SOURCE)
-    except (ApiError, ConnectionSettingError):  # status tells which process is to blame, or names the kubeconfig
+    except (ApiError, ConnectionSettingError):  # `olmf status` reports the unhealthy process, or the kubeconfig
         return []
     return [_catalog(source) for source in found]
 

@@ -1,4 +1,4 @@
-"""Brings one installation up, and down again: its programs, and what they need in the cluster."""
+"""Starts and stops one installation: its programs, and the objects that they need in the cluster."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ log = structlog.get_logger()
 
 
 async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
-    """Start everything, call `on_ready`, and stay until SIGINT or SIGTERM; then stop everything.
+    """Start all programs, call `on_ready`, wait for SIGINT or SIGTERM, then stop all programs.
 
-    Raises AlreadyRunningError, StartError, TakeOverError, or what the cluster answered.
+    Raises AlreadyRunningError, StartError, TakeOverError, ApiError or ConnectionSettingError.
     """
     plan.state.make()
     with plan.state.claimed():
@@ -64,7 +64,7 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
 
 
 async def _leave(plan: Plan, registry: str) -> None:
-    """Take what only we served off a cluster that goes on without us; the sandbox stops with us, and keeps it."""
+    """Delete our catalogs from an existing cluster; those in a sandbox stay, because it stops with us."""
     leaving = _aside(lambda: leave(plan, registry))
     try:
         await asyncio.wait_for(leaving, _LEAVE_SECONDS)
@@ -98,12 +98,12 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
 
 
 async def _aside(work: Callable[[], bool]) -> bool:
-    """Do it in a thread that nobody waits for at the end: an API server that does not answer must not hold us."""
+    """Run `work` in a daemon thread, so that an API server that does not answer does not delay our end."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[bool] = loop.create_future()
 
     def settle(act: Callable[[], None]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the result is not needed
             loop.call_soon_threadsafe(lambda: None if future.done() else act())
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C as a question asked between two acts, not as an exception in the midst of one."""
+"""Delays SIGINT and SIGTERM until the code checks for them, instead of raising at any line."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Self
 
 
 class Interrupt:
-    """Notes SIGINT and SIGTERM while it is entered; `check` raises for them where it is safe.
+    """Stores SIGINT and SIGTERM while it is entered; `check` raises KeyboardInterrupt for them.
 
-    An exception out of a signal handler may fall between the start of a process and the line that remembers it, or
-    into the import of a module, which turns it into another error.
+    An exception from a signal handler could be raised between the start of a process and the line that stores it, or
+    inside the import of a module, which turns it into another error.
     """
 
     def __init__(self) -> None:
         self.number = 0
-        """The signal that came, 0 before."""
+        """The received signal, or 0."""
 
     def __enter__(self) -> Self:
         self._before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -27,7 +27,7 @@ class Interrupt:
             signal.signal(number, handler)
 
     def check(self) -> None:
-        """KeyboardInterrupt if one of the signals came."""
+        """Raise KeyboardInterrupt if one of the signals was received."""
         if self.number:
             raise KeyboardInterrupt
 

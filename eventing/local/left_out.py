@@ -1,4 +1,4 @@
-"""Asks the registry of an installation what is wrong with the bundles that it serves."""
+"""Reads from the registry of an installation which bundles it does not serve, and why."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import json
 from shared import names
 
 READ_SECONDS = 30.0
-"""How long the first reading of a large folder may take."""
+"""Timeout; the first request reads the whole folder."""
 
 
 def left_out(registry: str, catalog: str) -> tuple[str, ...]:
-    """A sentence per defect, as the bundles are now; waits until all of them were read. OSError: it did not answer."""
+    """A sentence per defect of the present bundles. OSError when the registry does not answer."""
     place = f"http://{registry}/v2/catalogs/{catalog}"
     manifest = json.loads(_get(f"{place}/manifests/latest"))
     config = json.loads(_get(f"{place}/blobs/{manifest['config']['digest']}"))

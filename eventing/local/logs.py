@@ -1,4 +1,4 @@
-"""Keeps the logs of an installation within a bound, while programs write to them."""
+"""Limits the size of the logs of an installation while programs write to them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ log = structlog.get_logger()
 
 
 async def keep_short(folder: Path) -> Never:
-    """Look after the logs in a folder until this is cancelled."""
+    """Shorten the logs in a folder again and again, until cancelled."""
     while True:
         shorten(folder)
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 def shorten(folder: Path, *, most: int = LOG_BYTES) -> None:
-    """Move what a long log says to `<name>.old`, in place of what is there; what is written meanwhile is lost.
+    """Move the content of each long log to `<name>.old`, which is replaced. Lines written during the copy are lost.
 
-    The log stays the same file, because its program goes on writing to it (at its end: it is opened to append).
+    The log stays the same file, because its program has it open for appending.
     """
     for file in folder.glob("*.log"):
         try:
             if file.stat().st_size > most:
                 shutil.copyfile(file, file.with_suffix(".old"))
                 os.truncate(file, 0)
-        except OSError as error:  # a full disk, say: it may have room the next time
+        except OSError as error:  # e.g. a full disk; tried again at the next check
             log.warning("log_stays", file=str(file), error=str(error))

@@ -1,4 +1,4 @@
-"""The objects that an installation needs in its cluster: definitions, its namespace, its catalogs."""
+"""Applies the objects that an installation needs: CustomResourceDefinitions, its namespace, its CatalogSources."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ log = structlog.get_logger()
 
 
 class TakeOverError(RuntimeError):
-    """OLM, or another installation of ours, works on the cluster, and `--take-over` was not given."""
+    """OLM or another installation manages the cluster, and `--take-over` was not given."""
 
 
 def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
-    """Apply what is needed, with the catalogs that `registry` serves; whether the cluster has Nodes."""
+    """Apply the objects, with the catalogs that `registry` serves; returns whether the cluster has Nodes."""
     from shared.adapters.kube import KubeClient
 
     cluster = KubeClient.from_kubeconfig(kubeconfig)
@@ -47,7 +47,7 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
 
 
 def leave(plan: Plan, registry: str) -> bool:
-    """Remove our sign and the catalogs that only we served from the cluster; whether there were such catalogs."""
+    """Remove our annotation and the catalogs of our registry; returns whether there were such catalogs."""
     from shared.adapters.kube import KubeClient
 
     cluster = KubeClient.from_kubeconfig(str(plan.kubeconfig))
@@ -56,7 +56,7 @@ def leave(plan: Plan, registry: str) -> bool:
 
 
 def remove_catalogs(cluster: KubeClient, plan: Plan, registry: str) -> bool:
-    """Remove the CatalogSources whose images came from our registry: nobody can pull them any more."""
+    """Delete the CatalogSources with images of our registry, which cannot be pulled any more."""
     found = [source for ref in plan.served() if (source := cluster.get(ref))]
     ours = [source for source in found if str(source["spec"].get("image")).startswith(f"{registry}/")]
     for source in ours:
@@ -66,7 +66,7 @@ def remove_catalogs(cluster: KubeClient, plan: Plan, registry: str) -> bool:
 
 
 def apply_definitions(cluster: KubeClient) -> None:
-    """Apply our CustomResourceDefinitions (server-side apply: nothing changes where they are current)."""
+    """Apply our CustomResourceDefinitions; server-side apply changes nothing when they are current."""
     from shared.api.definitions import DEFINITIONS
     from shared.api.schema import custom_resource_definition
 

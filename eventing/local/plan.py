@@ -1,4 +1,4 @@
-"""What `olmf up` was asked for, and how its catalogs are called."""
+"""The options of `olmf up`, and the names of its catalogs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LOCAL_CATALOG = "local"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What `olmf up` was asked for."""
+    """The options of `olmf up`."""
 
     state: StateDirectory
     bundles: tuple[Path, ...] = ()
     catalogs: tuple[str, ...] = ()
     """Folders or image references."""
     kubeconfig: Path | None = None
-    """An existing cluster instead of the sandbox."""
+    """The kubeconfig of an existing cluster; None for the sandbox."""
     source: Literal["watch", "endpoint"] = "watch"
     namespace: str = "olm"
     take_over: bool = False
 
     def fault(self) -> str:
-        """Why this cannot be done; empty: it can be tried."""
+        """The reason why these options are not valid; empty when they are."""
         for folder in self.bundles:
             if not folder.is_dir():
                 return f"--bundles {folder}: no such folder"
@@ -44,7 +44,7 @@ class Plan:
         return f"two catalogs would be called {twice!r}: rename a folder" if twice else ""
 
     def words(self) -> list[str]:
-        """`olmf <words>` asks for the same."""
+        """The arguments of `olmf` that mean these options."""
         kubeconfig = ["--kubeconfig", str(self.kubeconfig)] if self.kubeconfig else []
         return [
             *("up", "--state", str(self.state.root), "--source", self.source),
@@ -63,7 +63,7 @@ class Plan:
         return {name_of_catalog(catalog): catalog for catalog in self.catalogs if not Path(catalog).is_dir()}
 
     def served(self) -> dict[Ref, tuple[Path, ...]]:
-        """The CatalogSources whose images are made from folders here, and those folders."""
+        """The CatalogSources whose images are made from local folders, with the folders."""
         named = {LOCAL_CATALOG: self.bundles} if self.bundles else {}
         named |= {name: (folder,) for name, folder in self.folders().items()}
         return {CATALOG_SOURCE.ref(name, self.namespace): folders for name, folders in named.items()}

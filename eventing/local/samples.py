@@ -1,4 +1,4 @@
-"""The sample bundles: in the source tree, or in the wheel."""
+"""Finds the sample bundles, which are in the source tree or in the wheel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PLACES = (_HERE.parents[1] / "k8s" / "samples" / "bundles", _HERE.parent / "cli"
 
 
 def samples() -> Path:
-    """The folder with `<package>/<version>/{manifests,metadata}`. FileNotFoundError names where it should be."""
+    """The folder with `<package>/<version>/{manifests,metadata}`. FileNotFoundError names the expected places."""
     for place in PLACES:
         if place.is_dir():
             return place

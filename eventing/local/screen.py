@@ -13,23 +13,23 @@ Row = dict[str, object]
 
 
 class Screen(Protocol):
-    """Where the demo is shown."""
+    """The output of the demo."""
 
     def say(self, line: str) -> None:
-        """A line that stays."""
+        """Print a line."""
         ...
 
     def standing(self, rows: list[Row]) -> None:
-        """What is installed now."""
+        """Show the installed packages."""
         ...
 
     def close(self) -> None:
-        """End the live part."""
+        """End the live display."""
         ...
 
 
 class PlainScreen:
-    """Lines on stdout; the standing is told only where it changed."""
+    """Prints lines on stdout, and of the installed packages only those that changed."""
 
     def __init__(self) -> None:
         self._last: dict[object, Row] = {}

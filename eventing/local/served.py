@@ -1,4 +1,4 @@
-"""Remembers which folders an installation serves: its catalogs stay in the cluster when it is stopped."""
+"""Stores which folders an installation serves, because its catalogs stay in the cluster when it is stopped."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from eventing.local.state import StateDirectory, read_json, write_json
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Folders, absolute."""
+    """The served folders, as absolute paths."""
 
     bundles: tuple[Path, ...] = ()
     catalogs: tuple[Path, ...] = ()
 
     def present(self) -> Served:
-        """Those that are still there."""
+        """The folders that still exist."""
         return Served(*(tuple(path for path in paths if path.is_dir()) for paths in (self.bundles, self.catalogs)))
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ class _Note:
 
 
 def remember(state: StateDirectory, served: Served, kubeconfig: Path | None) -> None:
-    """Write down what is served to a cluster (None: the sandbox); nothing served changes nothing."""
+    """Store the folders that are served to a cluster (None: the sandbox), if there are any."""
     if served == Served():
         return
     bundles, catalogs = ([str(path.resolve()) for path in paths] for paths in (served.bundles, served.catalogs))
@@ -41,7 +41,7 @@ def remember(state: StateDirectory, served: Served, kubeconfig: Path | None) -> 
 
 
 def recall(state: StateDirectory, kubeconfig: Path | None) -> Served:
-    """What was served last to this cluster, as far as it is still there. ForeignFileError."""
+    """The folders last served to this cluster that still exist. ForeignFileError."""
     note = read_json(_file(state), _Note)
     if note is None or note.kubeconfig != str(kubeconfig or ""):
         return Served()
@@ -49,7 +49,7 @@ def recall(state: StateDirectory, kubeconfig: Path | None) -> Served:
 
 
 def is_without_bundles(folder: Path) -> bool:
-    """No `<package>/<version>/manifests` is below it, yet: they are served as soon as they come."""
+    """Whether a folder has no `<package>/<version>/manifests`; bundles that are added later are served."""
     return not any(path.is_dir() for path in folder.glob("*/*/manifests"))
 
 

@@ -1,7 +1,7 @@
-"""The sign that `olmf up` leaves in its cluster: a second `olmf up` sees it, and `--kubeconfig` finds the first by it.
+"""The annotation by which `olmf up` marks its cluster, for a second `olmf up` and for verbs with `--kubeconfig`.
 
-Decision: an annotation of our namespace that names the machine and the state directory; whether that installation still
-runs is asked of the directory, on the same machine. Turned down: a Lease, which is renewed even when nothing happens.
+Decision: an annotation of our namespace with the machine and the state directory; on the same machine, the directory
+shows whether the installation still runs. Turned down: a Lease, which is renewed even when nothing happens.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Sign:
 
     @classmethod
     def seen(cls, cluster: KubeClient) -> Sign | None:
-        """The sign in a cluster, if there is one."""
+        """The sign in a cluster, or None."""
         namespace = cluster.get(NAMESPACE.ref(PLACE))
         machine, mark, root = annotations_of(namespace or {}).get(names.UP, "").partition(":")
         return cls(machine, Path(root)) if mark else None
@@ -47,7 +47,7 @@ class Sign:
         return StateDirectory(self.root) if self.machine == socket.gethostname() else None
 
     def is_over(self) -> bool:
-        """Whether it does not run any more; False on another machine, where that cannot be known."""
+        """Whether the installation has ended; False for another machine, where this cannot be checked."""
         directory = self.directory()
         return directory is not None and directory.read() is None
 

@@ -1,4 +1,4 @@
-"""The state directory: where one local installation keeps everything, and what it says about itself."""
+"""The state directory of a local installation: its files, its addresses, its lock."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from shared.adapters.whole_file import write_whole
 
 
 class AlreadyRunningError(RuntimeError):
-    """Another supervisor works in the state directory."""
+    """Another supervisor uses the state directory."""
 
 
 class ForeignFileError(RuntimeError):
-    """A file of a state directory does not say what this version writes there."""
+    """A file of a state directory is damaged, or was written by another version."""
 
 
 _T = TypeVar("_T")
 _LOOK_SECONDS = 0.01
 
 PORTS = range(20_000, 32_000)
-"""Where programs of ours listen."""
+"""The ports on which our programs listen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Process:
     name: str
     pid: int
     probe: str = ""
-    """URL that answers 2xx while the program works; empty: being alive is all that can be asked."""
+    """URL that answers 2xx while the program works; empty when it has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where things are; the content of `olmf.json`."""
+    """The content of `olmf.json`: addresses and processes."""
 
     state: str
     supervisor: int
@@ -85,7 +85,7 @@ class StateDirectory:
         return self.root / "olmf.json"
 
     def command(self, *words: str) -> str:
-        """`olmf <words>` about this directory, as somebody types it."""
+        """The command line `olmf <words>` for this directory."""
         is_default = self.root == StateDirectory.default().root
         return shlex.join(["olmf", *words, *([] if is_default else ["--state", str(self.root)])])
 
@@ -94,7 +94,7 @@ class StateDirectory:
         return self.root / "run" / f"{program}.json"
 
     def port_of(self, program: str) -> int:
-        """The port of a program, the same at every start as long as nobody else took it: addresses get stored."""
+        """The port of a program, the same at every start unless it is taken, because addresses are stored."""
         return kept_port(self.root / "run" / f"{program}.port")
 
     def make(self) -> None:
@@ -104,16 +104,16 @@ class StateDirectory:
 
     @contextlib.contextmanager
     def claimed(self) -> Iterator[None]:
-        """The right to run here, for one process at a time. AlreadyRunningError while another one has it."""
+        """Hold the lock of the directory. AlreadyRunningError when another process holds it."""
         with (self.root / "lock").open("w") as lock:
             while not _locks(lock, fcntl.LOCK_EX):
                 if self.is_claimed():
                     raise AlreadyRunningError(self.occupied())
-                time.sleep(_LOOK_SECONDS)  # somebody only looked whether it is claimed
+                time.sleep(_LOOK_SECONDS)  # another process only checks whether it is locked
             yield
 
     def is_claimed(self) -> bool:
-        """Whether somebody has the right to run here; to ask does not hinder others who ask, nor who claims it."""
+        """Whether a process holds the lock; the check itself does not prevent another process from taking it."""
         try:
             with (self.root / "lock").open() as lock:
                 return not _locks(lock, fcntl.LOCK_SH)
@@ -121,7 +121,7 @@ class StateDirectory:
             return False
 
     def occupied(self, pid: int = 0) -> str:
-        """Why nothing else can run here now, and what ends what does."""
+        """The message that an installation runs here already, with the command that stops it."""
         return f"already running in {self.root}{f' (pid {pid})' if pid else ''}; stop it with `{self.command('down')}`"
 
     def write(self, addresses: Addresses) -> None:
@@ -129,13 +129,13 @@ class StateDirectory:
         write_json(self.addresses_file, asdict(addresses))
 
     def read(self) -> Addresses | None:
-        """The addresses of an installation whose supervisor lives, else None. ForeignFileError."""
+        """The addresses of an installation whose supervisor runs, else None. ForeignFileError."""
         addresses = self._stored()
         # The pid of a killed supervisor may be that of another program by now; its lock is not.
         return addresses if addresses and is_alive(addresses.supervisor) and self.is_claimed() else None
 
     def left_behind(self) -> Addresses | None:
-        """The addresses of an installation that did not end by itself: its supervisor was killed. None otherwise."""
+        """The addresses of an installation whose supervisor was killed, else None."""
         return None if self.read() else self._stored()
 
     def _stored(self) -> Addresses | None:
@@ -152,7 +152,7 @@ def _locks(file: IO[str], kind: int) -> bool:
 
 
 def kept_port(note: Path) -> int:
-    """A free port of loopback: the one that was noted if possible, so that an address stays valid."""
+    """A free port of loopback: the stored one if possible, so that an address stays valid."""
     port = free_port(read_json(note, int) or 0)
     write_json(note, port)
     return port
@@ -161,7 +161,7 @@ def kept_port(note: Path) -> int:
 def free_port(wanted: int = 0) -> int:
     """A free port of loopback: the wanted one if possible, else any outside the range of outgoing connections.
 
-    A port that the kernel chooses may be that of somebody's connection by the time a program listens on it.
+    A port that the kernel chooses may be used by a connection before a program listens on it.
     """
     while True:
         port, wanted = wanted or random.choice(PORTS), 0  # noqa: S311  # nothing secret about a port
@@ -177,7 +177,7 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path, wanted: type[_T]) -> _T | None:
-    """What `write_json` wrote of a value of that type; None without a file. ForeignFileError for anything else."""
+    """The value of a type that `write_json` wrote; None without a file. ForeignFileError for any other content."""
     import msgspec  # why: `olmf --help` reads nothing
 
     try:
@@ -190,7 +190,7 @@ def read_json(path: Path, wanted: type[_T]) -> _T | None:
 
 
 def is_alive(pid: int) -> bool:
-    """A process with this id exists and is not a zombie; one that was never started has none that is positive."""
+    """Whether a process with this id exists and is not a zombie; False for an id that is not positive."""
     if pid <= 0:  # to the kernel these mean whole groups of processes
         return False
     with contextlib.suppress(OSError):  # it just went, or there is no /proc here: the kernel is asked below

@@ -29,7 +29,7 @@ START_SECONDS = 120
 BACK_OFF_SECONDS = (0.1, 0.5, 2, 5)
 """Pauses before a program that died again is started again."""
 STEADY_SECONDS = 60
-"""Whoever ran that long starts again at once when it dies."""
+"""A program that ran that long is restarted at once when it dies."""
 FALSE_STARTS = 3
 """How often a program may die before it was ready for the first time."""
 
@@ -40,7 +40,7 @@ class StartError(RuntimeError):
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)
         self.code = code
-        """The exit code of a program that said itself why it ended."""
+        """The exit code of the program, if the message is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Program:
 
 @dataclass
 class Running:
-    """A started program and what it said about itself."""
+    """A started program, and the address and probe that it announced."""
 
     program: Program
     task: asyncio.Task[None]
@@ -65,17 +65,17 @@ class Running:
 
 
 class Supervisor:
-    """Owns the programs of one state directory."""
+    """Starts, restarts and stops the programs of one state directory."""
 
     def __init__(self, state: StateDirectory) -> None:
         self.state = state
         self.addresses = Addresses(state=str(state.root), supervisor=os.getpid())
         self._launcher = Launcher(*WARM)
         self._running: list[list[Running]] = []
-        """What was started together, in the order of starting."""
+        """Groups of programs that were started together, in the order of their starts."""
 
     async def start(self, programs: Sequence[Program]) -> dict[str, str]:
-        """Start the programs at once and wait until all are ready; their addresses by name. StartError otherwise."""
+        """Start the programs together and return their addresses by name. StartError when one is not ready in time."""
         started = [self._launch(program) for program in programs]
         self._running.append(started)
         ready = asyncio.create_task(_all_ready(started))
@@ -99,7 +99,7 @@ class Supervisor:
         self.state.write(self.addresses)
 
     async def stop(self) -> None:
-        """Stop all programs, what was started last first; none survives."""
+        """Stop all programs, in the reverse order of their starts."""
         for together in reversed(self._running):
             for running in together:
                 running.task.cancel()
@@ -108,7 +108,7 @@ class Supervisor:
         self.state.addresses_file.unlink(missing_ok=True)
 
     def _launch(self, program: Program) -> Running:
-        running = Running(program, task=None)  # type: ignore[arg-type]  # set in the next line, before anybody sees it
+        running = Running(program, task=None)  # type: ignore[arg-type]  # set in the next line
         running.task = asyncio.create_task(self._keep(running))
         return running
 
@@ -121,7 +121,7 @@ class Supervisor:
                 running.process = await self._spawn(running.program)
                 await self._await_ready(running)
                 code = await asyncio.shield(running.process.ended)
-            except OSError as error:  # a full disk, say: it may have room again when the program is started again
+            except OSError as error:  # e.g. a full disk; the program is started again
                 code = str(error)
             finally:
                 if running.process and not running.process.ended.done():

@@ -1,4 +1,4 @@
-"""What a program does for its supervisor: end with it, and say when it is ready."""
+"""Ends a program together with its supervisor, and announces when the program is ready."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from eventing.local.state import write_json
 
 TIED = "OLMF_TIED"
-"""Set by the supervisor: standard input is its lifeline."""
+"""Set by the supervisor: the program ends when its standard input is closed."""
 READY_FILE = "OLMF_READY_FILE"
-"""Set by the supervisor: where to say that the program is ready."""
+"""Set by the supervisor: the file that the program writes when it is ready."""
 
 
 def tie_to_supervisor() -> None:
-    """End this process (SIGTERM to itself) as soon as the supervisor is gone, however it went."""
+    """Send SIGTERM to this process as soon as the supervisor has ended."""
     if os.environ.get(TIED):
         threading.Thread(target=_wait_for_the_end, name="lifeline", daemon=True).start()
 
@@ -28,6 +28,6 @@ def _wait_for_the_end() -> None:
 
 
 def announce(address: str = "", *, probe: str = "") -> None:
-    """Say that this program is ready, where it is, and which URL tells that it works."""
+    """Announce that this program is ready, with its address and the URL of its probe."""
     if place := os.environ.get(READY_FILE):
         write_json(Path(place), {"pid": os.getpid(), "address": address, "probe": probe})

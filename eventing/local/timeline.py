@@ -1,4 +1,4 @@
-"""The steps that ran, as lines in the order of time."""
+"""Prints the runs of steps in the order of time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDTH = 140
 
 
 def timeline(runs: Iterable[Run]) -> Iterator[str]:
-    """One line per run that wrote or rang something: seconds since the first, step, object, what came of it."""
+    """One line per run with writes, jobs or a failure: seconds since the first, step, object, result."""
     chosen = [run for run in runs if _sent(run) or run.jobs or run.failure]
     start = min((run.at for run in chosen), default=0)
     for run in sorted(chosen, key=lambda run: run.at):
