@@ -115,7 +115,7 @@ class Others:
         elif change.after is not None:
             after = self._here(change.after)
             if present is None:
-                present = self.world.create(_stripped(after))
+                present = self.world.create(stripped(after))
             else:
                 before = self._here(change.before) if change.before else None
                 if patch := _patch(present, before, after, is_answer=change.is_answer):
@@ -126,7 +126,7 @@ class Others:
                 self.world.merge(ref, {"status": status}, subresource="status")
 
 
-def _stripped(manifest: Manifest) -> Manifest:
+def stripped(manifest: Manifest) -> Manifest:
     """The object as a client would post it, without the fields of the server."""
     meta = {key: value for key, value in metadata(manifest).items() if key not in _OWN}
     return {**{key: value for key, value in manifest.items() if key != "status"}, "metadata": meta}
@@ -140,7 +140,7 @@ def _patch(present: Manifest, before: Manifest | None, after: Manifest, *, is_an
     """The merge patch of a change, without the status."""
     if before is None and is_answer and "status" in after:
         return {}  # why: a difference from the present object may be our own change
-    patch: Manifest = patch_between(_stripped(before or present), _stripped(after))
+    patch: Manifest = patch_between(stripped(before or present), stripped(after))
     if "aggregationRule" in after:
         patch.pop("rules", None)  # why: the API server of this world aggregates them from the roles of this world
     return patch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -18,7 +18,7 @@ from eventing.replay.ports import AnswersInTime
 from eventing.replay.turns import Turns
 from eventing.replay.world_ports import World, ports_of
 from eventing.runner import Steps
-from shared.api.manifest import uid_of
+from shared.api.manifest import Manifest, uid_of
 from shared.kinds import EVENT, Ref
 from shared.ports import Bundles, Catalogs, Policy
 
@@ -48,16 +48,23 @@ class WorldReport:
 
 
 def replay_world(
-    path: Path, world: World, *, perturb: Perturbation = "", seed: int = 0, steps: Steps | None = None
+    path: Path,
+    world: World,
+    *,
+    perturb: Perturbation = "",
+    seed: int = 0,
+    steps: Steps | None = None,
+    stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
 ) -> WorldReport:
     """Rebuild the recorded world in an empty one that serves our kinds, and let today's steps react.
 
     `perturb` changes the events of each burst: some are lost (and the audit runs), each comes twice, or they come
-    out of order, or late. The final state must be the same.
+    out of order, or late. The final state must be the same. `stored` returns a recorded object with the defaults of
+    the server of this world: the server of then may have had fewer.
     """
     replay = _Replay(Past(open_capture(path)), world, steps or Steps())
     replay.run(perturb, random.Random(seed))  # noqa: S311  # why: a test order
-    return replay.report()
+    return replay.report(stored)
 
 
 def _bursts(changes: Iterable[Change], size: int, end: int) -> Iterator[tuple[list[Change], int]]:
@@ -136,7 +143,7 @@ class _Replay:
                 self._turns.ring(event)
             self._turns.settle(self._turns.now_ms)
 
-    def report(self) -> WorldReport:
+    def report(self, stored: Callable[[Manifest], Manifest]) -> WorldReport:
         """Compare every object that was written in either world."""
         past, runs = self._past, self._turns.book.runs
         writes = [write for run in runs.values() for write in writes_of(run)]
@@ -146,4 +153,7 @@ class _Replay:
         uids = past.uids | {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
         uids |= {uid_of(manifest): ref for ref in past.uids.values() if (manifest := self._world.get(ref))}
         failures = (*self._others.unrepeatable, *self._turns.failing.values())
-        return WorldReport(len(runs), differences(then, now, uids), failures, self._turns.is_settling)
+        found = differences(then, now, uids)
+        if found:
+            found = differences({ref: stored(manifest) for ref, manifest in then.items()}, now, uids)
+        return WorldReport(len(runs), found, failures, self._turns.is_settling)
