@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from shared.domain.groups.group import Api, Group
 from shared.domain.groups.install_modes import modes_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.groups.targets import described, refusal
-from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP
+from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, reason_of
 from shared.domain.plan.state import planned_csvs
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
 
@@ -54,16 +54,8 @@ class Remedy:
 
 def remedy(csv: ReadOnly | None, cluster: Objects) -> Remedy:
     """What helps a version that cannot be installed."""
-    match ((csv or {}).get("status") or {}).get("reason"):
-        case reason if reason == UNSUPPORTED_GROUP:
-            return _of_modes(csv or {}, cluster.list(OPERATOR_GROUP, namespace_of(csv or {})))
-        case reason if reason == CONFLICT_REASON:
-            return _of_rivals(csv or {}, cluster)
-        case "NoOperatorGroup" | "TooManyOperatorGroups":
-            return Remedy(until=_GROUPS)
-        case "RequirementsNotMet":
-            return _of_rights(csv or {}, cluster)
-    return Remedy()
+    found = _REMEDIES.get(reason_of(csv)) if csv else None
+    return found(csv, cluster) if csv and found else Remedy()
 
 
 def until_groups(namespace: str, cluster: Objects) -> str:
@@ -86,7 +78,8 @@ def _of_rights(csv: ReadOnly, cluster: Objects) -> Remedy:
     )
 
 
-def _of_modes(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Remedy:
+def _of_modes(csv: ReadOnly, cluster: Objects) -> Remedy:
+    groups = cluster.list(OPERATOR_GROUP, namespace_of(csv))
     if len(groups) != 1:
         return Remedy()
     group = Group.of(groups[0])
@@ -126,3 +119,18 @@ def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
     first, *others = sorted(map(str, apis))
     more = f" and {len(others)} more" if others else ""
     return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {first}{more}, too"
+
+
+def _of_number(*_: object) -> Remedy:
+    """About a namespace without exactly one group, which the message of the version says."""
+    return Remedy(until=_GROUPS)
+
+
+_REMEDIES: Mapping[str, Callable[[ReadOnly, Objects], Remedy]] = {
+    UNSUPPORTED_GROUP: _of_modes,
+    CONFLICT_REASON: _of_rivals,
+    "NoOperatorGroup": _of_number,
+    "TooManyOperatorGroups": _of_number,
+    "RequirementsNotMet": _of_rights,
+}
+"""By the reason of a version."""
