@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventing.packages.remedies import UNRESOLVED, until_groups
+from eventing.packages.remedies import UNRESOLVED, are_prohibitive
 from shared import names
 from shared.api.manifest import annotations_of, name_of
 from shared.domain.groups.group import Group
@@ -26,12 +26,13 @@ def are_groups_in_the_way(cluster: KubeClient, namespace: str, now: Standing) ->
     """Whether the OperatorGroups of the namespace, as they are now, stop a package: then only an edit helps."""
     if now.reason not in (UNRESOLVED, *GROUP_REASONS):
         return False
-    if until_groups(namespace, cluster):
+    groups = cluster.list(OPERATOR_GROUP, namespace)
+    if are_prohibitive(groups):
         return True
     csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(now.version, namespace)) if now.version else None
     if csv is None or reason_of(csv) != UNSUPPORTED_GROUP:
         return False
-    (group,) = cluster.list(OPERATOR_GROUP, namespace)
+    (group,) = groups
     targets = Group.of(group).targets if needs_namespaces(group) else resolve(group)
     return supports(modes_of(csv), namespace, targets or ()) is not None
 

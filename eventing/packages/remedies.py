@@ -60,8 +60,12 @@ def remedy(csv: ReadOnly | None, cluster: Objects) -> Remedy:
 
 def until_groups(namespace: str, cluster: Objects) -> str:
     """What ends the wait of a namespace whose OperatorGroups stop everybody; empty when they do not."""
-    groups = cluster.list(OPERATOR_GROUP, namespace)
-    return "" if len(groups) == 1 and not refusal(groups[0]) else _GROUPS
+    return _GROUPS if are_prohibitive(cluster.list(OPERATOR_GROUP, namespace)) else ""
+
+
+def are_prohibitive(groups: Sequence[ReadOnly]) -> bool:
+    """Whether these OperatorGroups, all of one namespace, stop everybody there."""
+    return len(groups) != 1 or refusal(groups[0]) is not None
 
 
 def _of_rights(csv: ReadOnly, cluster: Objects) -> Remedy:
