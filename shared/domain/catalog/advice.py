@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -192,13 +193,14 @@ Versions: TypeAlias = Mapping[str, Version | None]
 
 
 def _unreachable_heads(entries: tuple[Entry, ...], versions: Versions) -> Words:
+    known = sorted(filter(None, versions.values()))
     for head in graph.heads(Channel("", entries)):
         ours = versions.get(head.name)
-        older = [name for name, version in versions.items() if ours and version and version < ours]
+        older = bisect_left(known, ours) if ours else 0
         if older and not (head.replaces or head.skips or head.skip_range):
             yield (
                 "unreachable-head",
-                f"the head {head.name} follows nothing: none of {len(older)} older versions leads to it",
+                f"the head {head.name} follows nothing: none of {older} older versions leads to it",
             )
 
 
