@@ -7,6 +7,7 @@ from typing import Any
 
 from shared import names
 from shared.domain.bundle.model import CSV
+from shared.domain.bundle.shape import as_object, as_text
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA, PACKAGE
@@ -95,7 +96,7 @@ def display_name(bundle: Blob) -> str:
     csv = csv_of(bundle)
     described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == CSV_METADATA)
     found = csv.get("spec") if csv is not None else next(described, None)
-    return str(found.get("displayName") or "") if isinstance(found, Mapping) else ""
+    return as_text(as_object(found).get("displayName"))
 
 
 def _objects(bundle: Blob) -> Iterator[Mapping[str, Any]]:
@@ -113,12 +114,10 @@ def _is_substitute(bundle: Blob) -> bool:
     """Whether its CSV names a bundle that it substitutes."""
     csv = csv_of(bundle)
     if csv is not None:
-        metadata = csv.get("metadata")
-        return _substitutes(metadata if isinstance(metadata, Mapping) else {})
+        return _substitutes(csv.get("metadata"))
     described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == CSV_METADATA)
-    return any(_substitutes(value) for value in described if isinstance(value, Mapping))
+    return any(map(_substitutes, described))
 
 
-def _substitutes(holder: Mapping[str, Any]) -> bool:
-    annotations = holder.get("annotations")
-    return isinstance(annotations, Mapping) and bool(annotations.get(names.SUBSTITUTES_FOR))
+def _substitutes(holder: object) -> bool:
+    return bool(as_object(as_object(holder).get("annotations")).get(names.SUBSTITUTES_FOR))

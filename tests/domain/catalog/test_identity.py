@@ -114,6 +114,7 @@ def test_the_first_csv_counts_and_other_objects_do_not() -> None:
     ("properties", "want"),
     [
         pytest.param([an_embedded(a_csv(displayName="Tea"))], "Tea", id="fbc.md 13.5: of the CSV"),
+        pytest.param([an_embedded(a_csv(displayName=["Tea"]))], "", id="a list is no name"),
         pytest.param([described({"displayName": "Cup"})], "Cup", id="fbc.md 13.5, mended: of the description"),
         pytest.param([an_embedded({"kind": "ClusterServiceVersion"})], "", id="a CSV without spec"),
         pytest.param([], "", id="nothing"),
