@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from eventing.sandbox.authentication import MASTERS
-from eventing.sandbox.collector import new_object
 from eventing.sandbox.resources import RBAC
-from eventing.sandbox.world import World
+from eventing.sandbox.world import World, new_object
 from shared.api.manifest import Manifest
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")

@@ -6,7 +6,6 @@ It runs directly after the write that causes it, in its own task, as the control
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections import defaultdict, deque
 
 import structlog
@@ -15,8 +14,8 @@ from eventing.sandbox import definitions
 from eventing.sandbox.aggregation import aggregate
 from eventing.sandbox.deletion import CRD_CLEANUP, FOREGROUND, ORPHAN, remove
 from eventing.sandbox.store import Change, Key, Stored
-from eventing.sandbox.world import World, now
-from shared.api.manifest import Manifest, ReadOnly, metadata, uid_of
+from eventing.sandbox.world import World, new_object
+from shared.api.manifest import ReadOnly, metadata, uid_of
 
 log = structlog.get_logger()
 NAMESPACES = "/namespaces"
@@ -234,11 +233,3 @@ class Collector:
 
 def _owner_uids(manifest: ReadOnly) -> set[str]:
     return {str(owner["uid"]) for owner in metadata(manifest).get("ownerReferences") or ()}
-
-
-def new_object(api_version: str, kind: str, name: str, namespace: str = "") -> Manifest:
-    """An object that the sandbox itself creates."""
-    meta = {"name": name, "namespace": namespace, "uid": str(uuid.uuid4()), "creationTimestamp": now()}
-    if not namespace:
-        del meta["namespace"]
-    return {"apiVersion": api_version, "kind": kind, "metadata": meta}

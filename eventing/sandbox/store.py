@@ -23,6 +23,8 @@ HISTORY = 20_000
 """Maximum number of changes in the history for watches that resume."""
 HISTORY_BYTES = 16 * 1024 * 1024
 """Maximum size of their JSON, in bytes."""
+PENDING_BYTES = 4 * HISTORY_BYTES
+"""Maximum size of the changes that wait for one reader."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,19 +63,24 @@ class Feed:
 
     table: str
     pending: list[Change] = field(default_factory=list)
+    pending_bytes: int = 0
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     is_over: bool = False
 
     def add(self, change: Change) -> None:
         """Append a change. A reader that is too slow gets no more: it has to ask again."""
-        if not self.is_over:
-            self.pending.append(change)
-            self.is_over = len(self.pending) > HISTORY
-            self.wake.set()
+        if self.is_over:
+            return
+        self.pending.append(change)
+        self.pending_bytes += len(change.now.raw)
+        if len(self.pending) > HISTORY or self.pending_bytes > PENDING_BYTES:
+            self.is_over = True
+            self.pending.clear()
+        self.wake.set()
 
     def take(self) -> list[Change]:
         """The changes since the last call."""
-        taken, self.pending = self.pending, []
+        taken, self.pending, self.pending_bytes = self.pending, [], 0
         self.wake.clear()
         return taken
 

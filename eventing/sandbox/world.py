@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from eventing.sandbox.resources import Registry
 from eventing.sandbox.store import Store
-from shared.api.manifest import timestamp
+from shared.api.manifest import Manifest, timestamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +28,11 @@ class World:
 def now() -> str:
     """The current time as a Kubernetes timestamp."""
     return timestamp(datetime.now(UTC))
+
+
+def new_object(api_version: str, kind: str, name: str, namespace: str = "") -> Manifest:
+    """An object that the sandbox itself creates."""
+    meta = {"name": name, "namespace": namespace, "uid": str(uuid.uuid4()), "creationTimestamp": now()}
+    if not namespace:
+        del meta["namespace"]
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta}

@@ -216,3 +216,24 @@ def test_a_user_and_each_group_may_be_impersonated_only_with_permission(
 
 def test_a_group_is_impersonated_with_a_user(http: Api) -> None:
     assert http.as_other({"Impersonate-Group": "team"}).get("/api/v1/namespaces").status == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "spec", "status", "sentence"),
+    [
+        pytest.param(
+            "authorization.k8s.io/v1/selfsubjectaccessreviews", {}, 422, "exactly one of", id="own access to nothing"
+        ),
+        pytest.param(
+            "authorization.k8s.io/v1/subjectaccessreviews", {"user": "x"}, 422, "exactly one of", id="access to nothing"
+        ),
+        pytest.param(
+            "authorization.k8s.io/v1/selfsubjectrulesreviews", {}, 400, "no namespace on request", id="no namespace"
+        ),
+        pytest.param("authentication.k8s.io/v1/tokenreviews", {"token": ""}, 400, "token is required", id="no token"),
+    ],
+)
+def test_a_review_says_what_it_asks(http: Api, path: str, spec: Any, status: int, sentence: str) -> None:
+    answer = http.post(f"/apis/{path}", {"spec": spec})
+    assert answer.status == status, answer.body
+    assert sentence in answer.body["message"]
