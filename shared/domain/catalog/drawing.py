@@ -11,7 +11,7 @@ from shared.domain.catalog.config import Blob, Config
 from shared.domain.catalog.identity import identity, name_of
 from shared.domain.catalog.model import PACKAGE, Entry, Package
 from shared.domain.go.text import quoted
-from shared.domain.semver import InvalidRange, Range, Version, parse_range, parse_version
+from shared.domain.semver import InvalidRange, Range, Version, parse_range, parse_version, range_or_none
 
 _UNKNOWN: Final = parse_version("0.0.0")
 """The version of a name that no bundle has."""
@@ -211,7 +211,5 @@ class _Painter:
 
 
 def _spans(range_text: str, version: Version) -> bool:
-    try:
-        return bool(range_text) and version in parse_range(range_text)
-    except InvalidRange:
-        return False
+    found = range_or_none(range_text)
+    return found is not None and version in found

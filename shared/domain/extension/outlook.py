@@ -36,7 +36,6 @@ class Change:
     manifest: ReadOnly
 
 
-Identity = tuple[str, str, str, str]
 _DEFINITION: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 
 
@@ -107,7 +106,7 @@ def _definitions(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> Ite
     yield from ((old[identity_of(one)], one) for one in wanted if identity_of(one) in old)
 
 
-def identity_of(manifest: ReadOnly) -> Identity:
+def identity_of(manifest: ReadOnly) -> tuple[str, str, str, str]:
     """Group, kind, namespace and name: what an object stays when its version changes."""
     return *group_kind(manifest), scope_of(manifest), name_of(manifest)
 

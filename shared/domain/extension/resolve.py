@@ -12,7 +12,7 @@ from shared.domain.extension import selector
 from shared.domain.extension.identity import NoIdentity, of_installed
 from shared.domain.extension.model import Answer, Bundle, CatalogView, Identity, Installed, Offer, Request, Step
 from shared.domain.go.text import quoted
-from shared.domain.semver import InvalidRange, InvalidVersion, parse_constraint, parse_range, parse_version
+from shared.domain.semver import InvalidRange, parse_constraint, range_or_none, version_or_none
 from shared.domain.semver.masterminds import Constraint
 
 UNSUPPORTED: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
@@ -187,10 +187,8 @@ def _is_same(one: Identity | None, other: Identity) -> bool:
 def _follows(entry: Entry, installed: Installed) -> bool:
     if entry.replaces == installed.name or installed.name in entry.skips:
         return True
-    try:
-        return bool(entry.skip_range) and parse_version(installed.version) in parse_range(entry.skip_range)
-    except (InvalidRange, InvalidVersion):
-        return False
+    version, skipped = version_or_none(installed.version), range_or_none(entry.skip_range)
+    return version is not None and skipped is not None and version in skipped
 
 
 def _best_first(bundles: Sequence[Bundle], deprecated: frozenset[str]) -> list[Bundle]:

@@ -1,4 +1,4 @@
-"""Rules in CEL over the properties of one operator (resolver.md §4.4); the only module that knows the CEL library."""
+"""Rules in CEL over the properties of one operator (resolver.md §4.4)."""
 
 from __future__ import annotations
 

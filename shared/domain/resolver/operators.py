@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from shared.domain.catalog.model import Bundle, Entry, Package, Property
 from shared.domain.resolver.facts import Facts, Reader
 from shared.domain.resolver.model import CatalogKey, Installed
-from shared.domain.semver import InvalidRange, InvalidVersion, Range, Version, parse_range, parse_tolerant
+from shared.domain.semver import InvalidVersion, Range, Version, parse_tolerant, range_or_none
 
 EXISTING = "@existing"
 """The name of the virtual catalog that holds what is installed."""
@@ -65,7 +65,7 @@ def of_package(package: Package, catalog: CatalogKey) -> Mapping[str, tuple[Oper
         bundle, is_default = package.bundles[entry.name], channel == package.default_channel
         return Operator(
             entry.name, package.name, channel, catalog, _version(bundle.version), facts[entry.name],
-            entry.replaces, entry.skips, _range(entry.skip_range), is_default, bundle,
+            entry.replaces, entry.skips, range_or_none(entry.skip_range), is_default, bundle,
         )  # fmt: skip
 
     return {
@@ -108,11 +108,4 @@ def _version(text: str) -> Version | None:
     try:
         return parse_tolerant(text)
     except InvalidVersion:
-        return None
-
-
-def _range(text: str) -> Range | None:
-    try:
-        return parse_range(text) if text else None
-    except InvalidRange:
         return None

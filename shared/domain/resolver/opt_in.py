@@ -10,7 +10,7 @@ from typing import Final
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of
 from shared.domain.annotations import without_effect
-from shared.domain.semver import InvalidRange, Range, Version, parse_range, version_or_none
+from shared.domain.semver import Version, range_or_none, version_or_none
 
 INSTALL, REQUIRE, IGNORE = "install", "require", "ignore"
 """Dependencies are installed (as in OLM), must be installed already, or are ignored."""
@@ -39,14 +39,14 @@ class OptIn:
     @property
     def is_pin(self) -> bool:
         """Whether exactly one version is accepted."""
-        return bool(self.version) and (version_or_none(self.version) is not None or _range(self.version) is None)
+        return bool(self.version) and (version_or_none(self.version) is not None or range_or_none(self.version) is None)
 
     def problem(self) -> str:
         """A sentence about the first annotation with an invalid value; empty when all are valid."""
         if self.dependencies not in (INSTALL, REQUIRE, IGNORE):
             wanted = f"wanted {INSTALL}, {REQUIRE} or {IGNORE}"
             return f"annotation {names.DEPENDENCIES}: {self.dependencies!r}: {wanted}"
-        if self.version and _range(self.version) is None and not _NAME.fullmatch(self.version):
+        if self.version and range_or_none(self.version) is None and not _NAME.fullmatch(self.version):
             return f"annotation {names.VERSION}: {self.version!r} is neither a version, nor a range, nor a name"
         return ""
 
@@ -54,7 +54,7 @@ class OptIn:
         """Whether a version may be installed; build metadata counts when the annotation states some."""
         if self.version in ("", name):
             return True
-        exact, wanted = version_or_none(self.version), _range(self.version)
+        exact, wanted = version_or_none(self.version), range_or_none(self.version)
         if exact is not None and exact.build:
             return version is not None and version == exact and version.build == exact.build
         return wanted is not None and version is not None and version in wanted
@@ -100,10 +100,3 @@ def policy_problem(policy: str) -> str:
     if policy in (AVAILABLE, STRICT):
         return ""
     return f"annotation {names.CATALOG_POLICY}: {policy!r}: wanted {AVAILABLE} or {STRICT}"
-
-
-def _range(text: str) -> Range | None:
-    try:
-        return parse_range(text)
-    except InvalidRange:
-        return None

@@ -71,6 +71,14 @@ def parse_range(text: str) -> Range:
     return Range(text, tuple(tuple(tuple(map(_comparator, clause)) for clause in part) for part in spelled))
 
 
+def range_or_none(text: str) -> Range | None:
+    """The range that a text states; None for an empty text, and for one that is not a range."""
+    try:
+        return parse_range(text) if text else None
+    except InvalidRange:
+        return None
+
+
 def why_no_range(text: str) -> str:
     """Why a text is not a range, or an empty text."""
     try:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.extension.crd_safety.defects import Defect, invalid, number, too_long, wrong_type
 from shared.domain.extension.crd_safety.formats import FORMATS
+from shared.domain.go.regexp import matches
 
 _LARGEST_EXACT: Final = 2**53
 _BITS: Final = {"int32": 31, "": 63, "int64": 63}
-_IN_CLASS: Final = {"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "lower": "a-z", "upper": "A-Z"}
 
 
 def text_defects(value: str, schema: ReadOnly, path: str, form: str) -> Iterator[Defect]:
@@ -23,7 +21,7 @@ def text_defects(value: str, schema: ReadOnly, path: str, form: str) -> Iterator
         yield too_long(path, value, int(most))
     elif least is not None and len(value) < least:
         yield invalid(path, f"{path} in body should be at least {int(least)} chars long", value)
-    elif pattern and not _matches(pattern, value):
+    elif pattern and matches(pattern, value) is False:  # one that is not valid refuses nothing
         yield invalid(path, f"{path} in body should match '{pattern}'", value)
     if form in FORMATS and not FORMATS[form](value):
         yield wrong_type(path, form, value)
@@ -81,21 +79,3 @@ def _maximum(value: float, limit: float, schema: ReadOnly, path: str) -> Iterato
     if value > limit or (schema.get("exclusiveMaximum") and value == limit):
         than = "less than" if schema.get("exclusiveMaximum") else "less than or equal to"
         yield invalid(path, f"{path} in body should be {than} {number(limit)}", value)
-
-
-def _matches(pattern: str, value: str) -> bool:
-    compiled = _compiled(pattern)
-    return compiled is None or compiled.search(value) is not None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """A pattern of Go's for Python; None for one that only Go knows, which then refuses nothing."""
-    for name, characters in _IN_CLASS.items():
-        pattern = pattern.replace(f"[:{name}:]", characters)
-    # In Go `$` is the end of the text, in Python also the place before a last line break.
-    pattern = re.sub(r"(\\.|\[\^?\]?(?:\\.|[^\]])*\])|\$", lambda found: found[1] or r"\Z", pattern)
-    try:
-        return re.compile(pattern.replace(r"\z", r"\Z"), re.ASCII)
-    except re.error:
-        return None

@@ -48,7 +48,6 @@ class Finding:
     reason: str
     facts: tuple[Fact, ...]
     fixes: tuple[Fix, ...] = ()
-
     advice: str = ""
     """What the refusal itself says to do."""
 
