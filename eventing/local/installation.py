@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import threading
 from collections.abc import Callable
 
 import structlog
 
 from eventing.local.folders import ring_on_change
+from eventing.local.interrupt import ending_signals
 from eventing.local.logs import keep_short
 from eventing.local.objects import leave, make_objects
 from eventing.local.plan import Plan, repeated
@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 
 async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
-    """Start all programs, call `on_ready`, wait for SIGINT or SIGTERM, then stop all programs.
+    """Start all programs, call `on_ready`, wait for one of `ending_signals`, then stop all programs.
 
     Raises AlreadyRunningError, StartError, TakeOverError, ApiError or ConnectionSettingError.
     """
@@ -38,7 +38,7 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
     supervisor.publish()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ending_signals():
         loop.add_signal_handler(number, stop.set)
     try:
         start = asyncio.create_task(_start(plan, supervisor))

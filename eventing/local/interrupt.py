@@ -1,4 +1,4 @@
-"""Delays SIGINT and SIGTERM until the code checks for them, instead of raising at any line."""
+"""Delays the signals that end a program until the code checks for them, instead of raising at any line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from types import FrameType
 from typing import Self
 
 
+def ending_signals() -> tuple[signal.Signals, ...]:
+    """SIGINT, SIGTERM, and the SIGHUP of a closed terminal unless `nohup` made us ignore it."""
+    is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *(() if is_ignored else (signal.SIGHUP,)))
+
+
 class Interrupt:
-    """Stores SIGINT and SIGTERM while it is entered; `check` raises KeyboardInterrupt for them.
+    """Stores such a signal while it is entered; `check` raises KeyboardInterrupt for it.
 
     An exception from a signal handler could be raised between the start of a process and the line that stores it, or
     inside the import of a module, which turns it into another error.
@@ -19,7 +25,7 @@ class Interrupt:
         """The received signal, or 0."""
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._before = {number: signal.signal(number, self._note) for number in ending_signals()}
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -44,15 +44,23 @@ MOMENTS = {
 }
 
 
-@pytest.mark.parametrize("has_come", [pytest.param(has_come, id=moment) for moment, has_come in MOMENTS.items()])
-def test_an_interrupt_leaves_nothing(tmp_path: Path, has_come: Callable[[Path, Path], bool]) -> None:
+@pytest.mark.parametrize(
+    ("has_come", "number"),
+    [
+        *(pytest.param(has_come, signal.SIGINT, id=moment) for moment, has_come in MOMENTS.items()),
+        pytest.param(MOMENTS["it began to install"], signal.SIGHUP, id="its terminal is closed"),
+    ],
+)
+def test_an_interrupt_leaves_nothing(
+    tmp_path: Path, has_come: Callable[[Path, Path], bool], number: signal.Signals
+) -> None:
     folder, log = tmp_path / "folder", tmp_path / "log"
     folder.mkdir()
     with log.open("w") as output:
         demo = a_demo(folder, output)
     wait_for(lambda: has_come(folder, log), "the moment")
-    demo.send_signal(signal.SIGINT)
-    assert demo.wait(PATIENCE_SECONDS) == 130, log.read_text()
+    demo.send_signal(number)
+    assert demo.wait(PATIENCE_SECONDS) == 128 + number, log.read_text()
     assert "Traceback" not in log.read_text()
     until_nothing_runs(folder)
     assert list(folder.iterdir()) == []
