@@ -123,7 +123,7 @@ def choose(
 
 def _choose(state: Path | None, kubeconfig: Path | None, idle: int) -> Target:
     environ = os.environ.get("KUBECONFIG", "")
-    directory = StateDirectory(state) if state else None
+    directory = StateDirectory(state.resolve()) if state else None
     if kubeconfig:
         if not kubeconfig.exists():
             raise CliError(f"{kubeconfig}: no such kubeconfig", USAGE)

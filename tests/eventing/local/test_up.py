@@ -59,6 +59,7 @@ def test_a_second_one_is_refused_and_a_later_one_goes_on(tmp_path: Path) -> None
         killed = olmf("status", "--state", str(state), check=False)
         assert f"`olmf up` (pid {supervisor}) was killed" in killed.stderr
         assert f"`olmf up --detach --state {state}` goes on from there" in killed.stderr
+        assert olmf("status", "--state", os.path.relpath(state), check=False).stderr == killed.stderr
 
 
 def test_ctrl_c_in_the_foreground_ends_everything(tmp_path: Path) -> None:
