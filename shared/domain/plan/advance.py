@@ -14,6 +14,8 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle.model import BadBundle
 from shared.domain.extension.crd_safety import stored
+from shared.domain.extension.render.decoding import check_object
+from shared.domain.extension.render.goscalars import MisfitError
 from shared.domain.lifecycle.admission import joined
 from shared.domain.plan import crds, execution, references, steps
 from shared.domain.plan.competition import competing
@@ -225,6 +227,10 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
 
 def _checked(world: World, new: Manifest, live: Manifest) -> Iterator[str]:
     """Warnings about a safe update of a CRD; _Failure when the update is not safe."""
+    try:
+        check_object(new, crds.RULE.kind.kind)
+    except MisfitError as error:
+        raise _Failure(f"error parsing step manifest: {error}") from error
     for kind in stored.to_check(live, new):
         for misfit in islice(stored.misfits(new, kind, world.list(kind)), 1):
             if not stored.converts_by_webhook(new):

@@ -532,6 +532,12 @@ def test_a_malformed_manifest_is_told(manifest: str, message: str) -> None:
     assert status(carried_out(plan))["message"].startswith(f"retrying execution due to error: {message}")
 
 
+def test_a_definition_with_a_field_of_the_wrong_type_is_told() -> None:
+    world = upgraded(a_scaled_crd(minimum="3"))
+    misfit = "json: cannot unmarshal string into Go struct field JSONSchemaProps"
+    assert f"error parsing step manifest: {misfit}" in status(world)["message"]
+
+
 def a_referring_plan(**config_map: object) -> tuple[Manifest, Manifest]:
     """A plan whose step refers to a ConfigMap, and the ConfigMap."""
     plan = a_plan(CSV)
