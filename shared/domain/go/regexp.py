@@ -1,0 +1,26 @@
+"""Regular expressions as Go has them: RE2, whose time is linear in the text, from the library for CEL."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+
+def matches(pattern: str, text: str) -> bool | None:
+    """Whether a text has a match of a pattern anywhere; None for a text that is not a pattern."""
+    given = {"text": _encodable(text), "pattern": _encodable(pattern)}
+    answer = _search().eval(data=given).value()
+    return answer if isinstance(answer, bool) else None
+
+
+def _encodable(text: str) -> str:
+    """The text without halves of surrogate pairs, which the library cannot take."""
+    return text.encode(errors="replace").decode()
+
+
+@cache
+def _search() -> Any:  # why: a type of a library without types
+    from cel_expr_python import cel  # native code: loaded only when there is a pattern
+
+    words = {"text": cel.Type.STRING, "pattern": cel.Type.STRING}
+    return cel.NewEnv(variables=words).compile("text.matches(pattern)")
