@@ -203,7 +203,7 @@ def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -
         return is_wanted and each.result != "different"
 
     report = decide(file, only=only, until=until, on_each=on_each)
-    sys.stdout.write(f"{report.count('same')} same, {report.count('different')} different")
+    sys.stdout.write(f"decisions: {report.count('same')} same, {report.count('different')} different")
     sys.stdout.write(f", {report.count('skipped')} without a full recording\n")
     return report.exit_code
 

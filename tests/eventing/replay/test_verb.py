@@ -26,18 +26,20 @@ def said(capsys: pytest.CaptureFixture[str], **options: Any) -> list[str]:
 
 def test_all_decisions_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     count = sum(len(run.decisions) for run in RUNS)
-    assert said(capsys) == [f"{count} same, 0 different, 0 without a full recording"]
+    assert said(capsys) == [f"decisions: {count} same, 0 different, 0 without a full recording"]
 
 
 @pytest.mark.parametrize("name", [ONE_STEP, "select_namespaces"])
 def test_one_step_only(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     count = sum(len(run.decisions) for run in RUNS if run.step == ONE_STEP)
     assert 0 < count < len(RUNS)
-    assert said(capsys, only=name) == [f"{count} same, 0 different, 0 without a full recording"]
+    assert said(capsys, only=name) == [f"decisions: {count} same, 0 different, 0 without a full recording"]
 
 
 def test_until_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, until=RUNS[0].id) == [f"{len(RUNS[0].decisions)} same, 0 different, 0 without a full recording"]
+    assert said(capsys, until=RUNS[0].id) == [
+        f"decisions: {len(RUNS[0].decisions)} same, 0 different, 0 without a full recording"
+    ]
 
 
 def test_step_by_step_shows_what_was_decided_and_written(capsys: pytest.CaptureFixture[str]) -> None:
