@@ -371,6 +371,10 @@ def nested(depth: int) -> Schema:
         ({"old": {"spec": 5}, "new": {}}, "old: json: cannot unmarshal number into Go struct field CustomResource"),
         ({"old": {}, "new": {"spec": {"versions": [5]}}}, "new: json: cannot unmarshal number into Go struct field"),
         ({"old": crd({}), "new": crd(version("v1", {"a": 5}))}, "new: json: cannot unmarshal number into Go struct"),
+        (
+            {"old": crd({}), "new": crd(version("v1", {"a": {"additionalProperties": [[{"a": 1}]]}}))},
+            "new: boolean or JSON schema expected",
+        ),
         ({"old": crd(version("v1", {"a": {"enum": 5}})), "new": crd(version("v1", {"a": {}}))}, r"type \[\]v1.JSON"),
         (
             {"old": crd(version("v1", {"a": {"dependencies": 5}})), "new": crd(version("v1", {"a": {}}))},

@@ -22,6 +22,7 @@ _SCHEMAS: Final = {"s": "JSONSchemaProps", "a": "JSONSchemaProps", "d": "JSONSch
 _LISTS: Final = {"a": "[JSONSchemaProps]", "d": "[]"}
 """What they are if they are lists."""
 _READERS: Final[Mapping[str, Reader]] = {"q": quantity, "t": time}
+NEITHER: Final = "boolean or JSON schema expected"
 _READ_THEMSELVES: Final = frozenset({*"jxvrn", *_SCHEMAS})
 
 
@@ -48,6 +49,8 @@ def _check(value: Any, kind: str, path: tuple[str, ...]) -> None:
             _check(value[key], kind[1:-1], path)
     elif (kind in structs() or kind in _SCHEMAS) and isinstance(value, Mapping):
         check_object(value, _SCHEMAS.get(kind, kind), path[1:])
+    elif kind == "s" and not isinstance(value, bool):
+        raise MisfitError(NEITHER)
     elif kind in _READERS:
         _READERS[kind](value)
     else:

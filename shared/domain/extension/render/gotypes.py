@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 from shared.api.manifest import Manifest
-from shared.domain.extension.render.decoding import check_object
+from shared.domain.extension.render.decoding import NEITHER, check_object
 from shared.domain.extension.render.goscalars import READERS, ZEROES, MisfitError, Reader, kind_of, text
 from shared.domain.extension.render.typetables import Field, structs
 
@@ -124,7 +124,7 @@ def _schema_or_boolean(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return _schema(value)
-    raise MisfitError("boolean or JSON schema expected")
+    raise MisfitError(NEITHER)
 
 
 def _schema_or_schemas(value: Any) -> Any:
