@@ -23,7 +23,7 @@ _UNPACKED_BYTES: Final = 64 * 1024 * 1024
 """What the content may grow to: a mebibyte of zeros, compressed, is a gibibyte of memory."""
 SOURCE_IMAGE: Final = "olm.sourceImage"
 ENCODING: Final = "olm.contentEncoding"
-GZIP_BASE64: Final = "gzip+base64"
+_GZIP_BASE64: Final = "gzip+base64"
 _DIRECTORIES: Final = ("manifests", "metadata")
 _ANNOTATIONS_FILE: Final = "annotations.yaml"
 _OUTSIDE_KEY: Final = re.compile(r"[^-A-Za-z0-9_.]")
@@ -45,13 +45,18 @@ def payload(files: Files, image: str) -> Manifest | BadBundle:
         key = key_of(path)
         if key in texts:
             return BadBundle("Malformed", f"{image}: two files share the key {key!r} ({path}): rename one of them")
-        texts[key] = base64.b64encode(gzip.compress(files[path], _GZIP_LEVEL, mtime=0))
+        texts[key] = packed(files[path])
     return _fitting(image, labels, texts)
 
 
 def key_of(path: str) -> str:
     """The key of a file in the ConfigMap: its name, in which `-` replaces every character that a key cannot have."""
     return _OUTSIDE_KEY.sub("-", path.rpartition("/")[2])
+
+
+def packed(content: bytes) -> bytes:
+    """A file as it is in the ConfigMap: compressed, then in base64."""
+    return base64.b64encode(gzip.compress(content, _GZIP_LEVEL, mtime=0))
 
 
 def _in_order(files: Files) -> list[str]:
@@ -74,7 +79,7 @@ def _fitting(image: str, labels: dict[str, str], texts: dict[str, bytes]) -> Man
         return BadBundle("TooLarge", f"{image}: bundle files exceeded {LIMIT} bytes limit ({size} bytes compressed and "
                          "encoded): make the bundle smaller, e.g. shorten the descriptions in its CRDs")  # fmt: skip
     return {
-        "annotations": {**labels, SOURCE_IMAGE: image, ENCODING: GZIP_BASE64},
+        "annotations": {**labels, SOURCE_IMAGE: image, ENCODING: _GZIP_BASE64},
         # The API encodes binary data once more: readers decode base64 twice.
         "binaryData": {key: base64.b64encode(text).decode() for key, text in texts.items()},
     }
@@ -96,7 +101,7 @@ class _Unreadable(ValueError):
 
 
 def _contents(config_map: ReadOnly) -> Mapping[str, str | bytes]:
-    if annotations_of(config_map).get(ENCODING) != GZIP_BASE64:
+    if annotations_of(config_map).get(ENCODING) != _GZIP_BASE64:
         return config_map.get("data") or {}
     contents, left = {}, _UNPACKED_BYTES
     for key, value in (config_map.get("binaryData") or {}).items():

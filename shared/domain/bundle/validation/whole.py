@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,16 +10,15 @@ from typing import Final
 from shared.domain.bundle.annotations import PACKAGE
 from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD
+from shared.domain.bundle.payload import LIMIT, packed
 from shared.domain.bundle.shape import as_list, name_in
 from shared.domain.bundle.validation.finding import ERROR, WARNING, Finding
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.catalog.image_reference import why_not
 from shared.domain.go.text import quoted
 
-_LIMIT: Final = 1024 * 1024
 _NEAR: Final = 0.85
 _UNITS: Final = ("B", "kB", "MB")
-_GZIP_LEVEL: Final = 6
 
 
 def whole(subject: Subject) -> Iterator[Finding]:
@@ -80,19 +77,15 @@ def _accounts(subject: Subject) -> Iterator[Finding]:
 def size(subject: Subject) -> Iterator[Finding]:
     """Whether the bundle fits into a ConfigMap, compressed and encoded as it is there."""
     plain = sum(map(len, subject.files.values()))
-    packed = sum(map(_packed, subject.files.values()))
+    compressed = sum(len(packed(content)) for content in subject.files.values())
     if plain == 0:
         yield Finding(WARNING, "unable to check the bundle size", value="")
         return
-    told = f"size=~{_size_text(packed)} , max={_size_text(_LIMIT)}. Bundle uncompressed size is {_size_text(plain)}"
-    if packed > _LIMIT:
+    told = f"size=~{_size_text(compressed)} , max={_size_text(LIMIT)}. Bundle uncompressed size is {_size_text(plain)}"
+    if compressed > LIMIT:
         yield Finding(ERROR, f"maximum bundle compressed size with gzip size exceeded: {told}", value="")
-    elif packed > _LIMIT * _NEAR:
+    elif compressed > LIMIT * _NEAR:
         yield Finding(WARNING, f"nearing maximum bundle compressed size with gzip: {told}", value="")
-
-
-def _packed(content: bytes) -> int:
-    return len(base64.b64encode(gzip.compress(content, _GZIP_LEVEL, mtime=0)))
 
 
 def _size_text(count: float) -> str:
