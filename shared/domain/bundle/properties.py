@@ -38,10 +38,10 @@ def properties(bundle: ParsedBundle) -> tuple[Property, ...]:
         raise PropertyError(f"{where}: get required apis: {error}") from error
     except PropertyError as error:
         raise PropertyError(f"{where}: {error}") from error
-    return tuple(Property(kind, value) for kind, value in sorted(pairs, key=sort_key))
+    return tuple(Property(kind, value) for kind, value in sorted(pairs, key=_sort_key))
 
 
-def sort_key(pair: _Pair) -> tuple[str, str]:
+def _sort_key(pair: _Pair) -> tuple[str, str]:
     """By type, then by the text of the value."""
     return pair[0], json_text(pair[1])
 
@@ -55,14 +55,14 @@ def _stated(bundle: ParsedBundle) -> list[_Pair]:
 
 def _package(bundle: ParsedBundle) -> Manifest:
     spec = as_object(bundle.csv.get("spec"))
-    version, release = spec.get("version"), release_text(spec.get("release"))
+    version, release = spec.get("version"), _release_text(spec.get("release"))
     if version is not None and not isinstance(version, str):
         raise PropertyError(f"failed to derive properties: spec.version: wanted text, got {what_is(version)}")
     identity = {"packageName": bundle.annotations.package, "version": version or ""}
     return identity | {"release": release} if release else identity
 
 
-def release_text(value: object) -> str:
+def _release_text(value: object) -> str:
     """`spec.release` as text: numbers lose the form in which they were written."""
     if value is None or isinstance(value, str):
         return value or ""
@@ -131,5 +131,5 @@ def _once(pairs: Iterable[_Pair]) -> list[_Pair]:
     """Each pair of type and value text once, the first of its kind."""
     found: dict[tuple[str, str], _Pair] = {}
     for pair in pairs:
-        found.setdefault(sort_key(pair), pair)
+        found.setdefault(_sort_key(pair), pair)
     return list(found.values())

@@ -49,7 +49,7 @@ class Documents:
         return found, tuple(sorted(passed, key=lambda one: one.path))
 
 
-def paths_in(files: Files, folder: str) -> Iterator[str]:
+def _paths_in(files: Files, folder: str) -> Iterator[str]:
     """The files directly in a folder, in name order, without hidden ones."""
     for path in sorted(files):
         above, _, name = path.rpartition("/")
@@ -61,7 +61,7 @@ def documents(files: Files, folder: str) -> Documents:
     """The first document of each file directly in a folder."""
     found: dict[str, Any] = {}
     passed: list[Passed] = []
-    for path in paths_in(files, folder):
+    for path in _paths_in(files, folder):
         value, why, is_more = _first(files[path])
         if why:
             passed.append(Passed.unreadable(path, why))

@@ -69,7 +69,7 @@ def _added(config: Config, value: Blob | None) -> str:
     return ""
 
 
-def property_list(values: Iterable[Blob | None]) -> list[Blob]:
+def _property_list(values: Iterable[Blob | None]) -> list[Blob]:
     """Properties in the form in which they are written."""
     found = (schemas.PROPERTY.read(one) for one in values)
     return [{"type": one.get("type") or "", "value": ordered(one.get("value"))} for one in found]
@@ -84,7 +84,7 @@ def _package(fields: Blob) -> Blob:
             "defaultChannel": fields.get("defaultChannel") or "",
             "icon": _icon(schemas.ICON.read(icon)) if icon is not None else None,
             "description": fields.get("description"),
-            "properties": property_list(fields.get("properties") or ()),
+            "properties": _property_list(fields.get("properties") or ()),
         },
         keep=("name", "defaultChannel"),
     )
@@ -106,7 +106,7 @@ def _channel(fields: Blob) -> Blob:
             "name": fields.get("name") or "",
             "package": fields.get("package") or "",
             "entries": None if entries is None else [Entry.of(schemas.ENTRY.read(one)).document() for one in entries],
-            "properties": property_list(fields.get("properties") or ()),
+            "properties": _property_list(fields.get("properties") or ()),
         },
         keep=("name", "package", "entries"),
     )
@@ -120,7 +120,7 @@ def _bundle(fields: Blob) -> Blob:
             "name": fields.get("name"),
             "package": fields.get("package"),
             "image": fields.get("image") or "",
-            "properties": property_list(fields.get("properties") or ()),
+            "properties": _property_list(fields.get("properties") or ()),
             "relatedImages": [{"name": one.get("name") or "", "image": one.get("image") or ""} for one in images],
         },
         keep=("image",),

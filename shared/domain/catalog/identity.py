@@ -26,7 +26,7 @@ def name_of(bundle: Blob) -> str:
     return str(bundle.get("name", ""))
 
 
-def values(bundle: Blob, kind: str) -> list[Mapping[str, Any]]:  # why: any JSON values
+def _values(bundle: Blob, kind: str) -> list[Mapping[str, Any]]:  # why: any JSON values
     """The values of its properties of a known type. InvalidBundle when any property of the bundle cannot be read."""
     found = []
     for index, one in enumerate(bundle.get("properties", ())):
@@ -41,7 +41,7 @@ def values(bundle: Blob, kind: str) -> list[Mapping[str, Any]]:  # why: any JSON
 
 def identity(bundle: Blob) -> tuple[str, Version]:
     """The package and the version of a bundle. InvalidBundle when it does not state them once, and well."""
-    found, name = values(bundle, PACKAGE), quoted(name_of(bundle))
+    found, name = _values(bundle, PACKAGE), quoted(name_of(bundle))
     if len(found) != 1:
         raise InvalidBundle(f'bundle {name} has multiple "{PACKAGE}" properties, expected exactly 1')
     version = found[0].get("version") or ""

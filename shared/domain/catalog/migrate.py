@@ -10,10 +10,10 @@ from shared.domain.catalog.identity import csv_of
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
 from shared.domain.go.text import quoted
 
-NONE: Final = "none"
-ALL: Final = "all"
-DESCRIBE: Final = "bundle-object-to-csv-metadata"
-LEVELS: Final = (NONE, DESCRIBE)
+_NONE: Final = "none"
+_ALL: Final = "all"
+_DESCRIBE: Final = "bundle-object-to-csv-metadata"
+_LEVELS: Final = (_NONE, _DESCRIBE)
 """In the order in which they run; a level runs all before it, too."""
 
 
@@ -23,14 +23,14 @@ class UnknownLevel(ValueError):
 
 def check_level(level: str) -> None:
     """UnknownLevel when there is no such level; an empty level means no migration."""
-    if level not in ("", ALL, *LEVELS):
+    if level not in ("", _ALL, *_LEVELS):
         raise UnknownLevel(f"unknown migration level {quoted(level)}")
 
 
 def migrate(config: Config, level: str) -> None:
     """Bring a catalog to a level. UnknownLevel, or MistypedError when a ClusterServiceVersion cannot be read."""
     check_level(level)
-    if level in (ALL, DESCRIBE):
+    if level in (_ALL, _DESCRIBE):
         config.bundles = [_described(bundle) for bundle in config.bundles]
 
 

@@ -17,7 +17,7 @@ from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, parse_version
 from shared.domain.syntax import LABEL_VALUE, SUBDOMAIN
 
-ALL_NAMESPACES: Final = "AllNamespaces"
+_ALL_NAMESPACES: Final = "AllNamespaces"
 _PROPERTIES: Final = names.V1_PROPERTIES
 
 
@@ -53,8 +53,8 @@ def _install_modes(subject: Subject) -> Iterator[Finding]:
         yield about(name, "duplicate install modes present")
     supported = {mode["type"] for mode in modes if mode["supported"]}
     for webhook in as_list(subject.spec.get("webhookdefinitions")):
-        if webhook.get("conversionCRDs") and supported != {ALL_NAMESPACES}:
-            yield about(name, f"only {ALL_NAMESPACES} InstallModeType is supported when conversionCRDs is present")
+        if webhook.get("conversionCRDs") and supported != {_ALL_NAMESPACES}:
+            yield about(name, f"only {_ALL_NAMESPACES} InstallModeType is supported when conversionCRDs is present")
     if not supported:
         yield about(name, "none of InstallModeTypes are supported")
 

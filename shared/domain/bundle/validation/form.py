@@ -23,7 +23,7 @@ from shared.domain.go.text import quoted
 
 REGISTRY: Final = "registry+v1"
 HELM: Final = "helm"
-PLAIN: Final = "plain"
+_PLAIN: Final = "plain"
 NO_CSV: Final = "no file in manifests/ holds a ClusterServiceVersion that can be read; add one"
 _CHART: Final = "manifests/Chart.yaml"
 
@@ -54,12 +54,12 @@ def media_type(subject: Subject) -> str:
     chart = as_object(subject.manifests.by_path.get(_CHART))
     if isinstance(chart.get("name"), str) and chart["name"]:
         return HELM
-    return REGISTRY if any(one["kind"] == CSV for one in subject.objects.values()) else PLAIN
+    return REGISTRY if any(one["kind"] == CSV for one in subject.objects.values()) else _PLAIN
 
 
 def lacks_csv(subject: Subject) -> bool:
     """Whether its annotations say `registry+v1`, but it has no ClusterServiceVersion that can be read."""
-    return text_of(subject.annotations.get(MEDIA_TYPE)) == REGISTRY and media_type(subject) == PLAIN
+    return text_of(subject.annotations.get(MEDIA_TYPE)) == REGISTRY and media_type(subject) == _PLAIN
 
 
 def _has(subject: Subject, folder: str) -> bool:

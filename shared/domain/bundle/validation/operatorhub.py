@@ -14,8 +14,8 @@ from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
 from shared.domain.semver import parse_version, version_or_none
 
-CAPABILITIES: Final = ("Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot")
-CATEGORIES: Final = (
+_CAPABILITIES: Final = ("Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot")
+_CATEGORIES: Final = (
     "AI/Machine Learning", "Application Runtime", "Big Data", "Cloud Provider", "Developer Tools", "Database",
     "Integration & Delivery", "Logging & Tracing", "Monitoring", "Modernization & Migration", "Networking",
     "OpenShift Optional", "Security", "Storage", "Streaming & Messaging", "Observability",
@@ -83,7 +83,7 @@ def _icons(subject: Subject) -> Iterator[Finding]:
 def capabilities(subject: Subject) -> Iterator[Finding]:
     """Whether the annotation `capabilities` names a known level."""
     level = subject.csv_annotations.get("capabilities")
-    if level is not None and level not in CAPABILITIES:
+    if level is not None and level not in _CAPABILITIES:
         what = f"csv.Metadata.Annotations.Capabilities {quoted(level)} is not a valid capabilities level"
         yield about(subject.csv_name, what)
 
@@ -95,7 +95,7 @@ def categories(subject: Subject) -> Iterator[Finding]:
         return
     kind = "custom categories" if custom else "standard categories"
     for category in stated.split(","):
-        if category.strip() not in (custom or CATEGORIES):
+        if category.strip() not in (custom or _CATEGORIES):
             where = 'csv.Metadata.Annotations["categories"]'
             what = f"{where} value {quoted(category)} is not in the set of {kind}"
             yield about(subject.csv_name, what)
