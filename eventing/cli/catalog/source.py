@@ -144,7 +144,7 @@ def _config(found: Found, rendering: Rendering) -> Config:
 
 def _bundle(found: Found, template: str) -> Mapping[str, object]:
     from eventing.cli.bundle.source import Source
-    from shared.domain.bundle.render import TemplateError, blob, image_from
+    from shared.domain.bundle.render import ImageTemplateError, blob, image_from
 
     bundle = Source(found.reference, found.path).parsed()
     for warning in bundle.warnings:
@@ -153,7 +153,7 @@ def _bundle(found: Found, template: str) -> Mapping[str, object]:
         return blob(bundle, found.reference)
     try:
         return blob(bundle, image_from(template, bundle) if template else "")
-    except TemplateError as error:
+    except ImageTemplateError as error:
         what = f'failed templating image reference from bundle for "{found.reference}"'
         raise CliError(f"{what}: {error}", USAGE) from error
 

@@ -19,7 +19,7 @@ from shared.domain.go.encode import json_text
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
-class TemplateError(ValueError):
+class ImageTemplateError(ValueError):
     """A template of an image reference has an unknown or unclosed placeholder."""
 
 
@@ -60,17 +60,17 @@ def csv_metadata(csv: ReadOnly) -> Manifest:
 
 
 def image_from(template: str, bundle: ParsedBundle) -> str:
-    """The image reference that a template makes of `{{.Package}}`, `{{.Name}}` and `{{.Version}}`. TemplateError."""
+    """A template with values for `{{.Package}}`, `{{.Name}}` and `{{.Version}}`. ImageTemplateError."""
     version = next((as_object(one.value).get("version") for one in properties(bundle) if one.type == PACKAGE), "")
     words = {".Package": bundle.annotations.package, ".Name": bundle.name, ".Version": str(version or "")}
 
     def filled(match: re.Match[str]) -> str:
         word = match[1].strip().strip("-").strip()
         if word not in words:
-            raise TemplateError(f"{match[0]}: wanted one of {', '.join(f'{{{{{word}}}}}' for word in words)}")
+            raise ImageTemplateError(f"{match[0]}: wanted one of {', '.join(f'{{{{{word}}}}}' for word in words)}")
         return words[word]
 
     made = _PLACEHOLDER.sub(filled, template)
     if "{{" in made:
-        raise TemplateError(f"{template}: a placeholder is not closed")
+        raise ImageTemplateError(f"{template}: a placeholder is not closed")
     return made

@@ -11,7 +11,7 @@ import pytest
 from shared.domain.bundle.images import operator_images, related_images
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import parse
-from shared.domain.bundle.render import TemplateError, blob, csv_metadata, image_from
+from shared.domain.bundle.render import ImageTemplateError, blob, csv_metadata, image_from
 from shared.domain.bundle.typed import MistypedError
 from shared.domain.catalog.config import Config
 from shared.domain.catalog.migrate import migrate
@@ -59,7 +59,7 @@ def test_fbc_md_r231_a_template_gives_the_image_which_is_related_too() -> None:
 
 @pytest.mark.parametrize("template", ["{{.Foo}}", "{{.Package", "a{{"])
 def test_fbc_md_r238_a_template_of_something_else_is_refused(template: str) -> None:
-    with pytest.raises(TemplateError):
+    with pytest.raises(ImageTemplateError):
         image_from(template, parsed(a_csv()))
 
 
