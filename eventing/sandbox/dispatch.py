@@ -29,6 +29,7 @@ from shared.api.manifest import Manifest
 from shared.domain.merge_patch import merged
 
 MERGE, STRATEGIC, JSON = (f"application/{name}+json" for name in ("merge-patch", "strategic-merge-patch", "json-patch"))
+APPLY = "application/apply-patch+yaml"
 PATCHES = (MERGE, STRATEGIC, JSON)
 REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
 
@@ -70,13 +71,9 @@ def _options(body: bytes) -> Manifest:
 
 
 def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
-    kind = content_type.partition(";")[0]
-    if kind == "application/apply-patch+yaml":
+    if content_type.startswith(APPLY):
         return apply.apply(call, world, bodies.parse_yaml(body))
-    if kind not in PATCHES or (kind == STRATEGIC and call.resource.is_custom):
-        raise unsupported_media(
-            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-        )
+    kind = _kind_of_patch(call, content_type)
     if call.has("force"):
         why = "Forbidden: may not be specified for non-apply patch"
         raise bad_option("Patch", Cause("force", "FieldValueForbidden", why))
@@ -92,6 +89,13 @@ def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     manifest = _decoded(patched, lambda: decode(call, patched))
     require_name(call, manifest["metadata"])
     return verbs.replace(call, world, old, manifest)
+
+
+def _kind_of_patch(call: Call, content_type: str) -> str:
+    kind = content_type.partition(";")[0]
+    if kind not in PATCHES or (kind == STRATEGIC and call.resource.is_custom):
+        raise unsupported_media(f"{JSON}, {MERGE}, {APPLY}")
+    return kind
 
 
 def _patched(kind: str, before: Manifest, given: Any, schema: Node) -> Any:
@@ -122,7 +126,7 @@ def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     if call.verb == "get":
         return Answer(200, orjson.dumps(shown))
     if call.verb == "patch":
-        patched = _patched(content_type.partition(";")[0], shown, bodies.parse_json(body), bodies.SCALE)
+        patched = _patched(_kind_of_patch(call, content_type), shown, bodies.parse_json(body), bodies.SCALE)
         wanted = _decoded(patched, lambda: bodies.typed(patched, bodies.SCALE))
     elif call.verb == "update":
         wanted = bodies.typed(bodies.read(body, content_type, bodies.SCALE), bodies.SCALE)

@@ -81,6 +81,10 @@ def test_a_scale_has_types(http: Api, deployment: str, scale: Json) -> None:
         assert http.patch(f"{deployment}/scale", scale).status == 422
 
 
+def test_the_sort_of_a_patch_of_a_scale_is_checked(http: Api, deployment: str) -> None:
+    assert http.patch(f"{deployment}/scale", {"spec": {"replicas": 2}}, "nonsense").status == 415
+
+
 @pytest.mark.parametrize(
     ("request_", "status", "sentence"),
     [
