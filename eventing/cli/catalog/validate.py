@@ -85,9 +85,9 @@ def _rows(verdict: Verdict) -> list[dict[str, object]]:
 
 
 def _print(value: object) -> None:
-    import orjson
+    import json
 
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def _as_text(verdicts: Sequence[tuple[str, Verdict]]) -> None:

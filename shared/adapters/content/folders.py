@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) ->
     times, or (`digest_of`) with other content.
     """
     place = folder.resolve(strict=True)
+    if not _is_text(place):
+        raise OSError(errno.EILSEQ, "its path is not UTF-8, so its index cannot be kept", str(place))
     sources = [Source(found.name, found.path, identify(found.path)) for found in files.files(place)]
     root = place if place.is_dir() else place.parent
     family, name = names_of(place, sources)
@@ -40,6 +43,14 @@ def names_of(place: Path, sources: Sequence[Source]) -> tuple[str, str]:
     """The prefix of the names of all snapshots of a folder, and the name of the one with these files."""
     family = f"{FOLDER}{_digest(str(place))[:16]}-"
     return family, family + _digest("\n".join(f"{source.path}\0{source.identity}" for source in sources))
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _digest(text: str) -> str:

@@ -33,6 +33,7 @@ _DEEP = b'{"schema": "olm.bundle", "name": "a", "package": "foo", "properties": 
 _BOMB = "schema: x\na: &a [x, x]\n" + "".join(
     f"{b}: &{b} [{f'*{a}, ' * 9}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
 )
+_NOT_UTF8 = os.fsdecode(b"\xff-folder")
 INPUTS = {
     "truncated": _SOUND[:-20],
     "no_text": bytes(range(256)) * 9,
@@ -62,7 +63,7 @@ def folders(root: Path) -> Iterator[Path]:
         (root / name).mkdir(parents=True)
         (root / name / ("c.yaml" if content[:1] != b"{" else "c.json")).write_bytes(content)
         yield root / name
-    for name in ("loop", "pipe", "far"):
+    for name in ("loop", "pipe", "far", _NOT_UTF8):
         (root / name).mkdir()
         (root / name / "c.json").write_bytes(_SOUND)
         yield root / name
