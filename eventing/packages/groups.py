@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventing.packages.remedies import UNRESOLVED, are_prohibitive
+from eventing.packages.remedies import UNRESOLVED, are_prohibitive, neighbours
 from shared import names
 from shared.api.manifest import annotations_of, name_of
 from shared.domain.groups.group import Group
@@ -49,7 +49,8 @@ def narrow_group(cluster: KubeClient, namespace: str, package: str, version: str
     (group,) = groups
     is_global = not {"targetNamespaces", "selector"} & set(group.get("spec") or {})
     is_ours = is_global and annotations_of(group).get(names.MADE_FOR) == package
-    is_alone = len(cluster.list(SUBSCRIPTION, namespace)) == 1
+    others = neighbours(csv, cluster.list(CLUSTER_SERVICE_VERSION, namespace))
+    is_alone = len(cluster.list(SUBSCRIPTION, namespace)) == 1 and not others
     if not is_ours or not is_alone or supports(modes_of(csv), namespace, (namespace,)):
         return ""
     cluster.merge(OPERATOR_GROUP.ref(name_of(group), namespace), {"spec": {"targetNamespaces": [namespace]}})

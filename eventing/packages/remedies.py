@@ -1,18 +1,19 @@
-"""What to change so that a ClusterServiceVersion can work that OperatorGroups, or deleted rights, stop."""
+"""What to change so that a ClusterServiceVersion can work that groups, deleted rights, or older versions stop."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from eventing.packages.chain import originals
+from eventing.packages.chain import chain, originals, package_named_by
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.groups.group import Api, Group
-from shared.domain.groups.install_modes import modes_of
+from shared.domain.groups.install_modes import ALL_NAMESPACES, first_supported, modes_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.groups.targets import described, refusal
+from shared.domain.lifecycle.blockage import blockage
 from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, reason_of
 from shared.domain.plan.state import planned_csvs
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
@@ -89,16 +90,36 @@ def _of_modes(csv: ReadOnly, cluster: Objects) -> Remedy:
     group = Group.of(groups[0])
     supported = [str(mode.get("type")) for mode in modes_of(csv) if mode.get("supported")]
     does = f"OperatorGroup {group.name} {described(group.targets)}; {name_of(csv)} supports {', '.join(supported)}"
-    return Remedy(f"{does}: {_change(group, supported)}", f"when OperatorGroup {group.name} changes")
+    others = neighbours(csv, cluster.list(CLUSTER_SERVICE_VERSION, group.namespace))
+    targets = first_supported(modes_of(csv), group.namespace, ((group.namespace,), (ALL_NAMESPACES,)))
+    helps = _move(csv, group, targets, others) if others else f": {_change(group, targets)}"
+    return Remedy(f"{does}{helps}", f"when OperatorGroup {group.name} changes")
 
 
-def _change(group: Group, supported: Sequence[str]) -> str:
-    targets: list[str] | None = [group.namespace]
-    if "OwnNamespace" not in supported:
-        targets = None
-        if "AllNamespaces" not in supported:
-            return "let spec.targetNamespaces name the namespaces that it is to watch"
-    patch = json.dumps({"spec": {"targetNamespaces": targets, "selector": None}}, separators=(",", ":"))
+def neighbours(csv: ReadOnly, present: Iterable[ReadOnly]) -> list[str]:
+    """The other operators of a namespace that its OperatorGroup suits: a change of the group moves what they watch."""
+    found = originals(present)
+    mine = chain(found, {name_of(csv)})
+    return sorted(name_of(one) for one in found if name_of(one) not in mine and reason_of(one) != UNSUPPORTED_GROUP)
+
+
+def _move(csv: ReadOnly, group: Group, targets: Sequence[str], others: Sequence[str]) -> str:
+    """What helps where a change of the group would move other operators, too."""
+    package = package_named_by(csv) or name_of(csv)
+    instead = f"{_watched(targets)} instead of {_watched(group.targets or ())}"
+    does = f"the group is also that of {', '.join(others)}, which would then watch {instead}"
+    return f"; {does}: uninstall {package} here, and install it in a namespace of its own"
+
+
+def _watched(targets: Sequence[str]) -> str:
+    return ", ".join(one or "all namespaces" for one in targets) or "other namespaces"
+
+
+def _change(group: Group, targets: Sequence[str]) -> str:
+    if not targets:
+        return "let spec.targetNamespaces name the namespaces that it is to watch"
+    spec = {"targetNamespaces": list(filter(None, targets)) or None, "selector": None}
+    patch = json.dumps({"spec": spec}, separators=(",", ":"))
     return f"`kubectl -n {group.namespace} patch operatorgroup {group.name} --type merge -p '{patch}'`"
 
 
@@ -125,6 +146,12 @@ def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
     return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {first}{more}, too"
 
 
+def _of_chain(csv: ReadOnly, cluster: Objects) -> Remedy:
+    """About a version whose predecessor, or an older one, does not let it be installed."""
+    found = blockage(csv, originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace_of(csv))))
+    return Remedy(found.says, f"when {found.root} is installed, replaced or deleted") if found else Remedy()
+
+
 def _of_number(*_: object) -> Remedy:
     """About a namespace without exactly one group, which the message of the version says."""
     return Remedy(until=_GROUPS)
@@ -136,5 +163,6 @@ _REMEDIES: Mapping[str, Callable[[ReadOnly, Objects], Remedy]] = {
     "NoOperatorGroup": _of_number,
     "TooManyOperatorGroups": _of_number,
     "RequirementsNotMet": _of_rights,
+    "InstallWaiting": _of_chain,
 }
 """By the reason of a version."""

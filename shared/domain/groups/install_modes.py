@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from shared.api.manifest import ReadOnly
 
@@ -43,6 +43,11 @@ def supports(modes: Sequence[ReadOnly], own: str, targets: Sequence[str]) -> str
             if refusal is None and ALL_NAMESPACES in several:
                 refusal = _ALL_AND_MORE
             return refusal
+
+
+def first_supported(modes: Sequence[ReadOnly], own: str, choices: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The first of some selections that an operator in the namespace `own` can watch; empty when it can watch none."""
+    return next((targets for targets in choices if supports(modes, own, targets) is None), ())
 
 
 def _refusal(supported: Mapping[str, bool], mode: str, watched: str) -> str | None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.groups.install_modes import duplicates, modes_of, supports, targets_of
+from shared.domain.groups.install_modes import duplicates, first_supported, modes_of, supports, targets_of
 
 ALL_MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
 BUT_ALL = "operatorgroup has invalid selected namespaces, NamespaceAll found when |selected namespaces| > 1"
@@ -94,3 +94,15 @@ def test_targets_of_an_annotation() -> None:
 def test_modes_of_a_version() -> None:
     assert modes_of({"spec": {"installModes": modes()}}) == tuple(modes())
     assert modes_of({}) == ()
+
+
+@pytest.mark.parametrize(
+    ("supported", "want"),
+    [
+        pytest.param(("OwnNamespace", "AllNamespaces"), ("",), id="csv.md 3.4: the first of two"),
+        pytest.param(("OwnNamespace",), ("own",), id="csv.md 3.4: the second"),
+        pytest.param(("MultiNamespace",), (), id="csv.md 3.4: none"),
+    ],
+)
+def test_the_first_selection_that_an_operator_can_watch(supported: tuple[str, ...], want: tuple[str, ...]) -> None:
+    assert first_supported(modes(*supported), "own", (("",), ("own",))) == want

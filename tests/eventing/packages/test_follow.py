@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from eventing.packages.follow import NotReadyError, follow, stand
-from eventing.packages.groups import are_groups_in_the_way
+from eventing.packages.groups import are_groups_in_the_way, narrow_group
 from eventing.packages.requests import PackageError
 from shared.api.manifest import Manifest
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
+from shared.names import MADE_FOR
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -108,6 +110,38 @@ def stopped(*groups: Manifest, reason: str = "UnsupportedOperatorGroup", modes: 
 def test_what_groups_stop_is_not_waited_for(cluster: FakeCluster, *, is_stopped: bool) -> None:
     found = cast("KubeClient", cluster)
     assert are_groups_in_the_way(found, "two", stand(found, "two", "tide")) is is_stopped
+
+
+class Writable(FakeCluster):
+    """A cluster that remembers what is merged into its objects."""
+
+    def __init__(self, objects: Iterable[Manifest]) -> None:
+        super().__init__(objects)
+        self.merged: list[object] = []
+
+    def merge(self, ref: Ref, patch: object) -> None:
+        self.merged.append((ref.name, patch))
+
+
+@pytest.mark.parametrize(
+    ("others", "want"),
+    [
+        pytest.param([], [("mine", {"spec": {"targetNamespaces": ["two"]}})], id="alone"),
+        pytest.param(
+            [an_object(CLUSTER_SERVICE_VERSION, "other.v1", spec={}, status={"phase": "Succeeded"})], [],
+            id="beside an operator without a Subscription",
+        ),
+        pytest.param([an_object(SUBSCRIPTION, "other", spec={"name": "other"})], [], id="beside a Subscription"),
+    ],
+)  # fmt: skip
+def test_a_group_of_an_install_is_narrowed_only_where_nobody_else_lives(
+    others: list[Manifest], want: list[object]
+) -> None:
+    group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": [""]})
+    group["metadata"]["annotations"] = {MADE_FOR: "tide"}
+    cluster = Writable([*stopped(group, modes="OwnNamespace").objects.values(), *others])
+    assert bool(narrow_group(cast("KubeClient", cluster), "two", "tide", "tide.v1")) is bool(want)
+    assert cluster.merged == want
 
 
 def test_an_install_that_groups_stop_ends_with_the_reason_and_what_helps() -> None:

@@ -19,8 +19,10 @@ OWN = ALONE % '["ns"]'
 UNTIL = "when OperatorGroup mine changes"
 
 
-def an_object(kind: Kind, name: str, namespace: str = "ns", **fields: object) -> Manifest:
-    meta = {"name": name, "namespace": namespace}
+def an_object(
+    kind: Kind, name: str, namespace: str = "ns", labels: dict[str, str] | None = None, **fields: object
+) -> Manifest:
+    meta = {"name": name, "namespace": namespace, "labels": labels or {}}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
 
 
@@ -60,6 +62,45 @@ def a_csv(*modes: str, reason: str = "UnsupportedOperatorGroup", name: str = "a.
 )  # fmt: skip
 def test_the_group_its_modes_and_the_change_are_named(csv: Manifest, group: Manifest, want: str) -> None:
     assert remedy(csv, FakeCluster([csv, group])) == Remedy(want, UNTIL)
+
+
+@pytest.mark.parametrize(
+    ("group", "modes", "instead"),
+    [
+        pytest.param(
+            a_group("mine", "ns", "one", "two"), ("OwnNamespace",), "watch ns instead of one, two", id="its own"
+        ),
+        pytest.param(
+            a_group("mine", "ns", "one"), ("AllNamespaces",), "watch all namespaces instead of one", id="all namespaces"
+        ),
+        pytest.param(a_group(), ("SingleNamespace",), "watch other namespaces instead of all", id="other namespaces"),
+    ],
+)  # fmt: skip
+def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
+    group: Manifest, modes: tuple[str, ...], instead: str
+) -> None:
+    csv, healthy = a_csv(*modes), a_csv(reason="InstallSucceeded", name="b.v1")
+    csv["metadata"]["labels"] = {"operators.coreos.com/a.ns": ""}
+    says = remedy(csv, FakeCluster([csv, healthy, group])).says
+    assert f"; the group is also that of b.v1, which would then {instead}" in says
+    assert says.endswith(": uninstall a here, and install it in a namespace of its own")
+    assert "kubectl" not in says
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(a_csv("OwnNamespace", name="b.v1"), id="another one that the group stops"),
+        pytest.param({**a_csv(reason="", name="a.v0"), "spec": {}}, id="what it replaces"),
+        pytest.param(
+            an_object(CLUSTER_SERVICE_VERSION, "b.v1", spec={}, labels={"olm.copiedFrom": "two"}), id="a copy"
+        ),
+    ],
+)
+def test_the_change_of_a_group_that_moves_nobody_is_advised(other: Manifest) -> None:
+    csv = a_csv("OwnNamespace")
+    csv["spec"]["replaces"] = "a.v0"
+    assert remedy(csv, FakeCluster([csv, other, a_group()])).says.endswith(OWN)
 
 
 def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api() -> None:
