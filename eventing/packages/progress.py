@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
+from shared.domain.lifecycle.lacking import lacking
 from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown
@@ -82,7 +83,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
     works = phase == "Succeeded"
     is_waiting_csv = csv is not None and not works and not _plan_failure(said)
     cause = facts if is_waiting_csv else trouble or said.get(HELD if hold else PINNED) or {}
-    news = _waited(facts) if is_waiting_csv else _sentence(trouble, plan)
+    news = lacking(facts) if is_waiting_csv else _sentence(trouble, plan)
     blocked = str(said.get(BLOCKED, {}).get("message") or "")
     return Standing(
         current,
@@ -106,7 +107,7 @@ def unclaimed(csv: ReadOnly) -> Standing:
     """Where a ClusterServiceVersion stands that no Subscription has to do with."""
     status = csv.get("status") or {}
     phase = str(status.get("phase") or "Pending")
-    news = "" if phase == "Succeeded" else _waited(status)
+    news = "" if phase == "Succeeded" else lacking(status)
     since = str(status.get("lastTransitionTime") or "").replace("Z", "+00:00")
     return Standing(name_of(csv), phase, "; ".join(filter(None, ("no Subscription", news))), since=since)
 
@@ -133,7 +134,7 @@ def _left_behind(kept: ReadOnly | None) -> str:
     """Why the installed version does not work, while the next one is on its way."""
     status = (kept or {}).get("status") or {}
     phase = str(status.get("phase") or "Pending")
-    return f"{name_of(kept)} is {phase}: {_waited(status)}" if kept and phase not in _SETTLED else ""
+    return f"{name_of(kept)} is {phase}: {lacking(status)}" if kept and phase not in _SETTLED else ""
 
 
 def _is_stuck(trouble: ReadOnly) -> bool:
@@ -146,22 +147,3 @@ def _sentence(condition: ReadOnly, plan: str) -> str:
     if reason == _UNSATISFIABLE:
         return message
     return ": ".join(filter(None, (reason, message or (plan and f"InstallPlan {plan}"))))
-
-
-def _waited(status: ReadOnly) -> str:
-    """What a ClusterServiceVersion waits for."""
-    met = {"Present", "DeploymentFound", "Satisfied"}
-    unmet = [each for each in status.get("requirementStatus") or () if each.get("status") not in met]
-    told = "; ".join(
-        f"{each.get('kind')} {each.get('name')}: {each.get('message') or each['status']}{_rules(each)}"
-        for each in unmet
-    )
-    return told or str(status.get("message") or "")
-
-
-def _rules(requirement: ReadOnly) -> str:
-    """The rights that a service account lacks: the first of them, and how many more."""
-    found = [each for each in requirement.get("dependents") or () if each.get("status") == "NotSatisfied"]
-    lacking = [str(each.get("message") or "") for each in found]
-    more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-    return f" ({lacking[0]}{more})" if lacking else ""

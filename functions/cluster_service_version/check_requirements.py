@@ -18,7 +18,7 @@ from shared.domain.lifecycle import preparation, requirements, retirement
 from shared.domain.lifecycle.admission import EXPELLED, is_barred
 from shared.domain.lifecycle.authorizer import Grants
 from shared.domain.lifecycle.ownership import owner_labels
-from shared.domain.lifecycle.phases import is_copied, status_of
+from shared.domain.lifecycle.phases import NO_RETRY, is_copied, status_of
 from shared.domain.lifecycle.requirements import Facts
 from shared.ports import Clock, Cluster, Discovery
 from shared.step import NOTHING, Delete, Outcome, Ref
@@ -33,7 +33,7 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
     if csv is None or is_copied(csv) or is_deleted(csv):
         return NOTHING
     status = status_of(csv, clock.now())
-    if status.reason == preparation.NO_RETRY:
+    if status.reason == NO_RETRY:
         witnesses = [item for kind in _WITNESSES for item in cluster.list(kind, ref.namespace)]
         return outcome_of(csv, preparation.try_again(status, witnesses))
     groups = cluster.list(kinds.OPERATOR_GROUP)

@@ -2,7 +2,8 @@
 
 Reads:  every OperatorGroup; the ClusterServiceVersions of the namespace.
 Writes: annotations of members; the annotation `olm.providedAPIs` of the group. Rings members that wait for the group,
-        groups that compete for an API which this one gave up, and the step that grants roles.
+        or that it lets be replaced though they failed; groups that compete for an API which this one gave up; and the
+        step that grants roles.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from shared.domain.groups import members
 from shared.domain.groups.group import Group, parse_apis
 from shared.domain.groups.provided_apis import apis_of, concerned, updated
 from shared.domain.groups.targets import refusal
+from shared.domain.lifecycle import retirement
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
@@ -45,7 +47,9 @@ def _served(manifest: Manifest, rivals: Sequence[Group], csvs: Sequence[Manifest
     emits = [Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref(rival.name, rival.namespace)) for rival in met]
     if text != group.provided:
         writes.append(Merge(ref, {"metadata": {"annotations": {names.PROVIDED_APIS: text}}}, version_of(manifest)))
-    emits += _rings(csv for csv in csvs if Ref.of(csv) in joining or members.must_look(csv, group, text))
+    released = retirement.released(manifest, csvs)
+    rung = (csv for csv in csvs if Ref.of(csv) in joining or members.must_look(csv, group, text) or csv in released)
+    emits += _rings(rung)
     if kept - parse_apis(text) or any(members.has_claims(csv, group) for csv in csvs):
         emits.append(Emit(names.GRANT_DUE, ref))
     return Outcome(tuple(writes), tuple(emits), verdict=f"provides {text or 'no API'}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.lifecycle.phases import is_copied
@@ -31,6 +31,17 @@ def successor(csv: ReadOnly, neighbours: Iterable[Manifest]) -> Manifest | None:
     return next(iter(successors(csv, neighbours)), None)
 
 
+def ancestors(csv: ReadOnly, neighbours: Iterable[ReadOnly]) -> tuple[ReadOnly, ...]:
+    """The versions that it replaces, directly or indirectly, the newest first. A cycle ends where it would repeat."""
+    by_name = {name_of(other): other for other in neighbours}
+    found: dict[str, ReadOnly] = {}
+    older = replaces_of(csv)
+    while older in by_name and older not in (name_of(csv), *found):
+        found[older] = by_name[older]
+        older = replaces_of(by_name[older])
+    return tuple(found.values())
+
+
 def final(csv: Manifest, neighbours: tuple[Manifest, ...]) -> Manifest:
     """The last of its successors; itself without one. A cycle ends where it begins to repeat."""
     seen = {name_of(csv)}
@@ -42,20 +53,14 @@ def final(csv: Manifest, neighbours: tuple[Manifest, ...]) -> Manifest:
 
 def replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...]) -> frozenset[str]:
     """The names of the version, of all that replace it and of all that it replaces, directly or indirectly."""
-    return _reached(csv, lambda item: successors(item, neighbours)) | _reached(
-        csv, lambda item: tuple(filter(None, (predecessor(item, neighbours),)))
-    )
-
-
-def _reached(csv: Manifest, follow: Callable[[Manifest], tuple[Manifest, ...]]) -> frozenset[str]:
-    found: dict[str, Manifest] = {}
+    found: set[str] = set()
     ahead = [csv]
     while ahead:
         item = ahead.pop()
         if name_of(item) not in found:
-            found[name_of(item)] = item
-            ahead.extend(follow(item))
-    return frozenset(found)
+            found.add(name_of(item))
+            ahead.extend(successors(item, neighbours))
+    return frozenset(found.union(map(name_of, ancestors(csv, neighbours))))
 
 
 def installed_alongside(csv: ReadOnly, listed: Iterable[str], neighbours: Mapping[str, Manifest]) -> tuple[str, ...]:

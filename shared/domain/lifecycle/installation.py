@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from shared.domain.lifecycle.phases import Status
-from shared.domain.lifecycle.preparation import NO_RETRY
+from shared.domain.lifecycle.phases import NO_RETRY, Status
 from shared.domain.lifecycle.verdict import Verdict
 
 _FAILED = "install strategy failed: "

@@ -23,12 +23,13 @@ UNSUPPORTED_GROUP: Final = "UnsupportedOperatorGroup"
 GROUP_REASONS: Final = frozenset({"NoTargetNamespaces", "NoOperatorGroup", "TooManyOperatorGroups", UNSUPPORTED_GROUP})
 """Reasons of failures that end when the OperatorGroup supports the ClusterServiceVersion."""
 
-_UNCOPIABLE: Final = GROUP_REASONS | {
-    "Copied",
+UNFIT: Final = GROUP_REASONS | {
     "InvalidInstallModes",
     "InterOperatorGroupOwnerConflict",
     "CannotModifyStaticOperatorGroupProvidedAPIs",
 }
+"""Reasons of failures that are found before the phase is looked at."""
+NO_RETRY: Final = "InstallComponentFailedNoRetry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,4 +138,4 @@ def is_copied(csv: ReadOnly) -> bool:
 
 def is_uncopiable(csv: ReadOnly) -> bool:
     """Whether it must not be copied to the namespaces of its group."""
-    return phase_of(csv) == "" or reason_of(csv) in _UNCOPIABLE
+    return phase_of(csv) == "" or reason_of(csv) in {*UNFIT, "Copied"}

@@ -9,6 +9,7 @@ from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, namespace_of
 from shared.domain.lifecycle import chain
+from shared.domain.lifecycle.blockage import blockage
 from shared.domain.lifecycle.phases import GROUP_REASONS, Status, is_copied, pause_left, phase_of
 from shared.domain.lifecycle.requirements import (
     Facts,
@@ -23,7 +24,6 @@ from shared.domain.lifecycle.verdict import Verdict
 from shared.domain.plan.state import planned_csvs
 from shared.kinds import Ref
 
-NO_RETRY: Final = "InstallComponentFailedNoRetry"
 HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
 """Reasons of failures that end when the Deployments are healthy."""
 SLOWLY: Final = timedelta(minutes=5)
@@ -167,12 +167,19 @@ def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None)
         message = "conflicting CRD owner in namespace"
         return Verdict(status.to("Failed", "OwnerConflict", message), f"{message}: {rival}", waits_for=message)
     if replaced and phase_of(replaced) != "Replacing":
-        waits_for = f"{name_of(replaced)} ({phase_of(replaced) or 'new'}) to be Replacing"
-        if phase_of(replaced) != "Succeeded":
-            status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
-        return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=SLOWLY)
+        return _behind(csv, replaced, facts, status)
     message = "all requirements found, attempting install"
     return Verdict(status.to("InstallReady", "AllRequirementsMet", message), message)
+
+
+def _behind(csv: Manifest, replaced: Manifest, facts: Facts, status: Status) -> Verdict:
+    """The wait for the predecessor; what stops it may be several versions below, and changes more often."""
+    waits_for = f"{name_of(replaced)} ({phase_of(replaced) or 'new'}) to be Replacing"
+    if phase_of(replaced) != "Succeeded":
+        status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
+    if found := blockage(csv, facts.neighbours):
+        waits_for = f"{waits_for}: {found.says}"
+    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=SLOWLY)
 
 
 def _malformed(csv: ReadOnly) -> str:

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.lifecycle import chain
-from shared.domain.lifecycle.phases import Status, phase_of, reason_of
+from shared.domain.lifecycle.phases import NO_RETRY, UNFIT, Status, phase_of, reason_of
 from shared.domain.lifecycle.verdict import Verdict
 from shared.kinds import Ref
 
+FAIL_FORWARD = "TechPreviewUnsafeFailForward"
+"""`spec.upgradeStrategy` of an OperatorGroup whose failed versions may be replaced."""
 _LOST = "marked as replacement, but no replacement CSV found in cluster"
 _REPLACED = "has been replaced by a newer ClusterServiceVersion that has successfully installed."
 
@@ -18,10 +20,21 @@ _REPLACED = "has been replaced by a newer ClusterServiceVersion that has success
 def fails_forward(namespace: str, groups: Iterable[ReadOnly]) -> bool:
     """Whether the OperatorGroup of the namespace allows the upgrade of a failed version."""
     return any(
-        namespace_of(group) == namespace
-        and (group.get("spec") or {}).get("upgradeStrategy") == "TechPreviewUnsafeFailForward"
+        namespace_of(group) == namespace and (group.get("spec") or {}).get("upgradeStrategy") == FAIL_FORWARD
         for group in groups
     )
+
+
+def may_fail_forward(csv: ReadOnly) -> bool:
+    """Whether a successor may replace the version in a group that fails forward: it failed in its own phases (§3.2)."""
+    return phase_of(csv) == "Failed" and reason_of(csv) not in {*UNFIT, NO_RETRY}
+
+
+def released(group: ReadOnly, csvs: Sequence[Manifest]) -> tuple[Manifest, ...]:
+    """The failed versions of its namespace that a group lets their successors replace; usually none are left."""
+    if not fails_forward(namespace_of(group), [group]):
+        return ()
+    return tuple(csv for csv in csvs if may_fail_forward(csv) and chain.successor(csv, csvs))
 
 
 def begin(csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOnly], status: Status) -> Verdict | None:

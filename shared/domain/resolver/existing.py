@@ -12,13 +12,11 @@ from shared.domain.catalog.model import Property
 from shared.domain.catalog.shapes import RAW, list_of, struct, why_not
 from shared.domain.go.json import loads
 from shared.domain.lifecycle.phases import phase_of
+from shared.domain.lifecycle.retirement import FAIL_FORWARD
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.model import Installed
 from shared.domain.subscription.versions import installed_csv
-
-FAIL_FORWARD = "TechPreviewUnsafeFailForward"
-"""`spec.upgradeStrategy` of an OperatorGroup whose failed versions may be replaced."""
 
 _STATED: Final = struct("projection.property", "type", value=RAW)
 _ANNOTATION: Final = struct("projection.propertiesAnnotation", properties=list_of(_STATED))

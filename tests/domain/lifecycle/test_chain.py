@@ -66,6 +66,19 @@ def test_replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...], want
     assert chain.replacement_chain(csv, neighbours) == want
 
 
+@pytest.mark.parametrize(
+    ("csv", "neighbours", "want"),
+    [
+        pytest.param(C, (A, B, C), ["b", "a"], id="csv.md 4.11: the newest first"),
+        pytest.param(C, (A, C), [], id="csv.md 4.11: no further than to an absent one"),
+        pytest.param(CYCLE[0], CYCLE, ["y"], id="csv.md 18 row 58: a cycle"),
+        pytest.param(a_csv("z", replaces="x"), CYCLE, ["x", "y"], id="csv.md 18 row 58: a cycle below"),
+    ],
+)
+def test_ancestors(csv: Manifest, neighbours: tuple[Manifest, ...], want: list[str]) -> None:
+    assert [name_of(one) for one in chain.ancestors(csv, neighbours)] == want
+
+
 TARGET = a_csv("a", replaces="b")
 OTHERS = (a_csv("b", replaces="c"), a_csv("c"), a_csv("d"))
 

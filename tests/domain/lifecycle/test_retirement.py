@@ -1,6 +1,6 @@
 import pytest
 
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, name_of
 from shared.domain.lifecycle import retirement
 from shared.domain.lifecycle.phases import status_of
 from shared.domain.lifecycle.verdict import Verdict
@@ -53,6 +53,25 @@ def test_begin(csv: Manifest, neighbours: list[Manifest], group: Manifest, want:
 def test_another_namespace_s_group_does_not_fail_forward() -> None:
     elsewhere = {**FORWARD, "metadata": {**FORWARD["metadata"], "namespace": "other"}}
     assert begun(in_phase("v1", "Failed"), [SECOND], elsewhere) is None
+
+
+@pytest.mark.parametrize(
+    ("csv", "group", "want"),
+    [
+        pytest.param(in_phase("v1", "Failed", reason="InstallComponentFailed"), FORWARD, ["v1"], id="csv.md 4.6-1"),
+        pytest.param(in_phase("v1", "Failed"), a_group(), [], id="csv.md 4.6-1: default strategy"),
+        pytest.param(in_phase("v1", "Pending"), FORWARD, [], id="csv.md 4.2: not from Pending"),
+        pytest.param(in_phase("v0", "Failed"), FORWARD, [], id="csv.md 4.6-1: no successor"),
+        pytest.param(
+            in_phase("v1", "Failed", reason="UnsupportedOperatorGroup"), FORWARD, [], id="csv.md 3.2-6 comes first"
+        ),
+        pytest.param(
+            in_phase("v1", "Failed", reason="InstallComponentFailedNoRetry"), FORWARD, [], id="csv.md 3.2-0 comes first"
+        ),
+    ],
+)
+def test_whom_a_change_of_the_group_releases(csv: Manifest, group: Manifest, want: list[str]) -> None:
+    assert [name_of(one) for one in retirement.released(group, (csv, SECOND))] == want
 
 
 def finished(csv: Manifest, *neighbours: Manifest) -> Verdict:

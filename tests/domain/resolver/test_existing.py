@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.resolver.existing import FAIL_FORWARD, IncoherentCSVs, existing, of_csv
+from shared.domain.lifecycle.retirement import FAIL_FORWARD
+from shared.domain.resolver.existing import IncoherentCSVs, existing, of_csv
 from tests.domain.resolver.scenery import Blob, ask, catalog, chosen, csv, entry, gives, line, package, sub
 
 FORWARD = [{"metadata": {}, "spec": {"upgradeStrategy": FAIL_FORWARD}}]

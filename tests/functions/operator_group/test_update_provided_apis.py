@@ -223,3 +223,21 @@ def test_roles_are_due_when_a_member_owns_an_api_that_is_not_announced() -> None
 
     assert outcome.writes == ()
     assert GRANT_DUE in outcome.emits
+
+
+@pytest.mark.parametrize(
+    ("strategy", "rings"),
+    [
+        pytest.param("TechPreviewUnsafeFailForward", True, id="csv.md 4.6-1, 8.10: its successor may replace it now"),
+        pytest.param("Default", False, id="csv.md 4.6-1: nothing changes for it"),
+    ],
+)
+def test_a_group_that_begins_to_fail_forward_rings_failed_versions(strategy: str, rings: bool) -> None:
+    group = a_group(targets=["ns"], provided="", upgradeStrategy=strategy)
+    failed = a_csv(member_of=group, phase="Failed", reason="InstallComponentFailed")
+    newer = a_csv("op.v2", member_of=group, phase="Pending", reason="InstallWaiting")
+    newer["spec"]["replaces"] = "op.v1"
+    outcome = run(group, failed, newer)
+
+    assert outcome.writes == ()
+    assert [emit for emit in outcome.emits if emit.type == names.REQUIREMENT_CHANGED] == ([RUNG] if rings else [])
