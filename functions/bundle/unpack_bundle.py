@@ -1,7 +1,7 @@
 """Unpack the bundles that a namespace is about to install.
 
 Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and RBAC of Jobs that are slow or failed.
-Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and an Event per failure.
+Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and an Event per failure and refusal.
 Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
 """
 
@@ -15,24 +15,27 @@ from shared.domain.resolver.scene import look
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.content import Promise
 from shared.domain.unpack.objects import Unpacking
-from shared.domain.unpack.report import summarise
+from shared.domain.unpack.report import in_turn, summarise
 from shared.domain.unpack.settings import settings
 from shared.domain.unpack.verdict import Verdict
-from shared.ports import Bundles, Catalogs, Clock, Cluster, Policy
+from shared.ports import Attempt, Bundles, Catalogs, Clock, Cluster, Policy, WriteFailure
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 
 def unpack_bundle(
-    ref: Ref, cluster: Cluster, catalogs: Catalogs, bundles: Bundles, clock: Clock, policy: Policy
+    ref: Ref, cluster: Cluster, catalogs: Catalogs, bundles: Bundles, clock: Clock, *, policy: Policy, attempt: Attempt
 ) -> Outcome:
     """Write the unpack objects and the conditions of one namespace (key: the Namespace)."""
     scene = look(cluster, catalogs, ref.name, policy)
     resolution, limits, now = resolve(scene.inputs), settings(scene.groups, policy.unpack_timeout), clock.now()
     found: dict[str, Verdict] = {}
     writes: list[Write] = []
-    for chosen in resolution.chosen:
+    refusal = _refusal(attempt)
+    for chosen in in_turn(resolution.chosen, now):
         wanted = Unpacking.of(chosen, Promise.of(chosen, scene.subscriptions), policy.unpack_image, limits)
         verdict, unpacking = unpacked(wanted, cluster, bundles, now, policy=policy)
+        if refusal and unpacking:  # why: the objects of all bundles are alike, so a second one would be refused, too
+            verdict, unpacking = verdicts.refused(wanted, refusal.ref, refusal.message), ()
         found[chosen.bundle.name] = verdict
         writes += unpacking
     summary = summarise(scene.subscriptions, resolution, found, now)
@@ -44,3 +47,10 @@ def unpack_bundle(
     wait = Wait(summary.waits, summary.since or now) if summary.waits else None
     spoken = "; ".join(f"{name}: {verdicts.spoken(one)}" for name, one in found.items())
     return Outcome(tuple(writes), emits, again_in=summary.again_in, verdict=spoken, wait=wait)
+
+
+def _refusal(attempt: Attempt) -> WriteFailure | None:
+    """The refused write of an unpack object, which a new read does not help."""
+    failure = attempt.failure
+    is_final = failure and failure.kind in ("forbidden", "invalid") and failure.ref.kind != kinds.SUBSCRIPTION.kind
+    return failure if is_final else None

@@ -14,8 +14,10 @@ from shared.domain.lifecycle.ownership import reference_to
 from shared.domain.resolver.model import CatalogKey, Chosen
 from shared.domain.unpack.content import ANY, Promise
 from shared.domain.unpack.settings import NO_LIMITS, Settings
-from shared.kinds import Kind
+from shared.kinds import Kind, Ref
 
+STEM = 58
+"""Number of characters of the common name with which the name of a retry begins, too."""
 _ARCHITECTURES = ("amd64", "arm64", "ppc64le", "s390x")
 _SECURITY = {
     "allowPrivilegeEscalation": False,
@@ -59,6 +61,10 @@ class Unpacking:
     def name(self) -> str:
         """The common name of the objects."""
         return bundle_hash(self.path)
+
+    def has(self, ref: Ref) -> bool:
+        """Whether the object is one of them, or the Job of a retry."""
+        return ref.namespace == self.catalog.namespace and ref.name[:STEM] == self.name[:STEM]
 
     def config_map(self, payload: ReadOnly | None = None) -> Manifest:
         """The ConfigMap: empty until the Job, or the worker itself, fills it."""

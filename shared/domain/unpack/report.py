@@ -8,13 +8,20 @@ from datetime import datetime, timedelta
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.conditions import Condition, find, since
-from shared.domain.resolver.model import Resolution
+from shared.domain.resolver.model import Chosen, Resolution
 from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, changed
 from shared.domain.unpack import texts
-from shared.domain.unpack.verdict import Broken, Prevented, Running, Unpacked, Verdict
+from shared.domain.unpack.verdict import Broken, Prevented, Refused, Running, Unpacked, Verdict
 
 _RUNNING_AGAIN = timedelta(seconds=15)
 """Interval of checks: events of the Job ring at once, but the state of its pods has to be polled."""
+
+_REFUSED_AGAIN = timedelta(seconds=30)
+"""Interval of attempts while the API server refuses the objects: a quota that is raised causes no event."""
+
+_UNDER_WAY = "UnpackingInProgress"
+_REFUSED = "UnpackingRefused"
+"""The reason of `BundleUnpacking` then."""
 
 _JUST_BEGUN = timedelta(seconds=10)
 """Less than `_RUNNING_AGAIN`, after which unpacking is checked again anyway."""
@@ -30,6 +37,8 @@ class Report:
     condition: Condition | None = None
     is_unpacked: bool = False
     again_in: timedelta | None = None
+    is_behind: bool = False
+    """The condition is about the bundle of another component."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +85,8 @@ def summarise(
         mine, status = reports.get(name_of(subscription), Report()), subscription.get("status") or {}
         if mine.is_unpacked:
             continue  # its condition stays true until its plan is written, which removes it
+        if mine.is_behind and _is_refused(subscription):
+            continue  # it has said so of its own bundle, or of the first one that was refused
         condition = mine.condition
         if condition is not None and not waits:
             waits = f"{name_of(subscription)}: {condition.message or 'its bundle is being unpacked'}"
@@ -83,11 +94,22 @@ def summarise(
         drop = [kind for kind in CONDITIONS if condition is None or kind != condition.type]
         new = changed(status, now, put=[condition] if condition else [], drop=drop)
         if new is not None:
-            is_failure = condition is not None and condition.type == BUNDLE_UNPACK_FAILED
+            is_failure = condition is not None and condition.reason != _UNDER_WAY
             told.append(Told(subscription, new, condition.message if condition and is_failure else ""))
     times = [one.again_in for one in reports.values() if one.again_in is not None]
     is_any_ready = any(one.is_unpacked for one in reports.values())
     return Summary(tuple(told), is_any_ready, min(times, default=None), waits, begun)
+
+
+def in_turn(chosen: Sequence[Chosen], now: datetime) -> tuple[Chosen, ...]:
+    """The bundles, another one first after each interval: none that is refused keeps the others out for ever."""
+    start = int(now.timestamp() // _REFUSED_AGAIN.total_seconds()) % max(len(chosen), 1)
+    return (*chosen[start:], *chosen[:start])
+
+
+def _is_refused(subscription: ReadOnly) -> bool:
+    said = find(subscription.get("status") or {}, BUNDLE_UNPACKING) or {}
+    return said.get("reason") == _REFUSED
 
 
 def has_unpack_condition(subscription: ReadOnly) -> bool:
@@ -97,7 +119,7 @@ def has_unpack_condition(subscription: ReadOnly) -> bool:
 
 
 def report(verdicts: Sequence[Verdict]) -> Report:
-    """The report of a component: an error overrides a failure, a failure a running Job; else the component is ready."""
+    """The report of a component: an error overrides a failure, that a refusal, that a Job; else it is ready."""
     prevented = [one.message for one in verdicts if isinstance(one, Prevented)]
     failures = [one for one in verdicts if isinstance(one, Broken)]
     again_in = min((one.again_in for one in failures), default=None)
@@ -108,8 +130,11 @@ def report(verdicts: Sequence[Verdict]) -> Report:
     if failures:
         message = texts.failed(failures[0].reason, failures[0].message)
         return Report(Condition(BUNDLE_UNPACK_FAILED, "True", "BundleUnpackFailed", message), again_in=again_in)
+    if refused := sorted((one for one in verdicts if isinstance(one, Refused)), key=lambda one: one.is_behind):
+        condition = Condition(BUNDLE_UNPACKING, "True", _REFUSED, refused[0].message)
+        return Report(condition, again_in=_REFUSED_AGAIN, is_behind=refused[0].is_behind)
     if all(isinstance(one, Unpacked) for one in verdicts):
         return Report(is_unpacked=bool(verdicts))
     told = [texts.unpacking(one.message) for one in verdicts if isinstance(one, Running)]
     message = next(filter(None, told), "")
-    return Report(Condition(BUNDLE_UNPACKING, "True", "UnpackingInProgress", message), again_in=_RUNNING_AGAIN)
+    return Report(Condition(BUNDLE_UNPACKING, "True", _UNDER_WAY, message), again_in=_RUNNING_AGAIN)

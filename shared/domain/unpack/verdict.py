@@ -13,7 +13,8 @@ from shared.domain.bundle.model import BadBundle
 from shared.domain.subset import covers
 from shared.domain.unpack import texts
 from shared.domain.unpack.content import bundle_in
-from shared.domain.unpack.objects import Unpacking
+from shared.domain.unpack.objects import STEM, Unpacking
+from shared.kinds import Ref
 
 _JOB_TTL = timedelta(minutes=5)
 _RETAINED = 5
@@ -72,7 +73,16 @@ class Prevented:
     message: str
 
 
-Verdict: TypeAlias = Unpacked | Missing | Running | Stale | Broken | Prevented
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The API server refuses to write the objects, so nothing is unpacked until it accepts them."""
+
+    message: str
+    is_behind: bool = False
+    """The refused object is that of another bundle: this one was not tried, because it would be refused, too."""
+
+
+Verdict: TypeAlias = Unpacked | Missing | Running | Stale | Broken | Prevented | Refused
 
 
 def is_filled(config_map: ReadOnly, path: str) -> bool:
@@ -111,6 +121,12 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
         return Stale(chosen)
     message = f"unpack job {name_of(chosen)} has completed, but ConfigMap {wanted.name} holds no manifests"
     return Broken("EmptyBundle", message, finished + _JOB_TTL - now + timedelta(seconds=1), chosen, finished)
+
+
+def refused(wanted: Unpacking, ref: Ref, message: str) -> Refused:
+    """The verdict on a bundle after the API server refused a write of an unpack object, its own or another's."""
+    told = f"{ref.kind} {ref.namespace}/{ref.name} cannot be written, the API server refuses it: {message}"
+    return Refused(told, is_behind=not wanted.has(ref))
 
 
 def to_create(wanted: Unpacking, verdict: Verdict) -> tuple[Manifest, ...]:
@@ -194,6 +210,8 @@ def spoken(verdict: Verdict) -> str:
             return f"failed, {reason}"
         case Prevented():
             return "prevented"
+        case Refused(message):
+            return message
         case never:
             assert_never(never)
 
@@ -216,7 +234,7 @@ def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadO
     since = instant(failure.get("lastTransitionTime")) or now
     if retry > timedelta() and now - since > retry:
         suffix = hashlib.sha256(uid_of(ranked[0]).encode()).hexdigest()[:5]
-        return Missing(f"{wanted.name[:58]}{suffix}", surplus(ranked))
+        return Missing(f"{wanted.name[:STEM]}{suffix}", surplus(ranked))
     if not retry and now - since > _JOB_TTL:
         return Stale(ranked[0])
     again_in = since + (retry or _JOB_TTL) - now + timedelta(seconds=1)

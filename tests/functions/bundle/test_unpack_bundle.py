@@ -7,8 +7,9 @@ import pytest
 from eventing.routes import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata
+from shared.domain.bundle.hash import bundle_hash
 from shared.kinds import Kind
-from shared.ports import Policy
+from shared.ports import Attempt, Policy, WriteFailure
 from shared.step import Create, Delete
 from tests.functions.subscription.test_install import IMAGE, a_world, conditions, installed, status, the
 from tests.functions.subscription.world import World, a_bundle, a_package, a_subscription
@@ -139,3 +140,83 @@ def test_a_binding_is_deleted_before_it_is_made() -> None:
     world.time += (world.delayed[STEP] - world.time) * 2
     writes = [write for write in world.run(STEP).writes if isinstance(write, Delete | Create)]
     assert [type(write) for write in writes] == [Delete, Create]
+
+
+REFUSAL = "jobs.batch is forbidden: exceeded quota: q, requested: count/jobs.batch=1"
+
+
+def refuse_jobs(world: World, *images: str) -> list[str]:
+    """The API server refuses the Jobs of these bundle images; returns their names."""
+    jobs = [kinds.JOB.ref(bundle_hash(f"registry/{image}:v1.0.0"), "olm") for image in images]
+    world.refused.update({job: WriteFailure("forbidden", REFUSAL, 0, job) for job in jobs})
+    return [job.name for job in jobs]
+
+
+def told(name: str) -> dict[str, tuple[str, str]]:
+    message = f"Job olm/{name} cannot be written, the API server refuses it: {REFUSAL}"
+    return {"BundleUnpacking": ("UnpackingRefused", message)}
+
+
+def test_a_job_that_the_server_refuses_is_told_once_and_tried_again() -> None:
+    world = a_world()
+    (job,) = refuse_jobs(world, "etcd")
+    world.put(a_subscription())
+    world.settle()
+    assert conditions(world) == told(job)
+    assert [event.message for event in world.events] == [told(job)["BundleUnpacking"][1]]
+    before, at = status(world), len(world.events)
+    world.later(seconds=31)
+    assert (status(world), len(world.events)) == (before, at), "a repeated refusal writes nothing"
+    world.refused.clear()
+    world.later(seconds=31)
+    world.finish_jobs()
+    world.settle()
+    assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v1.0.0", {})
+
+
+def test_each_subscription_says_what_the_server_refuses_and_in_the_end_its_own_job() -> None:
+    world = a_world()
+    jobs = dict(zip(("etcd", "vault"), refuse_jobs(world, "etcd", "vault"), strict=True))
+    world.put(a_subscription())
+    world.put(a_subscription("vault"))
+    world.settle()
+    assert {conditions(world, name)["BundleUnpacking"][0] for name in jobs} == {"UnpackingRefused"}
+    for _ in range(2):
+        world.later(seconds=31)
+    assert [conditions(world, name) for name in jobs] == [told(job) for job in jobs.values()]
+    before = [status(world, name) for name in jobs]
+    for _ in range(2):
+        world.later(seconds=31)
+    assert [status(world, name) for name in jobs] == before, "the message does not change with whose turn it is"
+
+
+def test_a_bundle_that_is_refused_does_not_keep_another_one_out() -> None:
+    world = a_world()
+    (job,) = refuse_jobs(world, "etcd")
+    world.put(a_subscription())
+    world.put(a_subscription("vault"))
+    for _ in range(3):
+        world.settle()
+        world.later(seconds=31)
+        world.finish_jobs()
+    world.settle()
+    assert (conditions(world), status(world, "vault")["installedCSV"]) == (told(job), "vault.v1.0.0")
+
+
+def test_a_subscription_that_vanished_is_no_refusal_of_its_bundle() -> None:
+    world = a_world()
+    gone = kinds.SUBSCRIPTION.ref("etcd", "ns")
+    world.put(a_subscription())
+    attempt = Attempt(2, WriteFailure("forbidden", "no", 0, gone))
+    world.settle()
+    assert "at work" in world.run(STEP, attempt).verdict
+
+
+def test_a_bundle_that_the_worker_unpacks_itself_is_not_unpacked_when_its_config_map_is_refused() -> None:
+    world = a_world(policy=Policy(unpack="direct"))
+    config_map = kinds.CONFIG_MAP.ref(bundle_hash("registry/etcd:v1.0.0"), "olm")
+    world.refused[config_map] = WriteFailure("forbidden", "no", 0, config_map)
+    world.put(a_subscription())
+    world.settle()
+    assert conditions(world)["BundleUnpacking"][0] == "UnpackingRefused"
+    assert the(world, kinds.INSTALL_PLAN) == []

@@ -208,9 +208,9 @@ class World(FakeCluster):
             Bundles: self.bundles, Attempt: attempt or Attempt(),
         }  # fmt: skip
         signature = inspect.signature(step, eval_str=True)
-        wanted = [ports[one.annotation] for one in list(signature.parameters.values())[1:]]
+        wanted = {one.name: ports[one.annotation] for one in list(signature.parameters.values())[1:]}
         try:
-            outcome: Outcome = step(job.ref, *wanted)
+            outcome: Outcome = step(job.ref, **wanted)
         except RetryLater as later:
             outcome = Outcome(later.writes, again_in=later.after, wait=later.wait)
         failure = self.perform(outcome.writes)
