@@ -98,8 +98,9 @@ def _helped(cluster: KubeClient, namespace: str, now: Standing) -> Standing:
 
 def _is_stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> bool:
     """Only a person can help, and no catalog that is still read."""
-    is_stopped = now.is_stuck or are_groups_in_the_way(cluster, namespace, now)
-    return is_stopped and is_catalog_ready(cluster, namespace, package)
+    if are_groups_in_the_way(cluster, namespace, now):
+        return True
+    return now.is_stuck and is_catalog_ready(cluster, namespace, package)
 
 
 def _stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> str:

@@ -13,6 +13,7 @@ from shared import names
 from shared.api.manifest import annotations_of, name_of
 from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import modes_of, supports
+from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON, Refused, apis_of, intersection
 from shared.domain.groups.targets import needs_namespaces, resolve
 from shared.domain.lifecycle.phases import GROUP_REASONS, UNSUPPORTED_GROUP, reason_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
@@ -21,19 +22,25 @@ if TYPE_CHECKING:
     from eventing.packages.progress import Standing
     from shared.adapters.kube import KubeClient
 
+_REFUSALS = (CONFLICT_REASON, STATIC_REASON)
+"""Reasons of a version whose APIs its group must not provide."""
+
 
 def are_groups_in_the_way(cluster: KubeClient, namespace: str, now: Standing) -> bool:
     """Whether the OperatorGroups of the namespace, as they are now, stop a package: then only an edit helps."""
-    if now.reason not in (UNRESOLVED, *GROUP_REASONS):
+    if now.reason not in (UNRESOLVED, *GROUP_REASONS, *_REFUSALS):
         return False
     groups = cluster.list(OPERATOR_GROUP, namespace)
     if are_prohibitive(groups):
         return True
     csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(now.version, namespace)) if now.version else None
-    if csv is None or reason_of(csv) != UNSUPPORTED_GROUP:
+    reason = reason_of(csv) if csv else ""
+    if csv is None or reason not in (UNSUPPORTED_GROUP, *_REFUSALS):
         return False
-    (group,) = groups
-    targets = Group.of(group).targets if needs_namespaces(group) else resolve(group)
+    if reason in _REFUSALS:
+        rivals = map(Group.of, cluster.list(OPERATOR_GROUP))
+        return isinstance(intersection(apis_of(csv), Group.of(groups[0]), rivals), Refused)
+    targets = Group.of(groups[0]).targets if needs_namespaces(groups[0]) else resolve(groups[0])
     return supports(modes_of(csv), namespace, targets or ()) is not None
 
 

@@ -83,6 +83,21 @@ def stopped(*groups: Manifest, reason: str = "UnsupportedOperatorGroup", modes: 
     return FakeCluster([subscription, catalog, csv, *groups])
 
 
+THING = "Thing.v1.example.com"
+
+
+def rivals(reason: str, *, theirs: str = "", **spec: object) -> FakeCluster:
+    """A package that provides an API, in a group that meets another one."""
+    mine = an_object(OPERATOR_GROUP, "mine", spec=spec, status={"namespaces": [""]})
+    other = an_object(OPERATOR_GROUP, "other", spec={}, status={"namespaces": [""]})
+    other["metadata"] |= {"namespace": "far", "annotations": {"olm.providedAPIs": theirs}}
+    cluster = stopped(mine, other, reason=reason)
+    csv = cluster.objects[CLUSTER_SERVICE_VERSION.ref("tide.v1", "two")]
+    owned = [{"name": "things.example.com", "version": "v1", "kind": "Thing"}]
+    csv["spec"]["customresourcedefinitions"] = {"owned": owned}
+    return cluster
+
+
 @pytest.mark.parametrize(
     ("cluster", "is_stopped"),
     [
@@ -104,6 +119,12 @@ def stopped(*groups: Manifest, reason: str = "UnsupportedOperatorGroup", modes: 
                 an_object(OPERATOR_GROUP, "mine", spec={"selector": {"a": "b"}}, status={"namespaces": ["1", "3"]})
             ),
             False, id="a selector that finds what is supported",
+        ),
+        pytest.param(rivals("InterOperatorGroupOwnerConflict", theirs=THING), True, id="another group has its API"),
+        pytest.param(rivals("InterOperatorGroupOwnerConflict"), False, id="another group gave up its API just now"),
+        pytest.param(
+            rivals("CannotModifyStaticOperatorGroupProvidedAPIs", staticProvidedAPIs=True), True,
+            id="a static group without its API",
         ),
     ],
 )  # fmt: skip
@@ -148,3 +169,10 @@ def test_an_install_that_groups_stop_ends_with_the_reason_and_what_helps() -> No
     cluster = cast("KubeClient", stopped(an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": [""]})))
     with pytest.raises(NotReadyError, match=r"tide cannot go on: no such mode; OperatorGroup mine selects all name"):
         list(follow(cluster, "two", "tide", timeout=timedelta(hours=1)))
+
+
+def test_what_groups_stop_ends_also_while_its_catalog_is_not_ready() -> None:
+    found = rivals("InterOperatorGroupOwnerConflict", theirs=THING)
+    del found.objects[CATALOG_SOURCE.ref("c", "olm")]
+    with pytest.raises(NotReadyError, match=r"tide cannot go on: no such mode; OperatorGroup far/other provides Thing"):
+        list(follow(cast("KubeClient", found), "two", "tide", timeout=timedelta(hours=1), is_approving=True))
