@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
 from eventing.packages.requests import LOOK_SECONDS, PackageError, subscription_of, wanted_subscription
+from shared import names
 from shared.adapters.kube.errors import ApiError
-from shared.api.manifest import ReadOnly, name_of, uid_of
+from shared.api.manifest import ReadOnly, labels_of, name_of, uid_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
@@ -30,34 +31,50 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     if subscription is not None:
         _delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
-    refs = [CLUSTER_SERVICE_VERSION.ref(name, namespace) for name in versions]
-    for ref in refs:
-        _delete(cluster, ref)
+    for csv in versions:
+        _delete(cluster, Ref.of(csv), uid_of(csv))
     deadline = time.monotonic() + timeout.total_seconds()
-    for ref in refs if timeout else ():
-        while cluster.get(ref) is not None:
+    for csv in versions if timeout else ():
+        while _is_there(cluster, csv):
             if time.monotonic() > deadline:
-                hint = f"`olmf why ClusterServiceVersion/{ref.name} -n {namespace}`"
-                raise PackageError(f"{ref.name} is still being deleted; {hint} tells more")
+                hint = f"`olmf why ClusterServiceVersion/{name_of(csv)} -n {namespace}`"
+                raise PackageError(f"{name_of(csv)} is still being deleted; {hint} tells more")
             time.sleep(LOOK_SECONDS)
     if versions:
         did = "deleted" if timeout else "is deleting"
-        yield f"{did} ClusterServiceVersion {', '.join(versions)}; its definitions and their objects stay"
+        gone = ", ".join(map(name_of, versions))
+        yield f"{did} ClusterServiceVersion {gone}; its definitions and their objects stay"
+        yield from _copies(cluster, versions)
 
 
-def _delete(cluster: KubeClient, ref: Ref, uid: str = "") -> None:
-    """Delete an object, unless it is gone by now: the functions remove versions of an update, too."""
+def _is_there(cluster: KubeClient, csv: ReadOnly) -> bool:
+    """Whether an object still exists; a copy that took its name has another uid."""
+    found = cluster.get(Ref.of(csv))
+    return found is not None and uid_of(found) == uid_of(csv)
+
+
+def _copies(cluster: KubeClient, versions: Sequence[ReadOnly]) -> Iterator[str]:
+    """The copies of what other namespaces installed, which the versions kept out."""
+    for csv in versions:
+        home = labels_of(cluster.get(Ref.of(csv)) or {}).get(names.COPIED_FROM)
+        if home:
+            yield f"the copy of {name_of(csv)} that is here now is that of {home}"
+
+
+def _delete(cluster: KubeClient, ref: Ref, uid: str) -> None:
+    """Delete an object, unless it, or the one of that uid, is gone: the functions remove versions of an update, too."""
     try:
         cluster.delete(ref, uid=uid)
     except ApiError as error:
-        if not error.is_not_found:
+        if not (error.is_not_found or error.is_conflict):
             raise
 
 
-def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[str]:
+def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[ReadOnly]:
     """What the package has installed in the namespace, and nothing that another Subscription has."""
     csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
     others = [one for one in cluster.list(SUBSCRIPTION, namespace) if one != subscription]
     mine = {name_of(csv) for csv in csvs if package_named_by(csv) == package}
     roots = mine | claimed([subscription] if subscription else [])
-    return sorted(chain(csvs, roots) - claimed(others))
+    wanted = chain(csvs, roots) - claimed(others)
+    return sorted((csv for csv in csvs if name_of(csv) in wanted), key=name_of)
