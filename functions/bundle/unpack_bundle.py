@@ -1,7 +1,7 @@
 """Unpack the bundles that a namespace is about to install.
 
 Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and RBAC of Jobs that are slow or failed.
-Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and an Event per failure and refusal.
+Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, an Event per failure or refusal.
 Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
 """
 
