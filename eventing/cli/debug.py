@@ -112,7 +112,7 @@ def _standing(known: _Known, ref: Ref) -> Row:
 
     columns = ((SUBSCRIPTION, "subscription"), (CLUSTER_SERVICE_VERSION, "version"), (INSTALL_PLAN, "plan"))
     column = next((column for kind, column in columns if ref == kind.ref(ref.name, ref.namespace)), "")
-    rows = installed(known.objects, ref.namespace) if column else []
+    rows = installed(known.objects, ref.namespace, known.jobs) if column else []
     return standing_of(next((row for row in rows if row[column] == ref.name), {}), known.book, known.jobs)
 
 
@@ -121,7 +121,7 @@ def _tell_of_namespace(known: _Known, namespace: str, output: str) -> None:
     from eventing.cli.namespace import check_namespace, show, waiting
     from eventing.packages import installed
 
-    rows = installed(known.objects, namespace)
+    rows = installed(known.objects, namespace, known.jobs)
     if not rows:
         check_namespace(namespace, known.objects)
     troubled = waiting(rows, known.book, known.jobs)

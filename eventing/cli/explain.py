@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +17,7 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 if TYPE_CHECKING:
     from eventing.cli.namespace import Row
     from eventing.packages.remedies import Objects
+    from eventing.workqueue import Listed
     from shared.domain.resolver.explain.choices import Choice
     from shared.domain.resolver.explain.findings import Finding
     from shared.domain.resolver.model import Inputs
@@ -55,7 +56,7 @@ def explain(
     inputs = looked_at.inputs
     findings, found = explained(inputs, subscription)
     objects = looked_at.objects()
-    rows = standings(objects, inputs.namespace, subscription) if objects else []
+    rows = standings(objects, inputs.namespace, subscription, looked_at.jobs()) if objects else []
     if subscription and not (findings or found or rows):
         raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}", NEGATIVE)
     if output == "text":
@@ -89,11 +90,11 @@ def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], li
     )
 
 
-def standings(objects: Objects, namespace: str, subscription: str = "") -> list[Row]:
+def standings(objects: Objects, namespace: str, subscription: str = "", jobs: Sequence[Listed] = ()) -> list[Row]:
     """Where the Subscriptions of a namespace stand, or one of them; without what a new resolution knows better."""
     from eventing.packages import installed
 
-    rows = [row for row in installed(objects, namespace) if row["phase"] != "ResolutionFailed"]
+    rows = [row for row in installed(objects, namespace, jobs) if row["phase"] != "ResolutionFailed"]
     return [row for row in rows if row["subscription"] and subscription in ("", row["subscription"])]
 
 

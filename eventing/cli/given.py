@@ -17,6 +17,7 @@ from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 if TYPE_CHECKING:
     from eventing.packages.remedies import Objects
     from eventing.replay.archive import Capture
+    from eventing.workqueue import Listed
     from shared.adapters.content.snapshot import Snapshot
     from shared.api.manifest import Manifest
     from shared.domain.resolver.model import CatalogKey, Inputs, Shelf
@@ -46,6 +47,8 @@ class Given:
     inputs: Inputs
     objects: Callable[[], Objects | None]
     """Those that say where packages stand; None for files without status, and where other catalogs are supposed."""
+    jobs: Callable[[], Sequence[Listed]] = tuple
+    """What the work queue of the cluster holds; nothing for files."""
 
 
 def given(
@@ -70,7 +73,7 @@ def given(
     found = inputs_of_namespace(objects, place, is_whole=is_whole)
     if not found.subscribers:
         check_namespace(place, objects)
-    return Given(found, lambda: objects)
+    return Given(found, lambda: objects, target.jobs)
 
 
 def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Objects | None:

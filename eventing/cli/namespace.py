@@ -77,9 +77,10 @@ def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     if row.get("plan"):
         return {"nextTry": "when approved", "since": row.get("since") or (stuck.since if stuck else "")}
     due, until = _catalog_due(row, book, jobs), str(row.get("until") or _AT_EVENT)
+    failing = aimed(str(row.get("nextTry") or ""))
     if stuck is None:
-        return {"nextTry": _when(due, until), "since": row.get("since", "")}
-    when = aimed("`olmf queue retry`") if stuck.attempts else _when(stuck.next_try or due, until)
+        return {"nextTry": failing or _when(due, until), "since": row.get("since", "")}
+    when = failing or (aimed("`olmf queue retry`") if stuck.attempts else _when(stuck.next_try or due, until))
     says = row["says"] or stuck.waits_for or stuck.verdict
     return {"since": row.get("since") or stuck.since, "nextTry": when, "says": says}
 

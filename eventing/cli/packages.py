@@ -161,13 +161,13 @@ def list_packages(
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
     if available and namespace:
         raise CliError(f"--available shows what every catalog offers: leave out -n {namespace}", USAGE)
-    with _place(namespace, state, kubeconfig) as (cluster, _):
-        rows = offered(cluster) if available else installed(cluster, namespace)
+    target = choose(state, kubeconfig)
+    rows = offered(target.cluster()) if available else installed(target.cluster(), namespace, target.jobs())
     if not rows and output == "table":
         say(NOTHING_OFFERED if available else NOTHING_INSTALLED)
         return
     if output == "table":
-        rows = [{**row, "channel": _channel(row)} for row in rows]
+        rows = [{**row, "channel": _channel(row), "says": _says(row)} for row in rows]
     show(rows, output, columns=OFFERED if available else columns_of(rows))
 
 
@@ -175,6 +175,11 @@ def columns_of(rows: Sequence[dict[str, object]]) -> Sequence[str]:
     """The columns of a table of what is installed; the installed version only where another one is on its way."""
     is_moving = any(row["installed"] not in ("", row["version"]) for row in rows)
     return [one for one in INSTALLED if is_moving or one != "installed"]
+
+
+def _says(row: dict[str, object]) -> str:
+    """What a row says for a person: with the next try of what fails."""
+    return f"{row['says']} (next try: {row['nextTry']})" if row.get("nextTry") else str(row["says"])
 
 
 def _channel(row: dict[str, object]) -> str:

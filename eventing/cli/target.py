@@ -20,7 +20,7 @@ from eventing.local.finding import directory_of, works_on
 from eventing.local.state import Addresses, StateDirectory
 
 if TYPE_CHECKING:
-    from eventing.workqueue import Client
+    from eventing.workqueue import Client, Listed
     from shared.adapters.kube import KubeClient
 
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -98,6 +98,16 @@ class Target:
             )
         with contextlib.closing(connect(url)) as client:
             yield client
+
+    def jobs(self) -> tuple[Listed, ...]:
+        """The work queue, for a verb that shows objects: empty where it is not known, or cannot be asked."""
+        from eventing.workqueue import REFUSED, listed
+
+        try:
+            with self.redis() as client:
+                return listed(client)
+        except (CliError, REFUSED):  # why: a cluster without a queue has objects, too
+            return ()
 
 
 def choose(

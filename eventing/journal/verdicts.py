@@ -27,7 +27,10 @@ def last_verdicts(book: Book, ref: Ref, jobs: Iterable[Listed], relatives: Relat
     for run in (*own.values(), *_last_about(everybody, relatives).values()):
         if verdict_of(run) or run.failure:
             stuck = Stuck(run.step, relatives.told(verdict_of(run)), instant(run.at), run=run.id)
-            yield _waiting(stuck, run, queued.get((run.step, run.ref)), relatives) if run.id in latest else stuck
+            if run.id in latest:
+                stuck = _waiting(stuck, run, queued.get((run.step, run.ref)), relatives)
+                stuck = replace(stuck, since=stuck.since or _failing_since(book, run)) if stuck.waits_for else stuck
+            yield stuck
 
 
 def _last_about(runs: Sequence[Run], relatives: Relatives) -> dict[str, Run]:
@@ -58,7 +61,22 @@ def _waiting(stuck: Stuck, run: Run, job: Listed | None, relatives: Relatives) -
 
 
 def _wait(run: Run) -> dict[str, Any]:
-    return (run.decisions[-1].wait or {}) if run.decisions else {}
+    """What the step said that it waits for; a run that failed otherwise waits for that to end, whatever it decided."""
+    last = run.decisions[-1] if run.decisions else None
+    if run.failure and (last is None or last.end != "retry"):
+        return {"what": verdict_of(run)}
+    return (last and last.wait) or {}
+
+
+def _failing_since(book: Book, run: Run) -> str:
+    """When the first of its failures in a row began; empty when it did not fail."""
+    first = None
+    for each in reversed(book.runs_for(Ref.parse(run.ref))):
+        if each.step == run.step:
+            if not each.failure:
+                break
+            first = each
+    return instant(first.at).isoformat(timespec="seconds") if first else ""
 
 
 def _next_try(run: Run, wait: dict[str, Any]) -> datetime | None:

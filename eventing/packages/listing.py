@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from eventing.packages.chain import chain, claimed, originals, package_named_by
+from eventing.packages.failing import Failing, error_of, failing, first_failing, next_try_of
 from eventing.packages.progress import Standing, standing, unclaimed
 from eventing.packages.remedies import UNRESOLVED, ListedOnce, Objects, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.domain.subscription.versions import current_csv, installed_csv
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, NAMESPACE, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
+    from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
     from shared.domain.catalog.model import Package
     from shared.domain.image_source import ImageSource
@@ -27,21 +29,53 @@ _UNTIL = {
 """What ends a wait, by its reason."""
 
 
-def installed(cluster: Objects, namespace: str = "") -> list[Row]:
-    """One row per Subscription, with the standing of its package; then one per version without a Subscription."""
+def installed(cluster: Objects, namespace: str = "", jobs: Iterable[Listed] = ()) -> list[Row]:
+    """One row per Subscription, with the standing of its package; then one per version without a Subscription.
+
+    `jobs` is what the work queue holds: it knows what fails before a status can say so, and when it is tried next.
+    """
     cluster = ListedOnce(cluster)
     csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
     subscriptions = cluster.list(SUBSCRIPTION, namespace)
     places = {namespace_of(each) for each in (*csvs, *subscriptions)}
     rows: list[Row] = []
     left: list[Row] = []
+    known = failing(jobs)
     for place in sorted(places):
         there = {name_of(csv): csv for csv in csvs if namespace_of(csv) == place}
         mine = [each for each in subscriptions if namespace_of(each) == place]
-        rows += [_row(each, now := standing_among(each, there), there.get(now.version), cluster) for each in mine]
+        found = ((each, standing_among(each, there)) for each in mine)
+        rows += [
+            _with_failure(_row(each, now, there.get(now.version), cluster), _refs(each, now), known)
+            for each, now in found
+        ]
         orphans = there.keys() - chain(there.values(), claimed(mine))
-        left += [_orphan(there[name], cluster) for name in sorted(orphans)]
+        left += [_with_failure(_orphan(there[name], cluster), [Ref.of(there[name])], known) for name in sorted(orphans)]
     return rows + left
+
+
+def _refs(subscription: ReadOnly, now: Standing) -> Iterator[Ref]:
+    """What a package consists of; a package that works does not mind what is decided for its namespace."""
+    place, plan = namespace_of(subscription), (subscription.get("status") or {}).get("installPlanRef") or {}
+    versions = dict.fromkeys(filter(None, (now.version, installed_csv(subscription))))
+    yield from (CLUSTER_SERVICE_VERSION.ref(name, place) for name in versions)
+    yield INSTALL_PLAN.ref(str(plan.get("name") or ""), place)
+    yield SUBSCRIPTION.ref(name_of(subscription), place)
+    if now.phase != "Succeeded":
+        yield NAMESPACE.ref(place)
+
+
+def _with_failure(row: Row, refs: Iterable[Ref], known: Failing) -> Row:
+    """The row with what fails and when that is tried next, unless its status says the same."""
+    job = first_failing(refs, known)
+    if job is None:
+        return {**row, "nextTry": ""}
+    error, says = error_of(job), str(row["says"])
+    return {
+        **row,
+        "says": says if error in says else "; ".join(filter(None, (says, error))),
+        "nextTry": next_try_of(job),
+    }
 
 
 def standing_among(subscription: ReadOnly, csvs: Mapping[str, ReadOnly]) -> Standing:

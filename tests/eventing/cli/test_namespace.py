@@ -70,6 +70,14 @@ def test_what_waits_for_a_sick_catalog_is_tried_with_it() -> None:
     assert next_try(elsewhere, waited(local, "its image")) == "at the next event", "it waits for something else"
 
 
+def test_the_next_try_is_that_of_what_fails() -> None:
+    book = waited(CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm"), "its Deployments")
+    due = LATER.isoformat(timespec="seconds")
+    row = a_row("etcd", "Pending", "write 0 (v1/Secret/olm/s) was refused", nextTry=due)
+    found = [(each["since"], each["nextTry"]) for each in (*waiting([row], book, ()), *waiting([row], Book(), ()))]
+    assert found == [(SINCE, due), ("", due)]
+
+
 def test_one_subscription_says_what_approves_it_and_since_when() -> None:
     row = a_row("etcd", "InstallPlanPending", "RequiresApproval", plan="install-1", since=SINCE)
     found = standing_of({**row, "reason": "RequiresApproval"}, Book(), ())

@@ -28,7 +28,8 @@ def wrote(op: str, ref: Ref, uid: str, version: str) -> Write:
 
 
 def ran(run_id: str, step: str, ref: Ref, causes: list[str], *writes: Write, **given: Any) -> Recorded:
-    decision = Decision([], "outcome", list(writes), verdict=given.pop("verdict", ""), wait=given.pop("wait", None))
+    end, verdict, wait = given.pop("end", "outcome"), given.pop("verdict", ""), given.pop("wait", None)
+    decision = Decision([], end, list(writes), verdict=verdict, wait=wait)
     return Recorded(
         Run(run_id, step, str(ref), given.pop("at", 0), 1.0, "0", causes=causes, decisions=[decision], **given)
     )
@@ -108,12 +109,25 @@ WAIT = {"what": "an OperatorGroup in olm", "since": "2026-01-01T00:00:00+00:00",
 def test_a_stuck_object_says_what_it_waits_for_and_when_it_is_tried() -> None:
     run = ran(
         "run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="no group", wait=WAIT, at=1_000, again_in=30.0,
-        failure="retry", message="no OperatorGroup",
+        end="retry", failure="retry", message="no OperatorGroup",
     )  # fmt: skip
     (stuck,) = why(Book.of([run]), SUB).last
     assert (stuck.step, stuck.verdict, stuck.waits_for) == ("a/resolve", "no OperatorGroup", WAIT["what"])
     assert stuck.since == WAIT["since"]
     assert stuck.next_try == datetime(1970, 1, 1, 0, 0, 31, 1000, UTC)
+
+
+def test_a_run_whose_write_is_refused_waits_for_that_since_the_first_refusal() -> None:
+    def tried(number: int, message: str = "write 0 (v1/Job//olm/etcd) was refused, forbidden: no") -> Recorded:
+        given = {"wait": WAIT, "at": number * 60_000, "failure": "retry" if message else "", "message": message}
+        return ran(f"run-{number}", "b/unpack", NAMESPACE.ref("olm"), [], **given)
+
+    due = datetime(2026, 5, 5, tzinfo=UTC)
+    book = Book.of([tried(1), tried(2, ""), tried(3), tried(4), ran("other", "a/track", NAMESPACE.ref("olm"), [])])
+    job = Listed("b/unpack", NAMESPACE.ref("olm"), "direct", "delayed", attempts=2, due=due)
+    (stuck,) = why(book, SUB, [job]).last
+    assert stuck.waits_for.endswith("was refused, forbidden: no"), "not what it had decided"
+    assert (stuck.since, stuck.next_try) == ("1970-01-01T00:03:00+00:00", due)
 
 
 def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:

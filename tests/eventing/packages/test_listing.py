@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from eventing.packages import PackageError, installed, remove
 from eventing.packages.chain import chain
+from eventing.workqueue import Listed, State
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, NAMESPACE, SUBSCRIPTION, Ref
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -118,3 +119,48 @@ def test_why_the_installed_version_is_stuck_is_told_while_the_next_waits_for_app
     assert row["says"] == (
         "RequiresApproval: InstallPlan install-1; a.v1 is Pending: webhooks are not supported yet: a"
     )
+
+
+REFUSED = "write 0 (v1/Secret/ns/s) was refused, forbidden: no"
+DUE = datetime(2026, 5, 5, tzinfo=UTC)
+
+
+def a_job(ref: Ref, error: str = REFUSED, state: State = "delayed") -> Listed:
+    return Listed("a/step", ref, "direct", state, attempts=6, error=error, due=DUE)
+
+
+@pytest.mark.parametrize(
+    ("job", "want"),
+    [
+        pytest.param(a_job(CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")), (REFUSED, DUE.isoformat()), id="of its version"),
+        pytest.param(a_job(INSTALL_PLAN.ref("install-1", "ns")), (REFUSED, DUE.isoformat()), id="of its plan"),
+        pytest.param(a_job(SUBSCRIPTION.ref("a", "ns")), (REFUSED, DUE.isoformat()), id="of itself"),
+        pytest.param(a_job(NAMESPACE.ref("ns")), (REFUSED, DUE.isoformat()), id="of its namespace"),
+        pytest.param(a_job(NAMESPACE.ref("other")), ("", ""), id="not of another namespace"),
+        pytest.param(a_job(NAMESPACE.ref("ns"), ""), ("", ""), id="nothing that only waits"),
+        pytest.param(a_job(NAMESPACE.ref("ns"), state="running"), (REFUSED, "now"), id="while it runs again"),
+        pytest.param(a_job(NAMESPACE.ref("ns"), state="dead"), (REFUSED, "`olmf queue retry`"), id="once given up"),
+    ],
+)
+def test_what_fails_is_told_with_its_next_try(job: Listed, want: tuple[str, str]) -> None:
+    csv = a_csv("a.v1")
+    del csv["status"]
+    cluster = Deleting([csv, a_subscription("a", "a.v1")])
+    (row,) = installed(cluster.client(), jobs=[job])
+    assert (row["says"], row["nextTry"]) == want
+
+
+def test_what_a_status_says_already_is_not_told_twice_and_what_works_does_not_mind_its_namespace() -> None:
+    refused = a_job(SUBSCRIPTION.ref("b", "ns"), f"{SUBSCRIPTION.ref('b', 'ns')}: RequiresApproval")
+    pending = {"type": "InstallPlanPending", "status": "True", "reason": "RequiresApproval"}
+    cluster = Deleting(
+        [a_csv("a.v1", phase="Succeeded"), a_subscription("a", "a.v1"), a_subscription("b", "", "", pending)]
+    )
+    first, second = installed(cluster.client(), jobs=[refused, a_job(NAMESPACE.ref("ns"))])
+    assert (first["says"], first["nextTry"]) == ("", "")
+    assert (second["says"], second["nextTry"]) == ("RequiresApproval: InstallPlan install-1", DUE.isoformat())
+
+
+def test_a_version_without_a_subscription_that_fails_says_so() -> None:
+    (row,) = installed(Deleting([a_csv("old.v1")]).client(), jobs=[a_job(CLUSTER_SERVICE_VERSION.ref("old.v1", "ns"))])
+    assert row["says"] == f"no Subscription; webhooks are not supported yet: a; {REFUSED}"
