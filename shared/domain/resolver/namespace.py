@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, name_of
+from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of
 from shared.domain.groups.targets import refusal
 from shared.domain.resolver.existing import existing
 from shared.domain.resolver.model import CatalogKey, Inputs, Subscriber, unreadable
@@ -34,8 +34,11 @@ def completed(
         installed = existing(csvs, subscriptions, groups or (), is_whole=inputs.is_whole)
     except ValueError as error:
         installed, problem = (), problem or unreadable(CatalogKey(inputs.namespace, EXISTING), str(error))
-    names_of = tuple(sorted(map(name_of, groups or ())))
-    return replace(inputs, installed=installed, problem=problem, is_strict=stated == STRICT, groups=names_of)
+    oldest_first = sorted(
+        groups or (), key=lambda one: (str(metadata(one).get("creationTimestamp") or ""), name_of(one))
+    )
+    found = tuple(map(name_of, oldest_first))
+    return replace(inputs, installed=installed, problem=problem, is_strict=stated == STRICT, groups=found)
 
 
 def excludes_global(groups: Sequence[ReadOnly]) -> bool:

@@ -181,8 +181,14 @@ SITUATIONS = {
     "the catalog cannot be read": S("32", catalog(healthy=False), subs=[A]),
     "another catalog cannot be read": S("206", ONE, catalog(name="sick", healthy=False), subs=[A]),
     "there are two OperatorGroups": S(
-        "2.1", ONE, subs=[A], operatorGroups=[{"metadata": {"name": name}} for name in ("one", "two")]
+        "2.1", ONE, subs=[A],
+        operatorGroups=[
+            {"metadata": {"name": "added", "creationTimestamp": "2026-02-02T00:00:00Z"}},
+            {"metadata": {"name": "old", "creationTimestamp": "2026-01-01T00:00:00Z"}},
+        ],
     ),
+    "there is no OperatorGroup": S("2.1", ONE, subs=[A], operatorGroups=[]),
+    "there is no OperatorGroup for two": S("2.1", catalog(a(), b()), subs=[A, B], operatorGroups=[]),
     "two packages have a bundle of one name": S(
         "174", catalog(a(), [*package("z", [entry("a.v1")]), bundle("z", "a.v1")]), subs=[A]
     ),

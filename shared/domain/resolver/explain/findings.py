@@ -13,6 +13,7 @@ _FACTS_FIRST = 3
 """The facts in a summary: with a heading and a fix they make five lines."""
 _FACT, _FIX = "- ", "fix: "
 """How the lines of facts and fixes begin."""
+_NO_FIX = "no fix was found"
 _TOO_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES)
 """Facts that the reader knows anyway: shown last."""
 
@@ -78,7 +79,7 @@ class Finding:
         if self.advice:
             return (f"{_FIX}{self.advice}",)
         is_told = any(one.code is Code.PREVENTED for one in self.facts)
-        return () if is_told else (f"{_FIX}none was found that works",)
+        return () if is_told else (_NO_FIX,)
 
 
 def explained(refusal: Refusal, finding: Finding | None) -> str:
@@ -94,7 +95,7 @@ def in_one_line(message: str) -> str:
     """What `explained` wrote, without OLM's message where facts below it say the same."""
     lines = message.splitlines()
     has_facts = any(line.startswith(_FACT) for line in lines)
-    shown = [line for line in lines if not has_facts or line.startswith((_FACT, _FIX))]
+    shown = [line for line in lines if not has_facts or line.startswith((_FACT, _FIX, _NO_FIX))]
     return "; ".join(line.removeprefix(_FACT) for line in shown)
 
 

@@ -85,11 +85,18 @@ def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
 
 
 def _one_group(inputs: Inputs) -> Fix:
-    """Create the OperatorGroup of a namespace that has none, or delete all but the first."""
+    """Create the OperatorGroup of a namespace that has none, or delete all but the first.
+
+    The first is the oldest, with which operators may work. For a single operator `olmf install` creates one that suits.
+    """
     if inputs.groups:
         kept, *others = inputs.groups
         what = f"have one of the OperatorGroups {', '.join(inputs.groups)}; to keep {kept}"
         return Fix("OneOperatorGroup", what, f"kubectl -n {inputs.namespace} delete operatorgroup {' '.join(others)}")
+    if len(inputs.subscribers) == 1:
+        (wanted,) = inputs.subscribers
+        what = f"create an OperatorGroup with namespaces that {wanted.package} can watch"
+        return Fix("OneOperatorGroup", what, f"olmf install {wanted.package} -n {inputs.namespace}")
     group = {
         "apiVersion": kinds.OPERATOR_GROUP.api_version,
         "kind": kinds.OPERATOR_GROUP.kind,
