@@ -26,13 +26,14 @@ NEITHER: Final = "boolean or JSON schema expected"
 _READ_THEMSELVES: Final = frozenset({*"jxvrn", *_SCHEMAS})
 
 
-def check_object(value: Mapping[str, Any], name: str, path: tuple[str, ...] = ()) -> None:
-    """MisfitError for the first field, by name, that does not hold what the type of that name wants."""
+def check_object(value: Mapping[str, Any], name: str, path: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    """The object; MisfitError for the first field, by name, that does not hold what the type of that name wants."""
     fields = {fold(field.name): field for field in structs()[name]}
     for key in sorted(value):
         field = fields.get(fold(key))
         if field is not None:
             _check(value[key], field.type.removeprefix("*"), (name, *path, field.name))
+    return value
 
 
 def _check(value: Any, kind: str, path: tuple[str, ...]) -> None:

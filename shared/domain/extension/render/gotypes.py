@@ -144,8 +144,7 @@ def _schema(value: Any) -> Manifest:
     try:
         return converted(value, _SCHEMA)
     except MisfitError:
-        check_object(value, _SCHEMA)
-        raise
+        return dict(check_object(value, _SCHEMA))
 
 
 _UNIONS: Final[Mapping[str, Reader]] = {"s": _schema_or_boolean, "a": _schema_or_schemas, "d": _schema_or_texts}
