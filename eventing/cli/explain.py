@@ -99,8 +99,12 @@ def standings(objects: Objects, namespace: str, subscription: str = "", jobs: Se
 
 
 def is_failing(row: Row) -> bool:
-    """Whether a package neither works nor is on its way."""
-    return row["phase"] not in ("Succeeded", *_UNDER_WAY)
+    """Whether a package neither works nor is on its way: refused by the API server, or its run fails, it is not."""
+    from shared.domain.unpack.report import REFUSED
+
+    if row["phase"] in _UNDER_WAY:
+        return row.get("reason") == REFUSED or bool(row.get("nextTry"))
+    return row["phase"] != "Succeeded"
 
 
 def told(findings: list[Finding], found: list[Choice], rows: list[Row]) -> Iterator[str]:

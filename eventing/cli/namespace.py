@@ -73,12 +73,15 @@ def _approve(row: Row) -> str:
 
 def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     """Since when and until when it waits: as its steps said, else as its status says."""
-    stuck = next(_stuck(row, book, jobs), None)
+    last = _last(row, book, jobs)
+    stuck = next((each for each in last if each.waits_for or each.attempts), None)
     if row.get("plan"):
         return {"nextTry": "when approved", "since": row.get("since") or (stuck.since if stuck else "")}
     due, until = _catalog_due(row, book, jobs), str(row.get("until") or _AT_EVENT)
     failing = aimed(str(row.get("nextTry") or ""))
     if stuck is None:
+        # why: a step on a namespace tells what the first package waits for, and tries all of them at once
+        due = due or next((each.next_try for each in last if each.next_try and not row.get("until")), None)
         return {"nextTry": failing or _when(due, until), "since": row.get("since", "")}
     when = failing or (aimed("`olmf queue retry`") if stuck.attempts else _when(stuck.next_try or due, until))
     says = row["says"] or stuck.waits_for or stuck.verdict
@@ -103,16 +106,15 @@ def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | Non
     return next((each.next_try for each in last if each.waits_for), None)
 
 
-def _stuck(row: Row, book: Book, jobs: Sequence[Listed]) -> Iterator[Stuck]:
-    """What its CSV waits for, or else its Subscription."""
+def _last(row: Row, book: Book, jobs: Sequence[Listed]) -> list[Stuck]:
+    """Where the steps left its CSV, then its Subscription."""
     from eventing.journal import why
     from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
     version, name, namespace = (str(row[key]) for key in ("version", "subscription", "namespace"))
     refs = [CLUSTER_SERVICE_VERSION.ref(version, namespace)] if version else []
     refs += [SUBSCRIPTION.ref(name, namespace)] if name else []
-    for ref in refs:
-        yield from (each for each in why(book, ref, jobs, writes=0).last if each.waits_for or each.attempts)
+    return [each for ref in refs for each in why(book, ref, jobs, writes=0).last]
 
 
 def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:

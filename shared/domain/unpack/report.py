@@ -20,7 +20,7 @@ _REFUSED_AGAIN = timedelta(seconds=30)
 """Interval of attempts while the API server refuses the objects: a quota that is raised causes no event."""
 
 _UNDER_WAY = "UnpackingInProgress"
-_REFUSED = "UnpackingRefused"
+REFUSED = "UnpackingRefused"
 """The reason of `BundleUnpacking` then."""
 
 _JUST_BEGUN = timedelta(seconds=10)
@@ -109,7 +109,7 @@ def in_turn(chosen: Sequence[Chosen], now: datetime) -> tuple[Chosen, ...]:
 
 def _is_refused(subscription: ReadOnly) -> bool:
     said = find(subscription.get("status") or {}, BUNDLE_UNPACKING) or {}
-    return said.get("reason") == _REFUSED
+    return said.get("reason") == REFUSED
 
 
 def has_unpack_condition(subscription: ReadOnly) -> bool:
@@ -131,7 +131,7 @@ def report(verdicts: Sequence[Verdict]) -> Report:
         message = texts.failed(failures[0].reason, failures[0].message)
         return Report(Condition(BUNDLE_UNPACK_FAILED, "True", "BundleUnpackFailed", message), again_in=again_in)
     if refused := sorted((one for one in verdicts if isinstance(one, Refused)), key=lambda one: one.is_behind):
-        condition = Condition(BUNDLE_UNPACKING, "True", _REFUSED, refused[0].message)
+        condition = Condition(BUNDLE_UNPACKING, "True", REFUSED, refused[0].message)
         return Report(condition, again_in=_REFUSED_AGAIN, is_behind=refused[0].is_behind)
     if all(isinstance(one, Unpacked) for one in verdicts):
         return Report(is_unpacked=bool(verdicts))

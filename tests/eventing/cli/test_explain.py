@@ -175,6 +175,12 @@ def test_what_waits_for_approval_is_no_failure() -> None:
     assert not is_failing(a_row("a", "InstallPlanPending", "RequiresApproval", "a.v1"))
 
 
+def test_what_is_refused_or_fails_is_a_failure() -> None:
+    unpacking = a_row("a", "BundleUnpacking", "", "")
+    found = [is_failing({**unpacking, **more}) for more in ({}, {"reason": "UnpackingRefused"}, {"nextTry": "now"})]
+    assert found == [False, True, True]
+
+
 @pytest.mark.parametrize("verb", ["resolve", "explain"])
 def test_a_namespace_that_the_files_do_not_have_is_a_wrong_word(verb: str, tmp_path: Path, catalog: str) -> None:
     there = folder(tmp_path, sub("a"), csv("b.v1"))

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from eventing.cli.namespace import Row, show, standing_of, told_of, waiting
-from eventing.journal import Book, Recorded, Run
+from eventing.events import Event
+from eventing.journal import Book, Recorded, Run, Saw
 from eventing.journal.records import Decision
 from eventing.workqueue import Listed
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared import names
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, NAMESPACE, SUBSCRIPTION, Ref
 
 SINCE = "2026-01-01T00:00:00+00:00"
 
@@ -76,6 +78,25 @@ def test_the_next_try_is_that_of_what_fails() -> None:
     row = a_row("etcd", "Pending", "write 0 (v1/Secret/olm/s) was refused", nextTry=due)
     found = [(each["since"], each["nextTry"]) for each in (*waiting([row], book, ()), *waiting([row], Book(), ()))]
     assert found == [(SINCE, due), ("", due)]
+
+
+def test_a_step_on_the_namespace_that_names_the_first_package_tries_the_others_too() -> None:
+    namespace = NAMESPACE.ref("olm")
+    what = "atlas: its bundle is being unpacked"
+    told = Decision(
+        [],
+        "outcome",
+        verdict="atlas.v1: at work; etcd.v1: at work",
+        wait={"what": what, "since": SINCE, "next_try": None},
+    )
+    seen = [
+        Saw.of(Event(name, f"{names.RESOURCE_EVENT}add", "api", SUBSCRIPTION.ref(name, "olm")), 0)
+        for name in ("atlas", "etcd")
+    ]
+    book = Book.of([*seen, Recorded(Run("run-1", "a/step", str(namespace), 0, 1.0, "0", decisions=[told]))])
+    row = {**a_row("etcd", "BundleUnpacking", since=SINCE), "version": "etcd.v1"}
+    (found,) = waiting([row], book, [Listed("a/step", namespace, "direct", "delayed", due=LATER)])
+    assert (found["nextTry"], found["says"]) == (LATER.isoformat(timespec="seconds"), "")
 
 
 def test_one_subscription_says_what_approves_it_and_since_when() -> None:
