@@ -148,7 +148,7 @@ def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
 
 def _of_chain(csv: ReadOnly, cluster: Objects) -> Remedy:
     """About a version whose predecessor, or an older one, does not let it be installed."""
-    found = blockage(csv, originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace_of(csv))))
+    found = blockage(csv, cluster.list(CLUSTER_SERVICE_VERSION, namespace_of(csv)))
     return Remedy(found.says, f"when {found.root} is installed, replaced or deleted") if found else Remedy()
 
 

@@ -15,7 +15,7 @@ from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.lifecycle import chain
 from shared.domain.lifecycle.lacking import lacking
-from shared.domain.lifecycle.phases import phase_of, reason_of
+from shared.domain.lifecycle.phases import is_copied, phase_of, reason_of
 from shared.domain.lifecycle.retirement import FAIL_FORWARD, may_fail_forward
 
 _GIVES_WAY = ("Succeeded", "Replacing", "Deleting")
@@ -37,7 +37,7 @@ class Blockage:
 
 def blockage(csv: ReadOnly, neighbours: Iterable[ReadOnly]) -> Blockage | None:
     """What an upgrade waits for at the root of its chain; None when its predecessor lets it be installed."""
-    older = chain.ancestors(csv, neighbours)
+    older = chain.ancestors(csv, [one for one in neighbours if not is_copied(one)])
     waiting = tuple(takewhile(lambda one: phase_of(one) not in _GIVES_WAY, older))
     if not waiting:
         return None

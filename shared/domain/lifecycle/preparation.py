@@ -173,8 +173,8 @@ def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None)
 
 
 def _behind(csv: Manifest, replaced: Manifest, facts: Facts, status: Status) -> Verdict:
-    """The wait for the predecessor; what stops it may be several versions below, and changes more often."""
-    waits_for = f"{name_of(replaced)} ({phase_of(replaced) or 'new'}) to be Replacing"
+    """The wait for the predecessor. The status names no more: what stops the chain may change again and again."""
+    waits_for = f"{name_of(replaced)} to be Replacing"
     if phase_of(replaced) != "Succeeded":
         status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
     if found := blockage(csv, facts.neighbours):

@@ -73,6 +73,12 @@ def test_a_version_that_gives_way_blocks_nobody(phase: str) -> None:
     assert found(a_status(phase)) is None
 
 
+def test_a_copy_of_another_namespace_is_not_named() -> None:
+    """csv.md 10: it would come back."""
+    copy = a_csv("v1", status=REFUSED, meta={"labels": {"olm.copiedFrom": "x"}})
+    assert blockage(a_csv("v2", replaces="v1"), [copy]) is None
+
+
 def test_nothing_is_below_a_version_that_replaces_nothing() -> None:
     """csv.md 18 row 57."""
     assert found() is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import pytest
 
@@ -183,3 +184,14 @@ def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, .
     plan = an_object(INSTALL_PLAN, "install-1", spec={"clusterServiceVersionNames": list(planned)})
     found = remedy(csv, FakeCluster([csv, plan]))
     assert ("ServiceAccount a-operator" in found.says, "ServiceAccount a-operator" in found.until) == (says, says)
+
+
+def test_a_version_above_a_stuck_one_says_which_and_what_helps() -> None:
+    """csv.md 4.2-9: OLM waits without a word."""
+    chain = [a_csv(name=f"a.v{number}", reason="InstallWaiting") for number in (1, 2, 3)]
+    for older, newer in pairwise(chain):
+        newer["spec"]["replaces"] = older["metadata"]["name"]
+        newer["status"]["phase"] = "Pending"
+    says = "a.v1 is Failed (no); the upgrade goes on when that changes, or after `kubectl -n ns delete csv a.v1`"
+    assert remedy(chain[-1], FakeCluster(chain)) == Remedy(says, "when a.v1 is installed, replaced or deleted")
+    assert remedy(chain[-1], FakeCluster(chain[-1:])) == Remedy()
