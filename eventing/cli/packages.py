@@ -58,7 +58,7 @@ def install(
     namespace: NamespaceOption = "",
     channel: Annotated[str, typer.Option(help="Channel; empty: the default channel.")] = "",
     source: Annotated[str, typer.Option(help="CatalogSource as NAMESPACE/NAME; empty: the one that has it.")] = "",
-    starting_csv: Annotated[str, typer.Option(help="First version to install, e.g. etcd.v0.9.4.")] = "",
+    starting_csv: Annotated[str, typer.Option(help="First version to install, e.g. etcdoperator.v0.9.4.")] = "",
     *,
     manual: Annotated[bool, typer.Option("--manual", help="Each plan waits for `olmf approve`.")] = False,
     timeout: TimeoutOption = 120,

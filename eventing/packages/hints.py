@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -45,8 +46,18 @@ def refusal(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = Non
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
     if found is None:
         return f"catalog {catalog} has no package {name!r}; {_alike(cluster, spec, catalogs)}"
-    channels = "" if isinstance(found, Unavailable) else _channels(spec, found)
-    return f"{name} has no channel {spec.get('channel')!r} in catalog {catalog}; {channels}" if channels else ""
+    if isinstance(found, Unavailable):
+        return ""
+    if channels := _channels(spec, found):
+        return f"{name} has no channel {spec.get('channel')!r} in catalog {catalog}; {channels}"
+    start, channel = spec.get("startingCSV"), spec.get("channel") or found.default_channel
+    entries = {one.name: [entry.name for entry in one.entries] for one in found.channels}
+    if start in (None, "", *entries.get(channel, ())):
+        return ""
+    others = ", ".join(name for name, names in entries.items() if start in names)
+    there = f"it is in --channel {others}" if others else _similar(str(start), [*found.bundles])
+    hint = there or f"`olmf versions {name}` lists what there is"
+    return f"channel {channel} of {name} in catalog {catalog} has no version {start!r}; {hint}"
 
 
 def _channels(spec: ReadOnly, package: Package) -> str:
@@ -57,5 +68,9 @@ def _channels(spec: ReadOnly, package: Package) -> str:
 def _alike(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None) -> str:
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
     known = sorted({str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog} - {""})
-    alike = get_close_matches(str(spec.get("name")), known)
-    return f"called alike: {', '.join(alike)}" if alike else "`olmf list --available` shows what there is"
+    return _similar(str(spec.get("name")), known) or "`olmf list --available` shows what there is"
+
+
+def _similar(name: str, known: Sequence[str]) -> str:
+    alike = get_close_matches(name, known)
+    return f"called alike: {', '.join(alike)}" if alike else ""

@@ -123,7 +123,7 @@ def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> N
     hint = f"`kubectl edit subscription {name_of(present)} -n {request.namespace}` changes what it says"
     if request.channel not in ("", spec.get("channel")):
         words = f"{request.package} -n {request.namespace} --channel {request.channel}"
-        why = refusal(cluster, {**spec, "channel": request.channel})
+        why = refusal(cluster, {**spec, "channel": request.channel, "startingCSV": ""})
         hint = why or f"`olmf upgrade {words}` switches the channel"
     raise PackageError(f"{request.package} is already subscribed in {request.namespace}; {', '.join(others)}; {hint}")
 

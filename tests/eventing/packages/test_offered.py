@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.packages import offered
+from eventing.packages.hints import refusal
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.image_source import ImageSource
@@ -81,3 +82,38 @@ def test_what_a_catalog_offers_is_listed_with_what_is_wrong(shelf: Shelf, want: 
 def test_a_catalog_that_was_not_read_yet_offers_nothing() -> None:
     cluster = cast("KubeClient", FakeCluster([a_source("")]))
     assert offered(cluster, cast("Catalogs", Shelf(TIDE))) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        pytest.param({}, "", id="the default channel"),
+        pytest.param({"startingCSV": "tide.v2"}, "", id="a version of the default channel"),
+        pytest.param({"startingCSV": "tide.v1", "channel": "fast"}, "", id="a version of a channel"),
+        pytest.param(
+            {"startingCSV": "tide.v2", "channel": "fast"},
+            "channel fast of tide in catalog olm/local has no version 'tide.v2'; it is in --channel stable",
+            id="a version of another channel",
+        ),
+        pytest.param(
+            {"startingCSV": "tide.2"},
+            "channel stable of tide in catalog olm/local has no version 'tide.2'; called alike: tide.v2, tide.v1",
+            id="a version called alike",
+        ),
+        pytest.param(
+            {"startingCSV": "wave"},
+            "channel stable of tide in catalog olm/local has no version 'wave'; `olmf versions tide` lists "
+            "what there is",
+            id="no such version",
+        ),
+        pytest.param(
+            {"startingCSV": "wave", "channel": "slow"},
+            "tide has no channel 'slow' in catalog olm/local; its channels: fast, stable", id="no such channel",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_catalog_does_not_have_is_refused(spec: dict[str, str], why: str) -> None:
+    cluster = cast("KubeClient", FakeCluster([a_source()]))
+    asked = {"name": "tide", "source": "local", "sourceNamespace": "olm", **spec}
+    assert refusal(cluster, asked, cast("Catalogs", Shelf(TIDE))) == why
+    assert refusal(cluster, asked, cast("Catalogs", Shelf(BROKEN))) == "", "it may be there"
