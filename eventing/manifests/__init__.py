@@ -41,12 +41,15 @@ def _definitions() -> list[str]:
 
 def _kustomization(folder: str, names: Iterable[str]) -> Manifest:
     beside = {"base": ["../crds", "../rbac"], "knative": ["../base"]}.get(folder, [])
-    replacements = {"base": base.replacements(), "knative": knative.replacements()}.get(folder)
+    changes = {
+        "base": {"replacements": base.replacements()},
+        "knative": {"replacements": knative.replacements(), "patches": knative.patches()},
+    }.get(folder, {})
     return {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
         "resources": [*beside, *sorted(names)],
-        **({"replacements": replacements} if replacements else {}),
+        **changes,
     }
 
 

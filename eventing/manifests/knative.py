@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from eventing.manifests.base import IMAGE, PORT, environment, image_of_worker, mounts, volumes
@@ -73,6 +74,14 @@ def replacements() -> list[Manifest]:
         "fieldPaths": [f"{container}.image", f"{container}.env.[name=OLMF_UNPACK_IMAGE].value"],
     }
     return [{"source": image_of_worker(), "targets": [targets]}]
+
+
+def patches() -> list[Manifest]:
+    """For kustomize: the ApiServerSource takes the place of the base's watcher."""
+    replaced = (("apps/v1", "Deployment"), ("v1", "Service"), ("networking.k8s.io/v1", "NetworkPolicy"))
+    identity = {"name": WATCHER, "namespace": NAMESPACE}
+    gone = ({"$patch": "delete", "apiVersion": api, "kind": kind, "metadata": identity} for api, kind in replaced)
+    return [{"patch": json.dumps(each)} for each in gone]
 
 
 def triggers() -> Iterator[Manifest]:

@@ -24,6 +24,13 @@ def test_a_server_accepts_the_base(http: Api, kubectl: Kubectl) -> None:
     assert len(told.splitlines()) == len([*yaml.safe_load_all(base)])
 
 
+def test_on_knative_the_source_takes_the_place_of_the_watcher(kubectl: Kubectl) -> None:
+    built = [*yaml.safe_load_all(kubectl("kustomize", str(K8S / "knative")))]
+    named = {each["kind"] for each in built if each["metadata"]["name"] == "olmf-watch"}
+    assert named == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding"}
+    assert [each["spec"]["serviceAccountName"] for each in built if each["kind"] == "ApiServerSource"] == ["olmf-watch"]
+
+
 def test_one_setting_changes_the_image_everywhere(kubectl: Kubectl, tmp_path: Path) -> None:
     folder = tmp_path / "k8s"
     shutil.copytree(K8S, folder)
