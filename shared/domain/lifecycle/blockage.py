@@ -54,8 +54,8 @@ def _ways(root: ReadOnly, left: Iterable[ReadOnly]) -> str:
         return ""
     # Versions below the root would lose their successor with it, and keep what they own from the next one.
     doomed = " ".join(map(name_of, (root, *left)))
-    ways = f", or after `kubectl -n {namespace_of(root)} delete csv {doomed}`"
+    deletion = f", or after `kubectl -n {namespace_of(root)} delete csv {doomed}`"
     group = annotations_of(root).get(names.OPERATOR_GROUP)
     if group and may_fail_forward(root):
-        ways += f", or with `upgradeStrategy: {FAIL_FORWARD}` in OperatorGroup {group}"
-    return ways
+        return f", or with `upgradeStrategy: {FAIL_FORWARD}` in OperatorGroup {group}{deletion}"
+    return deletion

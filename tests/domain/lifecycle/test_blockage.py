@@ -16,8 +16,8 @@ WAITING = a_status("Pending", "InstallWaiting", "waiting for v1")
 FORWARD = ", or with `upgradeStrategy: TechPreviewUnsafeFailForward` in OperatorGroup og"
 
 
-def after_deleting(*names: str) -> str:
-    return f"; the upgrade goes on when that changes, or after `kubectl -n ns delete csv {' '.join(names)}`"
+def after_deleting(*names: str, sooner: str = "") -> str:
+    return f"; the upgrade goes on when that changes{sooner}, or after `kubectl -n ns delete csv {' '.join(names)}`"
 
 
 def found(*statuses: Manifest, **more: object) -> Blockage | None:
@@ -39,13 +39,14 @@ def found(*statuses: Manifest, **more: object) -> Blockage | None:
         ),
         pytest.param(
             (REFUSED,), "v1",
-            f"v1 is Failed (install strategy failed: the selector does not match){after_deleting('v1')}{FORWARD}",
+            "v1 is Failed (install strategy failed: the selector does not match)"
+            f"{after_deleting('v1', sooner=FORWARD)}",
             id="csv.md 4.2-9, 4.6-1: the predecessor failed",
         ),
         pytest.param(
             (a_status("Replacing"), REFUSED, WAITING), "v2",
             "v2 is Failed (install strategy failed: the selector does not match)"
-            f"{after_deleting('v2', 'v1')}{FORWARD}",
+            f"{after_deleting('v2', 'v1', sooner=FORWARD)}",
             id="csv.md 4.7-3: what is being replaced goes with the version that replaces it",
         ),
         pytest.param(
