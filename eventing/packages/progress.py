@@ -90,7 +90,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
         phase or "Resolving",
         subscription=name_of(subscription),
         says="; ".join(
-            filter(None, (hold and f"held: {hold}", pinned, news, blocked, _left_behind(kept), unknown(subscription)))
+            filter(None, (news, blocked, _left_behind(kept), hold and f"held: {hold}", pinned, unknown(subscription)))
         ),
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
         pinned=pinned,

@@ -15,6 +15,7 @@ from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.groups.targets import described, refusal
 from shared.domain.lifecycle.blockage import blockage
 from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, reason_of
+from shared.domain.lifecycle.requirements import owned_definitions
 from shared.domain.plan.state import planned_csvs
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
 
@@ -69,12 +70,33 @@ def are_prohibitive(groups: Sequence[ReadOnly]) -> bool:
     return len(groups) != 1 or refusal(groups[0]) is not None
 
 
-def _of_rights(csv: ReadOnly, cluster: Objects) -> Remedy:
+def _of_requirements(csv: ReadOnly, cluster: Objects) -> Remedy:
+    plans = [plan for plan in cluster.list(INSTALL_PLAN, namespace_of(csv)) if name_of(csv) in planned_csvs(plan)]
+    return _of_definitions(csv, plans) or _of_rights(csv, plans)
+
+
+def _of_definitions(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy | None:
+    """About deleted definitions: a plan that is complete does not make them again."""
+    unmet = [
+        str(one.get("name"))
+        for one in csv["status"].get("requirementStatus") or ()
+        if one.get("status") == "NotPresent"
+    ]
+    lacking = ", ".join(sorted(owned_definitions(csv) & set(unmet)))
+    package = package_named_by(csv)
+    if not lacking or not package or any((plan.get("status") or {}).get("phase") != "Complete" for plan in plans):
+        return None
+    return Remedy(
+        f"to uninstall and install {package} brings {lacking} back", f"when CustomResourceDefinition {lacking} is there"
+    )
+
+
+def _of_rights(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy:
     """About accounts that are not restored, because the plan that made them was deleted, too."""
     requirements = csv["status"].get("requirementStatus") or ()
     accounts = [one for one in requirements if one.get("kind") == "ServiceAccount" and one.get("status") != "Present"]
     lacking = ", ".join(str(one.get("name")) for one in accounts)
-    if not lacking or any(name_of(csv) in planned_csvs(plan) for plan in cluster.list(INSTALL_PLAN, namespace_of(csv))):
+    if not lacking or plans:
         return Remedy()
     return Remedy(
         f"ServiceAccount {lacking}, or its rights, were deleted, and nobody restores them, because the InstallPlan "
@@ -162,7 +184,7 @@ _REMEDIES: Mapping[str, Callable[[ReadOnly, Objects], Remedy]] = {
     CONFLICT_REASON: _of_rivals,
     "NoOperatorGroup": _of_number,
     "TooManyOperatorGroups": _of_number,
-    "RequirementsNotMet": _of_rights,
+    "RequirementsNotMet": _of_requirements,
     "InstallWaiting": _of_chain,
 }
 """By the reason of a version."""

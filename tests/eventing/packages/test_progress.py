@@ -81,7 +81,7 @@ def a_csv(phase: str, message: str = "", **status: object) -> Manifest:
         ),
         pytest.param(
             a_subscription(currentCSV="a.v1", hold="audit"), a_csv("Installing", "waiting"),
-            Standing("a.v1", "Installing", "held: audit; waiting", held="no version yet: audit"),
+            Standing("a.v1", "Installing", "waiting; held: audit", held="no version yet: audit"),
             id="held while something comes",
         ),
         pytest.param(
@@ -144,13 +144,22 @@ def test_since_when_is_no_news() -> None:
     assert before == after
 
 
+def test_what_is_wrong_is_told_before_what_keeps_the_version() -> None:
+    subscription = a_subscription(
+        ("Pinned", "x", "pinned to 1.0.0; a.v2 is there"), currentCSV="a.v1", installedCSV="a.v1"
+    )
+    subscription["metadata"]["annotations"] = {"olmf.io/version": "1.0.0"}
+    says = standing(subscription, a_csv("Pending", "CRD is not present")).says
+    assert says == "CRD is not present; pinned to 1.0.0; a.v2 is there"
+
+
 def test_a_refusal_is_told_in_one_line_and_once() -> None:
     message = (
         "constraints not satisfiable: no operators found in package c\n"
         "Subscription c cannot be satisfied, because all of this is so:\n- no c\nfix: ask a"
     )
     now = standing(a_subscription(("ResolutionFailed", "ConstraintsNotSatisfiable", message), hold="audit"), None)
-    assert (now.reason, now.says) == ("ConstraintsNotSatisfiable", "held: audit; no c; fix: ask a")
+    assert (now.reason, now.says) == ("ConstraintsNotSatisfiable", "no c; fix: ask a; held: audit")
 
 
 def test_the_rule_that_is_not_granted_is_named() -> None:

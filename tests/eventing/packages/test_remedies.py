@@ -195,3 +195,29 @@ def test_a_version_above_a_stuck_one_says_which_and_what_helps() -> None:
     says = "a.v1 is Failed (no); the upgrade goes on when that changes, or after `kubectl -n ns delete csv a.v1`"
     assert remedy(chain[-1], FakeCluster(chain)) == Remedy(says, "when a.v1 is installed, replaced or deleted")
     assert remedy(chain[-1], FakeCluster(chain[-1:])) == Remedy()
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "phases", "says"),
+    [
+        pytest.param("things.example.com", "a", ("Complete",), True, id="its own"),
+        pytest.param("things.example.com", "a", (), True, id="its own, without a plan"),
+        pytest.param("things.example.com", "a", ("Installing",), False, id="its own, which a plan makes just now"),
+        pytest.param("things.example.com", "", ("Complete",), False, id="its own, of no package"),
+        pytest.param("others.example.com", "a", ("Complete",), False, id="one that another operator provides"),
+    ],
+)
+def test_a_deleted_definition_comes_back_with_its_package(
+    name: str, package: str, phases: tuple[str, ...], *, says: bool
+) -> None:
+    csv = a_csv(reason="RequirementsNotMet")
+    csv["metadata"]["labels"] = {f"operators.coreos.com/{package}.ns": ""} if package else {}
+    missing = {"kind": "CustomResourceDefinition", "name": name, "status": "NotPresent"}
+    csv["status"]["requirementStatus"] = [missing, {**missing, "name": "well.example.com", "status": "Present"}]
+    spec = {"clusterServiceVersionNames": ["a.v1"]}
+    plans = [an_object(INSTALL_PLAN, f"i-{phase}", spec=spec, status={"phase": phase}) for phase in phases]
+    back = Remedy(
+        "to uninstall and install a brings things.example.com back",
+        "when CustomResourceDefinition things.example.com is there",
+    )
+    assert remedy(csv, FakeCluster([csv, *plans])) == (back if says else Remedy())
