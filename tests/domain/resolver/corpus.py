@@ -72,6 +72,10 @@ SITUATIONS = {
             "olm.operatorframework.io/exclude-global-namespace-resolution": "true"}}}],
     ),
     "the package is missing": S("95", ONE, subs=[sub("zebra")]),
+    "the package of an installed operator went": S(
+        "95", catalog(b()), subs=[sub("a", installed="a.v1"), B], csvs=[V1]
+    ),
+    "the package of a deleted operator went": S("95", catalog(b()), subs=[sub("a", installed="a.v1")]),
     "the package is spelled wrongly": S("95", catalog(package("etcd", line("etcd", 1))), subs=[sub("ectd")]),
     "the package is spelled with a dash too many": S(
         "95", catalog(package("etcd", line("etcd", 1))), subs=[sub("Et-cd")]

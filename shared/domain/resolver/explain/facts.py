@@ -93,7 +93,10 @@ class Translator:
         return f"{one.text}{self._instead(one.code, self.subscribers[one.subject])}"
 
     def _instead(self, code: Code, wanted: Subscriber) -> str:
-        """In brackets, what exists instead of the missing catalog, package, channel or version; may be empty."""
+        """In brackets, what exists instead of the missing catalog, package, channel or version; may be empty.
+
+        An installed version whose package went does not change.
+        """
         package = self.inputs.package(wanted.catalog, wanted.package)
         if code is Code.CATALOG_EMPTY and (why := self.inputs.unseen.get(wanted.catalog)):
             return f" (namespace {self.inputs.namespace} does not see catalog {wanted.catalog}: {why})"
@@ -101,11 +104,16 @@ class Translator:
             full = (str(key) for key, one in sorted(self.inputs.shelves.items()) if any(one.names()))
             return _there("visible catalogs with content", full)
         if package is None:
-            return ""
+            return self._kept(wanted) if code is Code.PACKAGE_MISSING else ""
         if code is Code.CHANNEL_MISSING:
             return _there("its channels", sorted(one.name for one in package.channels))
         mine = (one for one in package.channels if wanted.follows(one.name))
         return _there("there", sorted({entry.name for one in mine for entry in one.entries}, reverse=True))
+
+    def _kept(self, wanted: Subscriber) -> str:
+        if not any(one.name == wanted.installed_csv for one in self.inputs.installed):
+            return ""
+        return f" (the catalog no longer offers it; {wanted.installed_csv} keeps running, without updates)"
 
     def _named(self, ids: Sequence[Id], last: str = "and") -> str:
         shown = [self._one(one) for one in ids[:_SHOWN]]
