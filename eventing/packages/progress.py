@@ -16,6 +16,7 @@ from shared.domain.subscription.conditions import (
     HELD,
     PINNED,
     PLAN_FAILED,
+    PLAN_MISSING,
     PLAN_PENDING,
     STRANDED,
 )
@@ -26,7 +27,7 @@ TROUBLES = (
     "ResolutionFailed",
     "BundleUnpackFailed",
     PLAN_FAILED,
-    "InstallPlanMissing",
+    PLAN_MISSING,
     PLAN_PENDING,
     STRANDED,
     "CatalogSourcesUnhealthy",
@@ -35,6 +36,8 @@ TROUBLES = (
 """Conditions of a Subscription that say why it does not go on, the gravest first."""
 _SETTLED = ("Succeeded", "Replacing", "Deleting")
 """Phases of an installed version that nobody waits for."""
+_FAILED = "install strategy failed: "
+"""What OLM writes twice in some messages."""
 _UNSATISFIABLE = "ConstraintsNotSatisfiable"
 """The reason of a condition whose message says so again."""
 
@@ -83,7 +86,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
     works = phase == "Succeeded"
     is_waiting_csv = csv is not None and not works and not _plan_failure(said)
     cause = facts if is_waiting_csv else trouble or said.get(HELD if hold else PINNED) or {}
-    news = lacking(facts) if is_waiting_csv else _sentence(trouble, plan)
+    news = _waited(facts) if is_waiting_csv else _sentence(trouble, plan, works=works)
     blocked = str(said.get(BLOCKED, {}).get("message") or "")
     return Standing(
         current,
@@ -107,7 +110,7 @@ def unclaimed(csv: ReadOnly) -> Standing:
     """Where a ClusterServiceVersion stands that no Subscription has to do with."""
     status = csv.get("status") or {}
     phase = str(status.get("phase") or "Pending")
-    news = "" if phase == "Succeeded" else lacking(status)
+    news = "" if phase == "Succeeded" else _waited(status)
     since = str(status.get("lastTransitionTime") or "").replace("Z", "+00:00")
     return Standing(name_of(csv), phase, "; ".join(filter(None, ("no Subscription", news))), since=since)
 
@@ -134,7 +137,7 @@ def _left_behind(kept: ReadOnly | None) -> str:
     """Why the installed version does not work, while the next one is on its way."""
     status = (kept or {}).get("status") or {}
     phase = str(status.get("phase") or "Pending")
-    return f"{name_of(kept)} is {phase}: {lacking(status)}" if kept and phase not in _SETTLED else ""
+    return f"{name_of(kept)} is {phase}: {_waited(status)}" if kept and phase not in _SETTLED else ""
 
 
 def _is_stuck(trouble: ReadOnly) -> bool:
@@ -142,8 +145,15 @@ def _is_stuck(trouble: ReadOnly) -> bool:
     return trouble.get("type") == "InstalledCSVMissing" or trouble.get("reason") == _UNSATISFIABLE
 
 
-def _sentence(condition: ReadOnly, plan: str) -> str:
+def _sentence(condition: ReadOnly, plan: str, *, works: bool) -> str:
+    if condition.get("type") == PLAN_MISSING:  # OLM gives it no message
+        return "its InstallPlan was deleted" + ("; nothing needs to be done" if works else "")
     reason, message = str(condition.get("reason") or ""), in_one_line(str(condition.get("message") or ""))
     if reason == _UNSATISFIABLE:
         return message
     return ": ".join(filter(None, (reason, message or (plan and f"InstallPlan {plan}"))))
+
+
+def _waited(status: ReadOnly) -> str:
+    """What a ClusterServiceVersion waits for, or failed with."""
+    return lacking(status).replace(_FAILED * 2, _FAILED)

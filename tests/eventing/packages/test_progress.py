@@ -144,6 +144,26 @@ def test_since_when_is_no_news() -> None:
     assert before == after
 
 
+@pytest.mark.parametrize(
+    ("installed", "phase", "says"),
+    [
+        pytest.param("a.v1", "Succeeded", "its InstallPlan was deleted; nothing needs to be done", id="it works"),
+        pytest.param("", None, "its InstallPlan was deleted", id="it is not there yet"),
+    ],
+)
+def test_a_deleted_plan_is_told_in_a_sentence(installed: str, phase: str | None, says: str) -> None:
+    gone = ("InstallPlanMissing", "ReferencedInstallPlanNotFound", "")
+    subscription = a_subscription(gone, currentCSV="a.v1", installedCSV=installed)
+    now = standing(subscription, a_csv(phase) if phase else None)
+    assert (now.says, now.reason) == (says, "ReferencedInstallPlanNotFound")
+
+
+def test_what_a_message_says_twice_is_told_once() -> None:
+    status = a_subscription(currentCSV="a.v1")
+    failed = a_csv("Failed", "install strategy failed: install strategy failed: deployments is forbidden")
+    assert standing(status, failed).says == "install strategy failed: deployments is forbidden"
+
+
 def test_what_is_wrong_is_told_before_what_keeps_the_version() -> None:
     subscription = a_subscription(
         ("Pinned", "x", "pinned to 1.0.0; a.v2 is there"), currentCSV="a.v1", installedCSV="a.v1"
