@@ -125,7 +125,7 @@ def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple
     wrong = list(differences(subject.annotations, made)) if subject.annotations_path else []
     if wrong and not is_overwritten:
         where = f"{subject.where}/{subject.annotations_path}"
-        hint = NO_CSV if lacks_csv(subject) else "mend it, or build with --overwrite"
+        hint = NO_CSV if lacks_csv(subject) else "correct it, or build with --overwrite"
         raise CliError(f"{where}: {'; '.join(wrong)}; {hint}", NEGATIVE)
     if wrong or not subject.annotations_path:
         files[subject.annotations_path or _ANNOTATIONS] = yaml.safe_dump({"annotations": made}).encode()

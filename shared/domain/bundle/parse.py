@@ -49,7 +49,7 @@ def _parsed(manifests: Documents, metadata: Documents, where: str) -> Parsed:
         return BadBundle("NoClusterServiceVersion", f"{where}: no ClusterServiceVersion in manifests/; {why}", what)
     for path, manifest in found.items():
         if why := defect(manifest):
-            return BadBundle("Malformed", f"{where}: {path}: this is no {manifest['kind']}: {why}; mend it", why)
+            return BadBundle("Malformed", f"{where}: {path}: this is no {manifest['kind']}: {why}; correct it", why)
     if not name_of(csv := found[csvs[0]]):
         what = "the ClusterServiceVersion has no metadata.name"
         return BadBundle("Malformed", f"{where}: {csvs[0]}: {what}; give it one", what)

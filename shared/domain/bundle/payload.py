@@ -137,7 +137,7 @@ def _bundle(where: str, objects: tuple[Manifest, ...]) -> UnpackedBundle | BadBu
     for manifest in objects:
         if why := defect(manifest):
             what = f"the {manifest['kind']} of the bundle is none: {why}"
-            return BadBundle("Malformed", f"{what}; mend it and publish the bundle again")
+            return BadBundle("Malformed", f"{what}; correct it and publish the bundle again")
     csvs = [manifest for manifest in objects if manifest["kind"] == CSV]
     if not csvs:
         kinds = ", ".join(sorted({manifest["kind"] for manifest in objects}))

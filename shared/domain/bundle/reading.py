@@ -31,7 +31,7 @@ class Passed:
     @classmethod
     def unreadable(cls, path: str, why: str) -> Passed:
         """A file that holds nothing to use."""
-        return cls(path, f"{path} cannot be read: {why}; mend it")
+        return cls(path, f"{path} cannot be read: {why}; correct it")
 
 
 @dataclass(frozen=True, slots=True)

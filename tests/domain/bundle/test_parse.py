@@ -139,7 +139,7 @@ def test_fbc_md_r205_and_r206_what_is_passed_over_is_a_warning() -> None:
     found = parse({**GOOD, "manifests/a.yaml": b"a: 1\n", "manifests/b.yaml": b"kind: B\n---\nkind: C\n"}, "here")
     assert isinstance(found, ParsedBundle)
     assert found.warnings == (
-        "here: manifests/a.yaml cannot be read: Object 'Kind' is missing; mend it",
+        "here: manifests/a.yaml cannot be read: Object 'Kind' is missing; correct it",
         "here: found more than one document inside manifests/b.yaml, using only the first one",
     )
 

@@ -11,7 +11,7 @@ from shared.domain.bundle.reading import FILE_BYTES, documents
     ("content", "words"),
     [
         pytest.param(b"a: [b", "cannot be read: ", id="fbc.md R205: broken YAML"),
-        pytest.param(b"", "cannot be read: it is empty; mend it", id="nothing at all"),
+        pytest.param(b"", "cannot be read: it is empty; correct it", id="nothing at all"),
         pytest.param(b"a: \xff", "invalid leading UTF-8 octet", id="no text"),
         pytest.param(b" " * (FILE_BYTES + 1), "cannot be read: it has more than 4194304 bytes", id="too large"),
         pytest.param(b"[" * 300 + b"]" * 300, "nested too deeply", id="deep in YAML"),
