@@ -1,4 +1,4 @@
-"""Plans that people write, plans that fail, and catalogs that follow the API server, on both targets."""
+"""Plans that people write, plans and versions that fail, and catalogs that follow the API server, on both targets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from shared.api.manifest import Manifest
 from shared.kinds import (
     CATALOG_SOURCE,
+    CLUSTER_SERVICE_VERSION,
     EVENT,
     INSTALL_PLAN,
     OPERATOR_GROUP,
@@ -84,6 +85,35 @@ def test_a_failed_plan_is_an_upgrade_that_failed_where_the_group_fails_forward(
 
 def _is_at(state: str, subscription: Manifest) -> bool:
     return bool(subscription["status"]["state"] == state)
+
+
+def a_version(name: str, namespace: str, strategy: str, **spec: object) -> Manifest:
+    """A ClusterServiceVersion without requirements and Deployments."""
+    install = {"strategy": strategy, "spec": {"deployments": []}}
+    modes = [{"type": "OwnNamespace", "supported": True}]
+    return {
+        "apiVersion": CLUSTER_SERVICE_VERSION.api_version,
+        "kind": CLUSTER_SERVICE_VERSION.kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"displayName": name, "version": "1.0.0", "installModes": modes, "install": install, **spec},
+    }
+
+
+def test_a_failed_version_is_replaced_once_the_group_fails_forward(installation: Installation, namespace: str) -> None:
+    """csv.md 4.2-9 and 4.6-1; an unknown strategy is not tried again, so only the change of the group can help."""
+    group = an_operator_group(namespace, targets=(namespace,))
+    installation.apply(group, a_version("a.v1", namespace, "unknown"))
+    installation.until_phase("a.v1", namespace, "Failed")
+    installation.apply(a_version("a.v2", namespace, "deployment", replaces="a.v1"))
+    newer = CLUSTER_SERVICE_VERSION.ref("a.v2", namespace)
+    installation.until(newer, lambda each: each["status"]["reason"] == "InstallWaiting", "InstallWaiting")
+    [row] = json.loads(installation.olmf("list", "-n", namespace, "-o", "json").stdout)[1:]
+    assert "a.v1 is Failed (install strategy invalid: unrecognized install strategy)" in row["says"]
+    assert f"`kubectl -n {namespace} delete csv a.v1`" in row["says"]
+    ref = OPERATOR_GROUP.ref(group["metadata"]["name"], namespace)
+    installation.cluster.merge(ref, {"spec": {"upgradeStrategy": "TechPreviewUnsafeFailForward"}})
+    installation.until_phase("a.v2", namespace)
+    installation.until_gone(CLUSTER_SERVICE_VERSION.ref("a.v1", namespace))
 
 
 def test_a_catalog_image_follows_the_version_of_the_api_server(installation: Installation, namespace: str) -> None:
