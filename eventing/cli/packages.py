@@ -167,7 +167,7 @@ def list_packages(
         say(NOTHING_OFFERED if available else NOTHING_INSTALLED)
         return
     if output == "table":
-        rows = [{**row, "channel": _channel(row), "says": _says(row)} for row in rows]
+        rows = [{**row, "channel": _channel(row), "says": says_of(row)} for row in rows]
     show(rows, output, columns=OFFERED if available else columns_of(rows))
 
 
@@ -177,7 +177,7 @@ def columns_of(rows: Sequence[dict[str, object]]) -> Sequence[str]:
     return [one for one in INSTALLED if is_moving or one != "installed"]
 
 
-def _says(row: dict[str, object]) -> str:
+def says_of(row: dict[str, object]) -> str:
     """What a row says for a person: with the next try of what fails."""
     return f"{row['says']} (next try: {row['nextTry']})" if row.get("nextTry") else str(row["says"])
 

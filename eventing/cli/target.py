@@ -102,11 +102,12 @@ class Target:
     def jobs(self) -> tuple[Listed, ...]:
         """The work queue, for a verb that shows objects: empty where it is not known, or cannot be asked."""
         from eventing.workqueue import REFUSED, listed
+        from shared.config import SettingError
 
         try:
             with self.redis() as client:
                 return listed(client)
-        except (CliError, REFUSED):  # why: a cluster without a queue has objects, too
+        except (CliError, SettingError, REFUSED):  # why: a cluster without a queue has objects, too
             return ()
 
 

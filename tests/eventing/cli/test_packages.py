@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from eventing.cli.main import app
-from eventing.cli.packages import INSTALLED, columns_of
+from eventing.cli.packages import INSTALLED, columns_of, says_of
+from eventing.cli.target import Target
 from eventing.local.state import Addresses, Process, StateDirectory, write_json
 
 
@@ -25,6 +26,25 @@ def test_the_installed_version_has_a_column(installed: str, *, has_column: bool)
     found = columns_of([{"installed": installed, "version": "a.v2"}])
     assert ("installed" in found) == has_column
     assert [*filter(found.__contains__, INSTALLED)] == found
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        pytest.param("", id="not known"),
+        pytest.param("nonsense", id="no URL of Redis"),
+        pytest.param("unix:///nowhere/redis.sock", id="not to be reached"),
+    ],
+)
+def test_objects_are_shown_without_a_queue_that_cannot_be_asked(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    monkeypatch.setenv("OLMF_REDIS_URL", url)
+    assert Target("", "cluster").jobs() == ()
+
+
+def test_the_next_try_of_what_fails_stands_in_the_table() -> None:
+    assert says_of({"says": "refused", "nextTry": "now"}) == "refused (next try: now)"
+    assert says_of({"says": "fine", "nextTry": ""}) == says_of({"says": "fine"}) == "fine"
 
 
 @pytest.mark.parametrize(
