@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Protocol
 
 from eventing.packages.chain import chain, originals, package_named_by
@@ -17,10 +18,13 @@ from shared.domain.lifecycle.blockage import blockage
 from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, reason_of
 from shared.domain.lifecycle.requirements import owned_definitions
 from shared.domain.plan.state import planned_csvs
+from shared.domain.subscription.plans import has_failed
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
 
 UNRESOLVED = "ErrorPreventedResolution"
 """The reason of a Subscription for which nothing could be decided; its message says why."""
+_LONGEST = 240
+"""The most letters of a message that stands inside a sentence."""
 _GROUPS = "when the OperatorGroups of the namespace change"
 
 
@@ -171,7 +175,16 @@ def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
 def _of_chain(csv: ReadOnly, cluster: Objects) -> Remedy:
     """About a version whose predecessor, or an older one, does not let it be installed."""
     found = blockage(csv, cluster.list(CLUSTER_SERVICE_VERSION, namespace_of(csv)))
-    return Remedy(found.says, f"when {found.root} is installed, replaced or deleted") if found else Remedy()
+    if found is None:
+        return Remedy()
+    failed = (plan for plan in cluster.list(INSTALL_PLAN, namespace_of(csv)) if has_failed(plan))
+    causes = [_failure(plan, found.root) for plan in failed if found.root in planned_csvs(plan)]
+    return Remedy("; ".join((found.says, *causes)), f"when {found.root} is installed, replaced or deleted")
+
+
+def _failure(plan: ReadOnly, version: str) -> str:
+    message = shorten(str(plan["status"].get("message") or ""), _LONGEST, placeholder=" …")
+    return f"InstallPlan {name_of(plan)} of {version} failed" + (f": {message}" if message else "")
 
 
 def _of_number(*_: object) -> Remedy:

@@ -186,14 +186,30 @@ def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, .
     assert ("ServiceAccount a-operator" in found.says, "ServiceAccount a-operator" in found.until) == (says, says)
 
 
-def test_a_version_above_a_stuck_one_says_which_and_what_helps() -> None:
-    """csv.md 4.2-9: OLM waits without a word."""
+def a_failed_plan(name: str, version: str, message: str = "") -> Manifest:
+    status = {"phase": "Failed", **({"message": message} if message else {})}
+    return an_object(INSTALL_PLAN, name, spec={"clusterServiceVersionNames": [version]}, status=status)
+
+
+@pytest.mark.parametrize(
+    ("plans", "causes"),
+    [
+        pytest.param([], "", id="csv.md 4.2-9: OLM waits without a word"),
+        pytest.param(
+            [a_failed_plan("p", "a.v1", "no such API"), a_failed_plan("q", "a.v2", "other")],
+            "; InstallPlan p of a.v1 failed: no such API", id="catalog.md 4.10: its plan failed before",
+        ),
+        pytest.param([a_failed_plan("p", "a.v1")], "; InstallPlan p of a.v1 failed", id="without a message"),
+    ],
+)  # fmt: skip
+def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manifest], causes: str) -> None:
     chain = [a_csv(name=f"a.v{number}", reason="InstallWaiting") for number in (1, 2, 3)]
     for older, newer in pairwise(chain):
         newer["spec"]["replaces"] = older["metadata"]["name"]
         newer["status"]["phase"] = "Pending"
-    says = "a.v1 is Failed (no); the upgrade goes on when that changes, or after `kubectl -n ns delete csv a.v1`"
-    assert remedy(chain[-1], FakeCluster(chain)) == Remedy(says, "when a.v1 is installed, replaced or deleted")
+    helps = "the upgrade goes on when that changes, or after `kubectl -n ns delete csv a.v1`"
+    want = Remedy(f"a.v1 is Failed (no); {helps}{causes}", "when a.v1 is installed, replaced or deleted")
+    assert remedy(chain[-1], FakeCluster([*chain, *plans])) == want
     assert remedy(chain[-1], FakeCluster(chain[-1:])) == Remedy()
 
 
