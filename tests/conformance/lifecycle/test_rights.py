@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,13 +18,13 @@ from eventing.manifests.rbac import WATCHER, account_of
 from eventing.manifests.rights import RIGHTS
 from eventing.redis_server import start
 from eventing.sandbox import running_sandbox
-from shared.adapters.kube import KubeClient
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION
+from shared.adapters.kube import ApiError, KubeClient
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, JOB, NAMESPACE, SUBSCRIPTION, Ref
 from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api
 from tests.conformance.targets import REAL, SANDBOX
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
-from tests.kit.waiting import PATIENCE_SECONDS
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 pytestmark = pytest.mark.conformance
 
@@ -129,3 +130,32 @@ def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
         if REFUSED in line.lower() and ENDING not in line
     ]
     assert refused == []
+
+
+def test_a_right_that_is_taken_away_is_named_on_the_subscription_until_it_is_back(bounded: Installation) -> None:
+    """Last in this file, because the other case wants no refusal in any log; about a version that it did not unpack."""
+    cluster, account = bounded.cluster, account_of("bundle")
+    made = yaml.safe_load_all((K8S / "rbac" / "bundle.yaml").read_text())
+    [role] = [each for each in made if each["kind"] == "ClusterRole" and each["metadata"]["name"] == account]
+    cluster.merge(Ref.of(role), {"rules": [_without_creation_of_jobs(rule) for rule in role["rules"]]})
+    worker = KubeClient.from_kubeconfig(str(bounded.state / f"{account}.kubeconfig"))
+    wait_for(lambda: not _may_create_jobs(worker), "the end of the right")
+    bounded.apply(a_namespace("refused"), an_operator_group("refused", targets=("refused",)))
+    bounded.apply(a_subscription("beacon", "refused"))
+    told = bounded.until_condition("beacon", "refused", "BundleUnpacking")
+    assert told["reason"] == "UnpackingRefused"
+    assert f'User "system:serviceaccount:olm:{account}" cannot create resource "jobs"' in told["message"]
+    cluster.merge(Ref.of(role), {"rules": role["rules"]})
+    bounded.until_phase("beacon.v1.1.0", "refused")
+
+
+def _may_create_jobs(client: KubeClient) -> bool:
+    """Asked with a Job that is refused in any case, as it lacks its spec."""
+    with pytest.raises(ApiError) as refused:
+        client.create({"apiVersion": JOB.api_version, "kind": JOB.kind, "metadata": {"name": "a", "namespace": "olm"}})
+    return refused.value.status != 403
+
+
+def _without_creation_of_jobs(rule: Mapping[str, Any]) -> dict[str, Any]:
+    left = [verb for verb in rule["verbs"] if verb not in ("create", "patch")]
+    return {**rule, "verbs": left if "jobs" in rule["resources"] else rule["verbs"]}
