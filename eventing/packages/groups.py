@@ -1,7 +1,7 @@
 """Finds out whether OperatorGroups stop a package, and narrows the one that an install made for it.
 
-Decision: make the group for all namespaces, and narrow it when the ClusterServiceVersion says that it must be. Turned
-down: to read the install modes before; a catalog need not name them, and the bundle is not there yet.
+Decision: an install makes the group by the install modes that the catalog states, else for all namespaces, and narrows
+it when the ClusterServiceVersion says that it must be: many catalogs state none, and the bundle is not there yet.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
     reader = catalogs or _reader(cluster)
     rows: list[Row] = []
     for source in cluster.list(CATALOG_SOURCE):
-        reference, image = _content(source)
+        reference, image = content_of(source)
         catalog = f"{namespace_of(source)}/{name_of(source)}"
         found = reader.packages(reference, image) if reference else ()
         if not isinstance(found, tuple):
@@ -184,13 +184,13 @@ def looked_up(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = N
     from shared.ports import Unavailable
 
     source = cluster.get(CATALOG_SOURCE.ref(str(spec.get("source")), str(spec.get("sourceNamespace"))))
-    reference, image = _content(source or {"metadata": {}, "spec": {}})
+    reference, image = content_of(source or {"metadata": {}, "spec": {}})
     if not reference:
         return Unavailable("NotFound", "the catalog was not read yet")
     return (catalogs or _reader(cluster)).package(reference, str(spec.get("name")), image)
 
 
-def _content(source: ReadOnly) -> tuple[str, ImageSource]:
+def content_of(source: ReadOnly) -> tuple[str, ImageSource]:
     """The image of a catalog by digest (empty: it was not read yet), and how it is pulled."""
     from shared.domain.image_source import ImageSource
 

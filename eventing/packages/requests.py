@@ -54,7 +54,7 @@ class Made:
 
 
 def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
-    """Make Namespace, OperatorGroup (for all namespaces) and Subscription where they are missing; says what it made.
+    """Make Namespace, OperatorGroup and Subscription where they are missing; says what it made.
 
     PackageError, and nothing is made, when a catalog that can be read does not have what is asked for, or when the
     Subscription that is there says otherwise.
@@ -68,13 +68,23 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
         cluster.create(_object(NAMESPACE, request.namespace))
         yield Made(f"Namespace {request.namespace}")
     if not cluster.list(OPERATOR_GROUP, request.namespace):
-        group = _object(OPERATOR_GROUP, request.namespace, request.namespace, spec={})
-        group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
-        cluster.create(group)
-        yield Made(f"OperatorGroup {request.namespace} for all namespaces")
+        yield _make_group(cluster, request, spec or (present or {})["spec"])
     if spec:
         cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
         yield Made(f"Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}")
+
+
+def _make_group(cluster: KubeClient, request: Request, spec: ReadOnly) -> Made:
+    """Make the OperatorGroup; what it selects, in words."""
+    from eventing.packages.modes import targets_for
+    from eventing.wiring import catalogs_for
+
+    name = request.namespace
+    targets = list(filter(None, targets_for(cluster, name, spec, catalogs_for(cluster))))
+    group = _object(OPERATOR_GROUP, name, name, spec={"targetNamespaces": targets} if targets else {})
+    group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
+    cluster.create(group)
+    return Made(f"OperatorGroup {name} for {'this namespace only' if targets else 'all namespaces'}")
 
 
 def _spec(cluster: KubeClient, request: Request) -> Manifest:

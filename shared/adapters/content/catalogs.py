@@ -11,6 +11,7 @@ from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.store import Store, file_of
 from shared.adapters.oci import OciError, Reference, Registry
+from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 from shared.domain.image_source import ImageSource
@@ -55,6 +56,15 @@ class ImageCatalogs:
         if isinstance(found, SickPackage):
             return Unavailable("Malformed", f"package {name} of {reference}: {'; '.join(found.findings)}")
         return found
+
+    def bundle(self, reference: str, package: str, name: str, source: ImageSource) -> Blob | Unavailable | None:
+        """The document of a bundle, whole: with its CSV or what the catalog states of it; None without one."""
+
+        def read(catalog: Snapshot) -> Blob | None:
+            pages = catalog.documents(package)
+            return next(map(pages.value, pages.rows("olm.bundle", name)), None)
+
+        return self._ask(reference, source, read)
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:
         """The names of all packages, sorted."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared import names
 from shared.domain.bundle.model import CSV
-from shared.domain.bundle.shape import as_object, as_text
+from shared.domain.bundle.shape import as_list, as_object, as_text
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA, PACKAGE
@@ -93,10 +93,19 @@ def csv_of(bundle: Blob) -> Mapping[str, Any] | None:  # why: any JSON values
 
 def display_name(bundle: Blob) -> str:
     """The display name in the CSV of a bundle, or in its `olm.csv.metadata`; empty without one."""
+    return as_text(_described(bundle).get("displayName"))
+
+
+def install_modes(bundle: Blob) -> tuple[Mapping[str, Any], ...]:
+    """The install modes in the CSV of a bundle, or in its `olm.csv.metadata`; empty where neither states them."""
+    return tuple(map(as_object, as_list(_described(bundle).get("installModes"))))
+
+
+def _described(bundle: Blob) -> Mapping[str, Any]:
+    """The `spec` of the CSV of a bundle, or its `olm.csv.metadata`."""
     csv = csv_of(bundle)
     described = (one["value"] for one in bundle.get("properties", ()) if one["type"] == CSV_METADATA)
-    found = csv.get("spec") if csv is not None else next(described, None)
-    return as_text(as_object(found).get("displayName"))
+    return as_object(csv.get("spec") if csv is not None else next(described, None))
 
 
 def _objects(bundle: Blob) -> Iterator[Mapping[str, Any]]:

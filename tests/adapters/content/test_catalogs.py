@@ -34,7 +34,10 @@ def a_package(name: str, version: str = "1.0.0") -> bytes:
             "package": name,
             "name": f"{name}.v{version}",
             "image": f"quay.io/{name}:{version}",
-            "properties": [{"type": "olm.package", "value": {"packageName": name, "version": version}}],
+            "properties": [
+                {"type": "olm.package", "value": {"packageName": name, "version": version}},
+                {"type": "olm.csv.metadata", "value": {}},
+            ],
         },
     ]
     return b"\n".join(map(orjson.dumps, documents))
@@ -66,6 +69,10 @@ def test_a_catalog_is_pulled_by_tag_and_asked_by_digest(registry: ScriptedRegist
     assert tea.channels[0].entries == (Entry("tea.v1.0.0"),)
     assert tea.bundles["tea.v1.0.0"].properties[0].value == {"packageName": "tea", "version": "1.0.0"}
     assert port.package(pulled.reference, "cup", source) is None
+    document = port.bundle(pulled.reference, "tea", "tea.v1.0.0", source)
+    assert isinstance(document, dict)
+    assert [one["type"] for one in document["properties"]] == ["olm.package", "olm.csv.metadata"]
+    assert port.bundle(pulled.reference, "tea", "tea.v2.0.0", source) is None
 
 
 def test_a_digest_already_indexed_costs_one_head(registry: ScriptedRegistry, tmp_path: Path) -> None:

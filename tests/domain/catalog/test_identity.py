@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.domain.catalog.config import Blob
-from shared.domain.catalog.identity import InvalidBundle, csv_of, display_name, version_release
+from shared.domain.catalog.identity import InvalidBundle, csv_of, display_name, install_modes, version_release
 from tests.domain.catalog.catalogs import a_bundle, a_catalog, a_csv, an_embedded
 
 SUBSTITUTE = {"metadata": {"annotations": {"olm.substitutesFor": "tea.v0"}}}
@@ -122,3 +122,19 @@ def test_the_first_csv_counts_and_other_objects_do_not() -> None:
 )
 def test_the_name_for_people(properties: list[dict[str, Any]], want: str) -> None:
     assert display_name(bundle("1.0.0", *properties)) == want
+
+
+OWN = {"type": "OwnNamespace", "supported": True}
+
+
+@pytest.mark.parametrize(
+    ("properties", "want"),
+    [
+        pytest.param([an_embedded(a_csv(installModes=[OWN]))], (OWN,), id="of the CSV"),
+        pytest.param([described({"installModes": [OWN]})], (OWN,), id="of the description"),
+        pytest.param([described({"installModes": "own"})], (), id="not a list"),
+        pytest.param([], (), id="nothing"),
+    ],
+)
+def test_the_install_modes_that_a_catalog_states(properties: list[dict[str, Any]], want: tuple[object, ...]) -> None:
+    assert install_modes(bundle("1.0.0", *properties)) == want
