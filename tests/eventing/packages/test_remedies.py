@@ -88,6 +88,15 @@ def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
     assert "kubectl" not in says
 
 
+def test_no_change_of_a_group_is_advised_for_what_cannot_be_installed_anyway() -> None:
+    csv = a_csv("OwnNamespace")
+    csv["spec"]["webhookdefinitions"] = [{"generateName": "m.kb.io"}]
+    assert remedy(csv, FakeCluster([csv, a_group()])) == Remedy(
+        "OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace; "
+        "no change of the group helps: webhooks are not supported yet: m.kb.io"
+    )
+
+
 @pytest.mark.parametrize(
     "other",
     [
