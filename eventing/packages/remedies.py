@@ -92,7 +92,8 @@ def _of_definitions(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy | None:
     if not lacking or not package or any((plan.get("status") or {}).get("phase") != "Complete" for plan in plans):
         return None
     return Remedy(
-        f"to uninstall and install {package} brings {lacking} back", f"when CustomResourceDefinition {lacking} is there"
+        f"uninstalling and installing {package} again brings {lacking} back",
+        f"when CustomResourceDefinition {lacking} is there",
     )
 
 

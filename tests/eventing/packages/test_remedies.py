@@ -242,7 +242,7 @@ def test_a_deleted_definition_comes_back_with_its_package(
     spec = {"clusterServiceVersionNames": ["a.v1"]}
     plans = [an_object(INSTALL_PLAN, f"i-{phase}", spec=spec, status={"phase": phase}) for phase in phases]
     back = Remedy(
-        "to uninstall and install a brings things.example.com back",
+        "uninstalling and installing a again brings things.example.com back",
         "when CustomResourceDefinition things.example.com is there",
     )
     assert remedy(csv, FakeCluster([csv, *plans])) == (back if says else Remedy())
