@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from shared.adapters.kube import ApiError
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, SUBSCRIPTION, Ref
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import SAMPLES, Installation, a_namespace
@@ -28,11 +29,18 @@ def namespace(installation: Installation, request: pytest.FixtureRequest) -> Ite
     name = words[:50].rstrip("-")
     installation.apply(a_namespace(name))
     yield name
-    for each in installation.cluster.list(SUBSCRIPTION, name):
-        installation.cluster.delete(Ref.of(each))
-    for each in installation.cluster.list(CLUSTER_SERVICE_VERSION, name):
-        installation.cluster.delete(Ref.of(each))
-    if installation.cluster.get(NAMESPACE.ref(name)):
-        installation.cluster.delete(NAMESPACE.ref(name))
+    for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION):
+        for each in installation.cluster.list(kind, name):
+            _delete(installation, Ref.of(each))
+    _delete(installation, NAMESPACE.ref(name))
     for each in installation.cluster.list(CLUSTER_SERVICE_VERSION, name):
         installation.until_gone(Ref.of(each))
+
+
+def _delete(installation: Installation, ref: Ref) -> None:
+    """Delete an object that may be gone: a version that was just replaced is deleted by the functions, too."""
+    try:
+        installation.cluster.delete(ref)
+    except ApiError as error:
+        if not error.is_not_found:
+            raise
