@@ -34,7 +34,8 @@ def unpack_bundle(
     for chosen in in_turn(resolution.chosen, now):
         wanted = Unpacking.of(chosen, Promise.of(chosen, scene.subscriptions), policy.unpack_image, limits)
         verdict, unpacking = unpacked(wanted, cluster, bundles, now, policy=policy)
-        if refusal and unpacking:  # why: the objects of all bundles are alike, so a second one would be refused, too
+        # why: objects of other bundles in that namespace are alike, and would be refused, too
+        if refusal and unpacking and refusal.ref.namespace == wanted.catalog.namespace:
             verdict, unpacking = verdicts.refused(wanted, refusal.ref, refusal.message), ()
         found[chosen.bundle.name] = verdict
         writes += unpacking

@@ -212,6 +212,17 @@ def test_a_subscription_that_vanished_is_no_refusal_of_its_bundle() -> None:
     assert "at work" in world.run(STEP, attempt).verdict
 
 
+@pytest.mark.parametrize(("place", "goes_on"), [("olm", False), ("elsewhere", True)])
+def test_a_refusal_concerns_the_bundles_of_catalogs_in_its_namespace(place: str, goes_on: bool) -> None:
+    world = a_world()
+    refuse_jobs(world, "etcd")
+    world.put(a_subscription())
+    world.settle()
+    world.refused.clear()
+    outcome = world.run(STEP, Attempt(2, WriteFailure("forbidden", "no", 0, kinds.JOB.ref("other", place))))
+    assert any(isinstance(write, Create) for write in outcome.writes) is goes_on
+
+
 def test_a_bundle_that_the_worker_unpacks_itself_is_not_unpacked_when_its_config_map_is_refused() -> None:
     world = a_world(policy=Policy(unpack="direct"))
     config_map = kinds.CONFIG_MAP.ref(bundle_hash("registry/etcd:v1.0.0"), "olm")
