@@ -1,4 +1,8 @@
-"""Checks requests before the function: refuses those that the framework would accept, or refuse without a reason."""
+"""Checks requests before the function, and answers an accepted event with 204 and nothing else.
+
+A subscriber of a Knative broker answers with a CloudEvent or with no body at all; the broker takes any other body, and
+so the framework's `OK`, for a failure, and delivers the event again.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ class Gate:
             is_batch = headers.get("content-type", "").startswith("application/cloudevents-batch")
             await PlainTextResponse("; ".join(defects), 415 if is_batch else 400)(scope, receive, send)
             return
-        await self._app(scope, _replayed(body), send)
+        await self._app(scope, _replayed(body), _without_body(send))
 
 
 async def _body(receive: Receive) -> bytes | None:
@@ -56,3 +60,19 @@ def _replayed(body: bytes) -> Receive:
         return messages.pop() if messages else {"type": "http.disconnect"}
 
     return receive
+
+
+def _without_body(send: Send) -> Send:
+    """A sender that makes an empty 204 of each answer that accepts."""
+    is_accepted = False
+
+    async def sent(message: Message) -> None:
+        nonlocal is_accepted
+        if message["type"] == "http.response.start" and 200 <= message["status"] < 300:
+            is_accepted = True
+            message = {"type": "http.response.start", "status": 204, "headers": []}
+        elif is_accepted:
+            message = {"type": "http.response.body"}
+        await send(message)
+
+    return sent

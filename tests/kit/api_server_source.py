@@ -2,6 +2,7 @@
 
 Binary mode, random ids, `…ref.*` or `…resource.*`; an empty `ce-namespace` and `/namespaces//` in the subject for what
 has no namespace, `/apis/v1` for the core group, an extra `kn-namespace` header; nothing about what existed before.
+An answer with a body is a refusal, whatever its status: to Knative's broker it is one.
 """
 
 from __future__ import annotations
@@ -81,10 +82,11 @@ class ApiServerSource:
             source = self._connection.origin
             headers, body = request_of(line["type"], line["object"], kind.plural, source, self._mode)
             async with self._session.post(self._endpoint, data=body, headers=headers) as answer:
-                if answer.status < 300:
+                text = await answer.text()
+                if answer.status < 300 and not text:
                     self.sent.append(headers)
                 else:
-                    self.refused.append(f"{answer.status} {await answer.text()}: {headers}")
+                    self.refused.append(f"{answer.status} {text}: {headers}")
 
     def _get(self, kind: Kind, **query: str) -> Any:
         return self._session.get(
