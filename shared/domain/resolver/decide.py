@@ -14,7 +14,7 @@ from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.problem import Problem, namesakes
 from shared.domain.resolver.reasons import Code, Reason, together
 from shared.domain.resolver.sat import GaveUp
-from shared.domain.resolver.solver import Unsatisfiable, solve
+from shared.domain.resolver.solver import IllPosed, Unsatisfiable, solve
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _verdict(variables: Sequence[Variable], problem: Problem, why: Why) -> Verdi
             return Verdict(variables, refusal=unsatisfiable(why(variables)))
     except GaveUp as error:
         return Verdict(variables, refusal=prevented(Reason(Code.GAVE_UP, str(error))))
-    except ValueError as error:
+    except IllPosed as error:
         return Verdict(variables, refusal=prevented(Reason(Code.PREVENTED, str(error))))
 
 

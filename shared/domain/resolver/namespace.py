@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of
 from shared.domain.groups.targets import refusal
-from shared.domain.resolver.existing import existing
+from shared.domain.resolver.existing import IncoherentCSVs, existing
 from shared.domain.resolver.model import CatalogKey, Inputs, Subscriber, unreadable
 from shared.domain.resolver.operators import EXISTING
 from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem, unknown
@@ -32,7 +32,7 @@ def completed(
     problem = _problem(groups, stated)
     try:
         installed = existing(csvs, subscriptions, groups or (), is_whole=inputs.is_whole)
-    except ValueError as error:
+    except IncoherentCSVs as error:
         installed, problem = (), problem or unreadable(CatalogKey(inputs.namespace, EXISTING), str(error))
     oldest_first = sorted(
         groups or (), key=lambda one: (str(metadata(one).get("creationTimestamp") or ""), name_of(one))

@@ -26,10 +26,14 @@ class Unsatisfiable(Exception):
     """No answer satisfies every constraint."""
 
 
+class IllPosed(Exception):
+    """The variables state no problem; the message is OLM's. Any other error of the solver is a bug."""
+
+
 def solve(variables: Sequence[Variable]) -> tuple[Id, ...]:
     """The chosen variables, in the order of choice.
 
-    Unsatisfiable; GaveUp after `sat.MAX_CONFLICTS` conflicts of the solver; ValueError when two variables have the same
+    Unsatisfiable; GaveUp after `sat.MAX_CONFLICTS` conflicts of the solver; IllPosed when two variables have the same
     id, or a constraint mentions an id without a variable.
     """
     known = {variable.id: variable for variable in variables}
@@ -103,9 +107,9 @@ def _check(variables: Sequence[Variable], known: Mapping[Id, Variable]) -> None:
     seen: set[Id] = set()
     for variable in variables:
         if variable.id in seen:
-            raise ValueError(f'duplicate identifier "{variable.id}" in input')
+            raise IllPosed(f'duplicate identifier "{variable.id}" in input')
         seen.add(variable.id)
     unknown = dict.fromkeys(one for subject, ids in links(variables) for one in (subject, *ids) if one not in known)
     if unknown:
         told = ", ".join(f'variable "{one}" referenced but not provided' for one in unknown)
-        raise ValueError(f"{len(unknown)} errors encountered: {told}")
+        raise IllPosed(f"{len(unknown)} errors encountered: {told}")

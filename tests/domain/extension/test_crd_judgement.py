@@ -101,6 +101,21 @@ def test_what_is_lost_is_told_with_the_objects_that_are_known() -> None:
     assert not counted(judged(crd(), None, waivers=[Waiver.parse("definitionRemoval")]))
 
 
+def test_a_removed_field_names_its_version_and_path_in_every_form() -> None:
+    old, new = crd(version("v1", {"a": TEXT})), crd(version("v1", {}))
+    assert answered({"old": old, "new": new})["checks"] == [
+        ["v1", "^.spec.a", "existingFieldRemoval"],
+        ["v1", "^.spec.a", "type"],
+    ]
+    answer = answered({"old": old, "new": new, "waive": ["v1: ^.spec.a: existingFieldRemoval", "type"]})
+    assert (answer["safe"], answer["checks"]) == (True, [])
+    found = judged(old, new)
+    [finding, _] = as_values([Definition("as.g", "f", found)])[0]["findings"]
+    assert (finding["version"], finding["path"]) == ("v1", "^.spec.a")
+    [result, _] = json.loads(as_sarif([Definition("as.g", "f", found)]))["runs"][0]["results"]
+    assert result["message"]["text"] == "as.g: v1: ^.spec.a: existingFieldRemoval: removed field"
+
+
 def test_a_removed_stored_version_has_its_place() -> None:
     old = {**crd(version("v1", {}), version("v2", {})), "status": {"storedVersions": ["v1", "v2"]}}
     answer = answered({"old": old, "new": crd(version("v2", {}))})

@@ -245,6 +245,15 @@ def test_a_problem_of_the_namespace_is_told_to_every_subscription() -> None:
     assert {refusal(resolution, name) for name in "ab"} == {two.text}
 
 
+def test_a_bug_in_the_solver_is_no_refusal() -> None:
+    def is_broken(_: object) -> tuple[Constraint, ...]:
+        raise ValueError("a bug")
+
+    inputs = Inputs("ns", (a_subscriber("x"),), catalogs={KEY: CATALOG}, shelves=shelves())
+    with pytest.raises(ValueError, match="a bug"):
+        resolve(inputs, why=is_broken)
+
+
 def test_a_search_that_takes_too_long_is_a_refusal() -> None:
     def gives_up(_: object) -> tuple[Constraint, ...]:
         raise GaveUp("gave up because it took too long")

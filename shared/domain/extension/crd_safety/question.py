@@ -36,4 +36,6 @@ def answered(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _place(problem: Problem) -> tuple[str, str, str]:
-    return problem.version, problem.path, problem.finding.check
+    """Version, path and check; a removed field has its own place, though the reference tells it of the whole."""
+    version, path = problem.place
+    return (version, path, problem.finding.check) if path else (problem.version, "", problem.finding.check)

@@ -171,7 +171,7 @@ def _result(definition: Definition, judged: Judged) -> dict[str, Any]:
     result = {
         "ruleId": judged.problem.finding.check,
         "level": "error",
-        "message": {"text": f"{definition.name}: {judged.problem.line}"},
+        "message": {"text": f"{definition.name}: {_plain(judged.problem)}"},
         "locations": [place],
     }
     return result if judged.counts else {**result, "suppressions": [{"kind": "external"}]}
