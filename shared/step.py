@@ -77,7 +77,10 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A Kubernetes Event about `ref`; an equal Event within an hour increases the count instead."""
+    """A Kubernetes Event about `ref`; an equal Event within an hour increases the count instead.
+
+    It is written after all other writes, if those before it in the Outcome were done; refused, it stops nothing.
+    """
 
     ref: Ref
     type: Literal["Normal", "Warning"]

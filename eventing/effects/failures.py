@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from shared.adapters.kube import ApiError
 from shared.ports import FailureKind
 
@@ -22,3 +24,12 @@ _BY_STATUS: dict[int, FailureKind] = {
 def kind_of(error: ApiError) -> FailureKind:
     """The kind of a refusal; a status that is not in the table (no answer, 429, 5xx) may go away by itself."""
     return _BY_STATUS.get(error.status, "unavailable")
+
+
+_UID_PRECONDITION = re.compile(r"\bUID in (?:the )?precondition\b")
+"""What API servers say of a uid that was asked for: the first when they look, the second when they write."""
+
+
+def is_of_another_object(error: ApiError) -> bool:
+    """Whether a precondition on the uid failed: what was meant is gone, and another object has its name."""
+    return error.is_conflict and bool(_UID_PRECONDITION.search(error.message))

@@ -1,4 +1,7 @@
-"""Performs writes in order, stops at the first failure, and returns the answer of the API server to each write."""
+"""Performs writes in order, stops at the first failure, and returns the answer of the API server to each write.
+
+Records come last, whatever their place: they do not count towards the writes of a run, and stop nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Literal
 
 from eventing.effects import equality
 from eventing.effects.api import Api
-from eventing.effects.failures import kind_of
+from eventing.effects.failures import is_of_another_object, kind_of
 from eventing.effects.notes import note
 from eventing.effects.owners import Owners
 from eventing.effects.targets import target
@@ -20,15 +23,16 @@ from shared.ports import Clock, WriteFailure
 from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, Write
 
 SLICE = 50
-"""Maximum number of writes in one run; the next run continues."""
+"""Maximum number of writes in one run, Records not counted; the next run continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """The result of one write."""
 
-    did: Literal["sent", "same", "exists", "absent", "refused"]
-    """`same`: not sent, it would change nothing; `exists`, `absent`: this was already the state on the server."""
+    did: Literal["", "sent", "same", "exists", "absent", "refused"]
+    """`same`: not sent, it would change nothing; `exists`, `absent`: this was already the state on the server; empty:
+    not tried."""
     uid: str = ""
     resource_version: str = ""
     status: int = 0
@@ -38,7 +42,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """The results of the writes of one decision, one for each write that was tried."""
+    """The results of the writes of one decision, in their order, up to the last that was tried."""
 
     written: tuple[Written, ...] = ()
     failure: WriteFailure | None = None
@@ -64,25 +68,52 @@ class Effects:
         self, writes: Sequence[Write], reads: Mapping[Ref, Manifest | None], held: Callable[[], bool]
     ) -> Performed:
         """Perform the writes; `reads` are the objects the step read, `held` says before each if the lease is valid."""
-        run = _Performance(self._api, self._clock, reads, looks_first=len(writes) > SLICE)
-        written: list[Written] = []
+        real = [(index, write) for index, write in enumerate(writes) if not isinstance(write, Record)]
+        run = _Performance(self._api, self._clock, reads, looks_first=len(real) > SLICE)
+        written: dict[int, Written] = {}
+        done = self._in_order(run, real, written, held)
+        if not done.is_lost:
+            until = len(writes) if done.is_partial and _has_told(real, written) else _stop(real, written, len(writes))
+            done = replace(done, is_lost=self._records(run, writes[:until], written, held))
+        answers = tuple(written.get(index, Written("")) for index in range(max(written, default=-1) + 1))
+        return replace(done, written=answers)
+
+    def _in_order(
+        self,
+        run: _Performance,
+        writes: Sequence[tuple[int, Write]],
+        written: dict[int, Written],
+        held: Callable[[], bool],
+    ) -> Performed:
+        """Perform the writes until one is refused, the lease is lost, or the limit is reached."""
         sent = 0
-        for index, write in enumerate(writes):
+        for index, write in writes:
             if not held():
-                return Performed(tuple(written), is_lost=True)
+                return Performed(is_lost=True)
             if sent == SLICE:
-                return Performed(tuple(written), is_partial=True)
+                return Performed(is_partial=True)
             try:
                 answer = run.write(write)
             except ApiError as error:
-                written.append(Written("refused", status=error.status, message=error.message))
-                if isinstance(write, Record):
-                    continue  # why: an Event is only information for people, later writes do not depend on it
-                failure = WriteFailure(kind_of(error), error.message, index, target(write))
-                return Performed(tuple(written), failure)
-            written.append(run.after_warnings(write, answer))
+                written[index] = _refused(error)
+                return Performed(failure=WriteFailure(kind_of(error), error.message, index, target(write)))
+            written[index] = run.after_warnings(write, answer)
             sent += answer.did == "sent"
-        return Performed(tuple(written))
+        return Performed()
+
+    def _records(
+        self, run: _Performance, writes: Sequence[Write], written: dict[int, Written], held: Callable[[], bool]
+    ) -> bool:
+        """Perform the Records; returns whether the lease was lost before one."""
+        for index, write in enumerate(writes):
+            if isinstance(write, Record):
+                if not held():
+                    return True
+                try:
+                    written[index] = run.write(write)
+                except ApiError as error:  # why: an Event is only information for people
+                    written[index] = _refused(error)
+        return False
 
 
 class _Performance:
@@ -93,6 +124,7 @@ class _Performance:
         self._clock = clock
         self._known = dict(reads)
         self._created: dict[Ref, Manifest] = {}
+        self._ours: set[Ref] = set()
         self._moved: dict[tuple[Ref, str], Manifest] = {}
         self._owners = Owners(api, self._known)
         self._looks_first = looks_first
@@ -130,7 +162,8 @@ class _Performance:
 
     def _create(self, write: Create) -> Written:
         manifest, ref = write.manifest, Ref.of(write.manifest)
-        if present := self._known.get(ref):
+        present = self._known.get(ref)
+        if present and (ref in self._ours or not write.must_be_new):
             return _same(present)
         try:
             self._created[ref] = self._api.create(self._owners.fill(manifest))
@@ -194,7 +227,7 @@ class _Performance:
         try:
             self._api.delete(write.ref, uid=write.uid, propagation=write.propagation)
         except ApiError as error:
-            if error.status == 404 or (error.status == 409 and write.uid):
+            if error.is_not_found or (write.uid and is_of_another_object(error)):
                 return Written("absent")
             raise
         self._known.pop(write.ref, None)
@@ -203,10 +236,27 @@ class _Performance:
     def _sent(self, ref: Ref | None, answer: Manifest, *, locked_at: str = "") -> Written:
         if ref is not None:
             self._known[ref] = answer
+            self._ours.add(ref)
             if locked_at:
                 # why: no other client wrote in between, so a later write that names the old version is valid
                 self._moved[ref, locked_at] = answer
         return Written("sent", uid_of(answer), version_of(answer))
+
+
+def _has_told(writes: Sequence[tuple[int, Write]], written: Mapping[int, Written]) -> bool:
+    """Whether a status was sent: the next run finds it, and may have nothing more to tell."""
+    return any(
+        isinstance(write, SetStatus) and index in written and written[index].did == "sent" for index, write in writes
+    )
+
+
+def _stop(writes: Sequence[tuple[int, Write]], written: Mapping[int, Written], end: int) -> int:
+    """The place of the first write that was not done: what stands behind it may not be true yet."""
+    return next((index for index, _ in writes if index not in written or written[index].did == "refused"), end)
+
+
+def _refused(error: ApiError) -> Written:
+    return Written("refused", status=error.status, message=error.message)
 
 
 def _same(present: Manifest) -> Written:

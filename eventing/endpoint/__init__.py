@@ -1,8 +1,8 @@
 """Receives CloudEvents over HTTP: a functions-framework function, with size limits and health probes.
 
-Answers: an empty 204 when the event's jobs are durably queued (on Knative: and have run), 400, 413 or 415 with one sentence for
-each defect of an invalid event, 503 while the queue is unavailable. A sender that retries on 5xx, as a Broker does,
-loses no event.
+Answers: an empty 204 when the event's jobs are durably queued (on Knative: and have run), 400, 413 or 415 with one
+sentence for each defect of an invalid event, 503 while the queue is unavailable. A sender that retries on 5xx, as a
+Broker does, loses no event.
 """
 
 from __future__ import annotations

@@ -68,6 +68,6 @@ def _status_writes(namespace: Ref, scene: Scene, resolution: Resolution, now: da
         message = explained(refusal, finding) if refusal else ""
         if status := decided(subscription, component, message, now):
             yield SetStatus(Ref.of(subscription), status, version_of(subscription))
-            messages |= {message} if refusal else set()
-    for message in sorted(messages):
-        yield Record(namespace, "Warning", "ResolutionFailed", message)
+            if refusal and message not in messages:
+                messages.add(message)
+                yield Record(namespace, "Warning", "ResolutionFailed", message)

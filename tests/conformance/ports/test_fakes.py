@@ -9,14 +9,16 @@ from typing import Any, Protocol
 
 import pytest
 
+from eventing.effects import Effects
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, uid_of, version_of
 from shared.kinds import Kind, Ref
 from shared.ports import Cluster, Discovery
+from shared.step import Delete
 from tests.conformance.http import Api as Http
 from tests.eventing.effects.fake_api import FakeApi
-from tests.kit.cluster import FakeCluster
+from tests.kit.cluster import FakeCluster, FixedClock
 
 UNSERVED = Kind("nowhere.example/v1", "Ghost", "ghosts")
 Change = Callable[[Any, Manifest], object]
@@ -126,6 +128,26 @@ def test_refused_writes(client: KubeClient, namespace: str, implementation: str,
         change(api, before)
     assert (refused.value.status, refused.value.reason) == refusal
     assert api.get(Ref.of(before)) == before
+
+
+@pytest.mark.parametrize("implementation", ["FakeApi", "KubeClient"])
+@pytest.mark.parametrize(
+    ("uid", "did", "is_there"),
+    [
+        pytest.param("of-another", "absent", True, id="its namesake: what was meant is gone"),
+        pytest.param("", "sent", False, id="whatever has its name"),
+        pytest.param("its own", "sent", False, id="the very object"),
+    ],
+)
+def test_a_delete_with_a_uid(
+    client: KubeClient, namespace: str, implementation: str, uid: str, did: str, is_there: bool
+) -> None:
+    api = stored(client, a_map("a", namespace), implementation)
+    ref = kinds.CONFIG_MAP.ref("a", namespace)
+    write = Delete(ref, uid=uid_of(api.get(ref)) if uid == "its own" else uid)
+    done = Effects(api, FixedClock()).perform([write], {}, lambda: True)
+    assert [written.did for written in done.written] == [did]
+    assert bool(api.get(ref)) == is_there
 
 
 DONE: dict[str, tuple[Change, dict[str, str] | None]] = {

@@ -73,7 +73,8 @@ class FakeApi:
         self._called("delete", ref)
         present = self._present(ref)
         if uid and uid != uid_of(present):
-            raise ApiError(409, "Conflict", f"uid of {ref.name} is {uid_of(present)}, not {uid}")
+            why = f"the UID in the precondition ({uid}) does not match the UID in record ({uid_of(present)})"
+            raise ApiError(409, "Conflict", why)
         del self.objects[ref]
 
     def warnings(self) -> tuple[str, ...]:

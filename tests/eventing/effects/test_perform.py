@@ -76,6 +76,12 @@ def test_what_we_have_made_ourselves_is_no_conflict() -> None:
     assert [written.did for written in done.written] == ["sent", "same"]
 
 
+def test_what_is_known_is_a_conflict_where_it_must_be_new() -> None:
+    done = perform(FakeApi([a_map()]), Create(a_map(), must_be_new=True), read=(MAP,))
+    assert done.failure is not None
+    assert (done.failure.kind, done.failure.ref) == ("conflict", MAP)
+
+
 def test_the_first_failure_stops_the_rest() -> None:
     api = FakeApi()
     api.refuse("create", "two", ApiError(403, "Forbidden", "no"))
@@ -180,6 +186,17 @@ def test_a_delete_of_what_is_not_there_is_done(uid: str) -> None:
     done = perform(api, Delete(MAP, uid=uid))
     assert [written.did for written in done.written] == ["absent"]
     assert (MAP in api.objects) == bool(uid)
+
+
+@pytest.mark.parametrize("uid", ["", "of-the-object"])
+def test_another_conflict_of_a_delete_is_one(uid: str) -> None:
+    """As the API server answers a delete that loses a race, or that its store cannot carry out."""
+    api = FakeApi([a_map()])
+    api.refuse("delete", "one", ApiError(409, "Conflict", "the object has been modified; please apply your changes"))
+    done = perform(api, Delete(MAP, uid=uid))
+    assert [written.did for written in done.written] == ["refused"]
+    assert done.failure is not None
+    assert done.failure.kind == "conflict"
 
 
 def test_a_status_is_put_with_the_version_that_the_step_read() -> None:
@@ -289,6 +306,54 @@ def test_a_refused_record_stops_nothing() -> None:
     api.refuse("create", event.name, ApiError(403, "Forbidden", "the namespace is being terminated"))
     done = perform(api, record, Create(a_map()))
     assert [written.did for written in done.written] == ["refused", "sent"]
+
+
+def a_record(number: int) -> Record:
+    return Record(SUB, "Warning", "CRDValidation", f"warning {number}")
+
+
+def events(api: FakeApi) -> set[str]:
+    return {manifest["message"] for ref, manifest in api.objects.items() if ref.kind == EVENT.kind}
+
+
+def test_records_come_last_and_do_not_count() -> None:
+    api = FakeApi([a_subscription()])
+    records = [a_record(number) for number in range(SLICE + 5)]
+    done = perform(api, *records, SetStatus(SUB, {"state": "New"}, version(api, SUB)), read=(SUB,))
+    assert done.is_complete
+    assert [written.did for written in done.written] == ["sent"] * (SLICE + 6)
+    assert api.calls[0] == "replace_status etcd"
+    assert len(events(api)) == SLICE + 5
+
+
+def test_records_are_not_lost_where_a_status_silences_the_next_run() -> None:
+    subscriptions = [
+        {**a_subscription(), "metadata": {"name": f"sub-{number}", "namespace": "olm"}} for number in range(SLICE + 3)
+    ]
+    api = FakeApi(subscriptions)
+    refs = [Ref.of(one) for one in subscriptions]
+    statuses = [SetStatus(ref, {"state": "New"}, version(api, ref)) for ref in refs]
+    first = perform(api, *statuses, a_record(1), read=tuple(refs))
+    assert first.is_partial
+    assert perform(api, *statuses[SLICE:], read=tuple(refs)).is_complete
+    assert events(api) == {"warning 1"}
+
+
+def test_a_record_behind_a_refused_write_is_not_made() -> None:
+    api = FakeApi()
+    api.refuse("create", "two", ApiError(409, "Conflict", "no"))
+    done = perform(api, Create(a_map("one")), a_record(1), Create(a_map("two")), a_record(2))
+    assert [written.did for written in done.written] == ["sent", "sent", "refused"]
+    assert events(api) == {"warning 1"}
+
+
+def test_no_record_is_made_without_the_lease() -> None:
+    api = FakeApi()
+    answers = iter((True, False))
+    done = Effects(api, FixedClock()).perform([a_record(1), Create(a_map())], {}, lambda: next(answers))
+    assert done.is_lost
+    assert [written.did for written in done.written] == ["", "sent"]
+    assert events(api) == set()
 
 
 def a_note(message: str = "warning(s) generated") -> Record:
