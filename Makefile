@@ -33,6 +33,7 @@ test: setup
 domain: lint
 	$(BIN)/coverage run -m pytest tests/domain tests/functions
 	$(BIN)/coverage report
+	$(BIN)/python -m tests.spec
 
 rest: setup
 	$(BIN)/pytest -n 2 -m "not conformance" --ignore tests/domain --ignore tests/functions tests

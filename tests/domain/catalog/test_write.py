@@ -18,7 +18,7 @@ def test_a_stream_is_written_byte_by_byte_as_opm_writes_it(form: Form) -> None:
     assert b"".join(stream(config, form)) == (WRITTEN / f"tea.stream.{form}").read_bytes()
 
 
-@pytest.mark.parametrize("form", list(Form), ids=lambda form: f"fbc.md 21.3 2: {form}")
+@pytest.mark.parametrize("form", list(Form), ids=lambda form: f"fbc.md 8.1: {form}")
 def test_what_is_written_reads_as_what_was_written(form: Form) -> None:
     once = b"".join(stream(written("tea.yaml"), form))
     assert b"".join(stream(read_config([("again", once)]), form)) == once
