@@ -97,6 +97,30 @@ def test_alongside_key_is_the_fnv_of_namespace_and_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("team-15/etcd.v0.9.4574", "53a27e84e2bf1", id="catalog.md 1.5: three digits less than 16"),
+        pytest.param("team-80/etcd.v0.9.7355", "f127e8d8847f", id="catalog.md 1.5: four digits less than 16"),
+    ],
+)
+def test_an_alongside_key_is_not_padded(text: str, want: str) -> None:
+    """Answers of Go's hash/fnv with `%x`."""
+    assert hashes.alongside_key(*text.split("/")) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("text-4905", "19Lw6XPqRtaTvvqMjS8xVhRDpeXHaF11ysTW", id="csv.md 16: 36 digits"),
+        pytest.param("text-8475", "bJ95LUWsmg9gn4caHaBrrJbIMvEy0AphmBVI", id="csv.md 16: with a zero byte in front"),
+    ],
+)
+def test_a_digest_is_not_padded(text: str, want: str) -> None:
+    """Answers of Go's crypto/sha256 and math/big."""
+    assert hashes.text_hash(text) == want
+
+
+@pytest.mark.parametrize(
     ("value", "want"),
     [
         pytest.param({"b": 1, "a": [True, None]}, '{"a":[true,null],"b":1}', id="map keys are sorted"),

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.api.manifest import Manifest, metadata
+from shared.api.manifest import Manifest, metadata, name_of, uid_of
 from shared.domain.lifecycle.rbac import objects_for
 from shared.kinds import Kind, Ref
 from shared.names import REQUIREMENT_CHANGED
@@ -156,6 +156,18 @@ def test_roles_of_anybody_count_when_its_own_do_not_suffice_csv_md_18_row_44() -
     csv = a_csv(strategy=STRATEGY)
     foreign = [{**item, "metadata": {**metadata(item), "labels": {}}} for item in objects_for(csv, "ns")]
     world = World([csv, a_group(), *foreign])
+    world.run("check")
+    assert phases(world.csv())[-1] == ("InstallReady", "AllRequirementsMet")
+
+
+def test_a_role_that_two_versions_own_counts_for_both_csv_md_18_row_45() -> None:
+    csv = a_csv(strategy=STRATEGY)
+    uids = {"other": "another-uid", name_of(csv): uid_of(csv)}
+    owners = [
+        {"apiVersion": csv["apiVersion"], "kind": csv["kind"], "name": name, "uid": uid} for name, uid in uids.items()
+    ]
+    shared = [{**item, "metadata": {**metadata(item), "ownerReferences": owners}} for item in objects_for(csv, "ns")]
+    world = World([csv, a_group(), *shared])
     world.run("check")
     assert phases(world.csv())[-1] == ("InstallReady", "AllRequirementsMet")
 

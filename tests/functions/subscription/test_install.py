@@ -791,7 +791,7 @@ def test_a_plan_that_failed_after_its_csv_leaves_the_subscription_at_that_csv() 
 
 
 def test_a_deleted_catalog_leaves_the_operator_alone_and_comes_back() -> None:
-    """catalog.md 2.11, 8.1.16 and 8.1.30: what is installed stays; a catalog made anew serves its new content."""
+    """catalog.md 2.11 and 8.1.30: what is installed stays; a catalog made anew serves its new content."""
     world = installed(a_subscription())
     world.remove(kinds.CATALOG_SOURCE.ref("local", "olm"))
     world.settle()
@@ -804,12 +804,35 @@ def test_a_deleted_catalog_leaves_the_operator_alone_and_comes_back() -> None:
     assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v2.0.0", {})
 
 
+def test_without_subscriptions_nothing_is_resolved() -> None:
+    """catalog.md 3.7 A: there is no plan, no Job, no Event, and no condition anywhere."""
+    world = a_world()
+    before = dict(world.objects)
+    world.ring(names.POKE, kinds.OPERATOR_GROUP.ref("group", "ns"))
+    world.settle()
+    assert (world.objects, world.events) == (before, [])
+
+
 def test_another_image_in_the_spec_is_read_at_once() -> None:
-    """catalog.md 8.1.9 and 8.1.25: the Subscription sees the other content and upgrades."""
+    """catalog.md 8.1.9: the Subscription sees the other content and upgrades."""
     world = installed(a_subscription())
     world.catalogs.publish("registry/other:v1", a_package("etcd", "1.0.0", "2.0.0"))
     source = world.objects[kinds.CATALOG_SOURCE.ref("local", "olm")]
     world.put({**source, "spec": {**source["spec"], "image": "registry/other:v1"}})
+    unpacked(world)
+    assert status(world)["installedCSV"] == "etcd.v2.0.0"
+
+
+def test_another_address_in_the_spec_is_asked_at_once() -> None:
+    """catalog.md 8.1.25: a catalog that is served elsewhere; the Subscription sees the other content and upgrades."""
+    world = a_world(a_subscription())
+    world.put(a_catalog_source(image="", address="one:50051"))
+    world.catalogs.publish("grpc://one:50051", a_package("etcd", "1.0.0"))
+    world.catalogs.publish("grpc://two:50051", a_package("etcd", "1.0.0", "2.0.0"))
+    unpacked(world)
+    assert status(world)["installedCSV"] == "etcd.v1.0.0"
+    source = world.objects[kinds.CATALOG_SOURCE.ref("local", "olm")]
+    world.put({**source, "spec": {**source["spec"], "address": "two:50051"}})
     unpacked(world)
     assert status(world)["installedCSV"] == "etcd.v2.0.0"
 

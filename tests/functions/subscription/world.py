@@ -59,7 +59,7 @@ class FakeCatalogs:
         self.content[self.reference(image)] = {package.name: package for package in packages}
 
     def reference(self, image: str) -> str:
-        return f"{image.partition(':')[0]}@sha256:{self.digests[image]:064x}"
+        return f"{image.rpartition(':')[0]}@sha256:{self.digests[image]:064x}"
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
         if self.trouble or source.image not in self.digests:
