@@ -10,6 +10,7 @@ adder would import RQ, and after a FLUSHALL no worker would wake. Here one RQ jo
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import select
@@ -22,14 +23,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeVar
 
 import structlog
 
 from eventing.routes import STEPS, Job
 from eventing.run_result import RunResult
 from eventing.stopwatch import Stopwatch
-from eventing.workqueue import REFUSED, UNREACHABLE, Claim, WorkQueue, connect
+from eventing.workqueue import REFUSED, UNREACHABLE, Claim, WorkQueue, connect, is_paused
 from shared.config import Settings
 from shared.kinds import Ref
 
@@ -44,8 +45,12 @@ DRAIN_KEYS = 20_000
 _GRACE_SECONDS = 10
 _LOOK_SECONDS = 1
 _LONGEST_PAUSE_SECONDS = 2
+_PAUSE_SECONDS = 1
 
 log = structlog.get_logger()
+
+
+T = TypeVar("T")
 
 
 class _Stop(Exception):
@@ -60,6 +65,8 @@ class Drainer:
     groups: Sequence[str]
     run: Run
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    patience_seconds: float = math.inf
+    """How long it waits for a Redis that accepts no changes."""
     is_stopping: bool = False
     _is_waiting: bool = False
 
@@ -68,7 +75,7 @@ class Drainer:
         now = time.monotonic()
         deadline, patient_until, ran = now + seconds, now + linger, 0
         while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
-            if claim := self.queue.claim(self.groups):
+            if claim := self._patiently(lambda: self.queue.claim(self.groups)):
                 self._run(claim)
                 ran, patient_until = ran + 1, time.monotonic() + linger
             elif now < patient_until:
@@ -100,11 +107,39 @@ class Drainer:
             raise
         except Exception as error:  # an exception of the runner counts as a bug, like one of a step
             log.exception("runner_failed", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
-            result = RunResult(run_id="", record=b"", failure="bug", message=f"{type(error).__name__}: {error}")
+            result = _failed(error)
         finally:
             self.stopwatch.stop()
-        if not self.queue.finish(claim, result):
+        if not self._finish(claim, result):
             log.warning("lease_lost", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+
+    def _finish(self, claim: Claim, result: RunResult) -> bool:
+        try:
+            return self._patiently(lambda: self.queue.finish(claim, result))
+        except UNREACHABLE:
+            raise
+        except Exception as error:  # what a step returned cannot be stored: a bug of that run, not of this worker
+            log.exception("result_refused", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+            failed = _failed(error)
+            return self._patiently(lambda: self.queue.finish(claim, failed))
+
+    def _patiently(self, act: Callable[[], T]) -> T:
+        """Repeat a call for as long as Redis accepts no changes: until then the queue pauses."""
+        until = time.monotonic() + self.patience_seconds
+        while True:
+            try:
+                return act()
+            except REFUSED as error:
+                if not is_paused(error) or time.monotonic() > until:
+                    raise
+                log.warning("redis_refuses", error=str(error))
+                time.sleep(_PAUSE_SECONDS)
+
+
+def _failed(error: Exception) -> RunResult:
+    if is_paused(error):
+        return RunResult(run_id="", record=b"", failure="retry", message=f"Redis accepts no changes: {error}")
+    return RunResult(run_id="", record=b"", failure="bug", message=f"{type(error).__name__}: {error}")
 
 
 def work(settings: Settings, factory: Factory, on_ready: Callable[[], None] = lambda: None) -> int:
@@ -196,6 +231,10 @@ def _be_child(parent: _Parent, lifeline: socket.socket, lost: str) -> NoReturn:
         code = 0
     except UNREACHABLE as error:
         log.warning("redis_unreachable", error=str(error))
+    except REFUSED as error:
+        if not is_paused(error):
+            log.exception("worker_failed")
+        log.warning("redis_refuses", error=str(error))
     except Exception:  # the child must not continue in the parent's code
         log.exception("worker_failed")
     finally:
@@ -220,7 +259,7 @@ def _serve(parent: _Parent, lifeline: socket.socket, lost: str) -> None:
         signal.signal(number, drainer.stop)
     if parent.stop_by:
         return
-    threading.Thread(target=_sweep, args=(queue,), daemon=True).start()
+    threading.Thread(target=_sweep_or_die, args=(queue,), daemon=True).start()
     acts: dict[str, Act] = {
         DRAIN: drainer.drain,
         RETRY: lambda step, ref: queue.retry_dead([Job(step, Ref.parse(ref))]),
@@ -241,6 +280,17 @@ def _sweep(queue: WorkQueue, also: Callable[[], object] = lambda: None) -> NoRet
         except REFUSED as error:  # why: in a worker this is a thread, which nobody would start again
             log.warning("redis_refuses", error=str(error))
             time.sleep(1)
+
+
+def _sweep_or_die(queue: WorkQueue) -> NoReturn:
+    """Sweep in a thread. A worker whose leases nobody renews must not go on, so any other exception ends it."""
+    try:
+        _sweep(queue)
+    except BaseException:
+        log.exception("sweeper_failed", worker=queue.worker)
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
 
 
 def _name() -> str:

@@ -10,8 +10,8 @@ worker's child that runs jobs. A *bell* is a list on which a drainer blocks unti
 Keys (all begin with `olmf:`)
     job:<entry>            hash  lane; seq, since (in line since ms); causes, causes_count; running, running_count
                                  (causes of the present run); promised (jobs it rings, also if it
-                                 is lost); attempts, bugs (in a row); error; due;
-                                 wrote (own events); parked
+                                 is lost); attempts, bugs (in a row); error; due; rests (no
+                                 event makes it run before); wrote (own events); parked
     ready:<group>:<lane>   zset  entries in line, by seq: first come, first served, across groups; all of
                                  `direct` before any of `bulk`
     blocked:<ref>          set   entries in line whose ref is held
@@ -48,11 +48,13 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
     4  Only the token that holds the ref can renew its lease, finish, or get permission to write.
     5  Any event but an own one ends a delay early, or after its job's own delay (`Job.delay`). Only success resets the
        count of failures.
-    6  `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released, with its
-       count at zero, by the next event of its ref that is not its own, or by a person.
+    6  Every `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released by
+       the next event of its ref that is not its own, or by a person. Until it has run without a bug, or a person has
+       released it, no event shortens its back-off any more, which goes on to grow: events are cheap, runs are not.
     7  Ending a run, its journal entry, its jobs and its next run are one call: all of it happens, or nothing. The jobs
        that it promised before its first write are rung even if it is lost: its repetition may find nothing changed.
-    8  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
+    8  A result that cannot be stored (a bad ref, a record that is too long) is a bug of that run.
+    9  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
 
 Sharp edges
     - A lease may end between `is_held` and the write; resourceVersions and names derived from content prevent harm.
@@ -62,6 +64,8 @@ Sharp edges
       is equal to the previous one and nothing is written.
     - A call that lost its connection is repeated: `finish` may then return False for a run that it has ended, and
       `claim` may hold a ref for nobody, until that lease ends: a worker renews only the claim that it runs.
+    - A Redis that refuses changes (it is full) pauses the queue: workers hold their claims and repeat each call until it
+      is taken, and whoever adds a job is told.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
     - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
     - RQ's list of failed jobs mirrors the dead letters; it is written after the script, so a kill between the two
@@ -77,7 +81,7 @@ behind the ref gives the same order with less to merge), Redis Streams with cons
 to skip over the rest).
 """
 
-from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, connect
+from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, connect, is_paused
 from eventing.workqueue.listing import listed
 from eventing.workqueue.values import Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
@@ -93,5 +97,6 @@ __all__ = [
     "State",
     "WorkQueue",
     "connect",
+    "is_paused",
     "listed",
 ]

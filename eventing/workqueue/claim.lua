@@ -12,7 +12,7 @@ local function take(entry, lane)
   local causes, count, since, attempts =
     unpack(call('HMGET', job, 'causes', 'causes_count', 'since', 'attempts'))
   call('HSET', job, 'running', causes or '', 'running_count', count or 0)
-  call('HDEL', job, 'causes', 'causes_count', 'since', 'seq', 'wrote')
+  call('HDEL', job, 'causes', 'causes_count', 'since', 'seq', 'wrote', 'rests')
   local trace
   for _, cause in ipairs(lines(causes)) do trace = trace or call('GET', trace_key(cause)) end
   return {entry, token, lane, causes or '', tonumber(count) or 0, (tonumber(attempts) or 0) + 1,

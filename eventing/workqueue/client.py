@@ -7,7 +7,7 @@ from typing import TypeAlias
 from redis import Redis
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
@@ -19,10 +19,20 @@ UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
 """The exceptions that any call raises when Redis stays unavailable after the retries."""
 REFUSED = RedisError
 """The exception of any call that Redis does not carry out: it is unavailable, or full, for example."""
+_PAUSED = (OutOfMemoryError, ReadOnlyError)
+_PAUSED_WORDS = frozenset({"NOREPLICAS", "MISCONF", "MASTERDOWN", "BUSY", "UNKILLABLE", "OOM", "READONLY"})
 LONGEST_BLOCK_SECONDS = 10
 """Maximum time for which a command may block; the timeout of the socket is longer."""
 LATE_SECONDS = 0.1
 """How much later than its timeout a blocked command may end: an idle Redis looks at its clock ten times a second."""
+
+
+def is_paused(error: BaseException) -> bool:
+    """Whether Redis accepts no change from anybody at present: it is full, for example, or a replica.
+
+    Only the state of the server is the reason, not what was asked of it, so the same call may succeed later.
+    """
+    return isinstance(error, _PAUSED) or (isinstance(error, RedisError) and str(error).split(" ")[0] in _PAUSED_WORDS)
 
 
 def connect(url: str) -> Redis:

@@ -29,18 +29,21 @@ local function tally(result, microseconds)
   call('HINCRBY', 'olmf:took', run, microseconds)
 end
 
+-- Returns whether the entry is to be parked, and whether it has been parked, or should have been, since its last success.
 local function count_failure()
   if failure == '' then
     call('HDEL', job, 'attempts', 'bugs', 'error')
-    return false
+    return false, false
   end
   call('HINCRBY', job, 'attempts', 1)
   call('HSET', job, 'error', message)
   if failure == 'retry' then
     call('HDEL', job, 'bugs')
-    return false
+    return false, false
   end
-  return call('HINCRBY', job, 'bugs', 1) >= max_bugs
+  local bugs = call('HINCRBY', job, 'bugs', 1)
+  if bugs >= max_bugs then call('HSET', job, 'rests', string.format('%.0f', now + delay)) end
+  return bugs % max_bugs == 0, bugs >= max_bugs
 end
 
 local function park()
@@ -73,14 +76,19 @@ if run_id == '' then -- it may have written: what it promised is rung by what ca
   ring_all(lines(promised), 1, lines(running)[1] or 'lost')
 end
 
-local is_rung, is_worn_out = is_rung_from_outside(), count_failure()
+local is_rung = is_rung_from_outside()
+local is_worn_out, must_rest = count_failure()
 tally(ended, took)
 if record == '' then -- nothing tells of this run: the next one inherits its causes
   note_causes(job, lines(running), running_count or 0, 'causes')
 end
 
 if is_rung then
-  if is_worn_out then call('HDEL', job, 'bugs', 'attempts') end
+  if must_rest then -- it is not parked, but its back-off stays
+    call('SREM', blocked_key(ref), entry)
+    call('HDEL', job, 'seq', 'since')
+    delay_until(entry, now + delay)
+  end
 elseif delay == 0 and not is_worn_out then
   note_causes(job, {run_id}, 1, 'causes')
   line_up(entry, now)

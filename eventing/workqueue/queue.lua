@@ -88,11 +88,17 @@ local function delay_until(entry, due)
   if call('ZRANK', DELAYED, entry) == 0 then ring_alarm() end
 end
 
+-- Puts a job in line; one that was a dead letter since its last success not before its back-off is over.
+local function line_up_rested(entry)
+  local rests = tonumber(call('HGET', job_key(entry), 'rests')) or 0
+  if rests > now then delay_until(entry, rests) else line_up(entry, now) end
+end
+
 local function unpark(entry)
   local _, ref = parts(entry)
   call('ZREM', DEAD, entry)
   call('SREM', parked_key(ref), entry)
-  call('HDEL', job_key(entry), 'parked', 'bugs', 'attempts', 'wrote')
+  call('HDEL', job_key(entry), 'parked', 'wrote')
 end
 
 -- Releases the parked entries of a ref, except those for which the event is an own one.
@@ -102,7 +108,7 @@ local function release(ref, cause)
     if not has_line(call('HGET', job_key(entry), 'wrote'), cause) then
       unpark(entry)
       note_causes(job_key(entry), {cause}, 1, 'causes')
-      line_up(entry, now)
+      line_up_rested(entry)
       released[#released + 1] = entry
     end
   end
@@ -126,7 +132,7 @@ local function add(entry, lane, cause, delay)
   if delay > 0 then
     delay_until(entry, now + delay)
   else
-    line_up(entry, now)
+    line_up_rested(entry)
   end
   return true
 end

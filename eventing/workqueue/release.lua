@@ -4,6 +4,7 @@ for i = 2, #ARGV do
   local entry = ARGV[i]
   if call('ZSCORE', DEAD, entry) then
     unpark(entry)
+    call('HDEL', job_key(entry), 'bugs', 'attempts', 'rests')
     note_causes(job_key(entry), {ARGV[1]}, 1, 'causes')
     line_up(entry, now)
     released[#released + 1] = entry

@@ -2,7 +2,10 @@
 -- Puts due jobs in line and wakes the drainers of groups with ready jobs.
 -- Returns the ms until the next delay or lease ends (-1: none), then entry, token, attempts of each lost run.
 local lost_worker, running, token, lease, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), 500
-if claim_of(running, token) then call('ZADD', LEASES, now + lease, running) end
+if claim_of(running, token) then
+  call('ZREM', LEASES, running) -- a full Redis refuses ZADD, but not in a script that has begun to write
+  call('ZADD', LEASES, now + lease, running)
+end
 for _, entry in ipairs(call('ZRANGEBYSCORE', DELAYED, '-inf', now, 'LIMIT', 0, limit)) do
   line_up(entry, call('HGET', job_key(entry), 'due') or now)
 end

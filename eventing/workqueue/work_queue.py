@@ -26,6 +26,8 @@ JOURNAL = "olmf:journal"
 """The stream of journal entries: `finish.lua` puts the record of a run into their field `run`."""
 JOURNAL_LENGTH = 100_000
 """Maximum number of entries in the stream; `eventing/journal` limits it in bytes."""
+LONGEST_RECORD = 8 * 1024 * 1024
+"""Maximum number of bytes of one journal entry."""
 RENEWED_LEASE_SECONDS = 10
 """Duration of the lease of a worker that renews it."""
 _BATCH = 500
@@ -92,13 +94,20 @@ class WorkQueue:
         return bool(run(self.client, "hold", str(claim.ref), claim.token, *_arguments(jobs)))
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
-        """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost."""
-        self._running = None
+        """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost.
+
+        ValueError when the result cannot be stored; then the run has not ended.
+        """
         if result.failure == "lost":
+            self._running = None
             return False
+        if len(result.record) > LONGEST_RECORD:
+            raise ValueError(f"its journal entry has {len(result.record)} bytes, wanted at most {LONGEST_RECORD}")
         entry = entry_of(Job(claim.step, claim.ref))
         delay = self._delay(result, claim.attempt)
-        return self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
+        is_ended = self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
+        self._running = None
+        return is_ended
 
     def wait(self, groups: Sequence[str], seconds: float) -> None:
         """Sleep until a job of the groups is rung, at most that long."""

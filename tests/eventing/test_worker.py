@@ -142,6 +142,43 @@ def test_a_runner_that_raises_is_a_bug_of_that_job_alone(redis_url: str, client:
     assert [letter.error for letter in queue.dead()] == ["RuntimeError: a bug"]
 
 
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        pytest.param("bad-ref", "ValueError: ", id="a ref that is none"),
+        pytest.param("bad-record", "ValueError: its journal entry has ", id="a journal entry that is too long"),
+    ],
+)
+def test_a_result_that_cannot_be_stored_is_a_bug_of_that_run_alone(
+    redis_url: str, client: Redis, queue: WorkQueue, name: str, error: str
+) -> None:
+    client.set("wanted:good", "yes")
+    with a_worker(redis_url):
+        child = client.get("child")
+        queue.add([a_job(name), a_job("good")], "event")
+        wait_for(queue.dead)
+        wait_for(has_seen(client, "good"))
+        assert client.get("child") == child, "the worker died of it"
+
+    (letter,) = queue.dead()
+    assert letter.attempts == 3
+    assert letter.error.startswith(error)
+
+
+def test_a_worker_whose_leases_nobody_renews_ends_and_is_started_again(
+    redis_url: str, client: Redis, queue: WorkQueue
+) -> None:
+    client.set("wanted:one", "yes")
+    with a_worker(redis_url):
+        child = client.get("child")
+        client.hset("olmf:held", "v1/ConfigMap/ns/poison", b"1|nobody|\xff")  # no sweeper can read this
+        client.zadd("olmf:leases", {"v1/ConfigMap/ns/poison": 1})
+        wait_for(lambda: client.get("child") != child)
+        client.delete("olmf:held", "olmf:leases")
+        queue.add([a_job("one")], "event")
+        wait_for(has_seen(client, "one"))
+
+
 def test_a_child_ends_with_its_parent(redis_url: str, client: Redis) -> None:
     with a_worker(redis_url) as process:
         child = int(client.get("child") or 0)

@@ -2,8 +2,9 @@
 
 Its step `copy` copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state.
 Where that changes something it rings `tell`, which copies `seen:<name>` to `told:<name>`; else it rings nobody.
-The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `pause…` waits until the key `go` exists
-and sets the key `stopping` when it is told to stop.
+The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `bad-ref…` returns a job that cannot be
+queued, `bad-record…` a journal entry that is too long, `pause…` waits until the key `go` exists and sets the key
+`stopping` when it is told to stop.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.worker import Drainer, Run, work
 from eventing.workqueue import Claim, WorkQueue
+from eventing.workqueue.work_queue import LONGEST_RECORD
 from shared.config import Settings
+from shared.kinds import Ref
 from shared.telemetry import configure_logging
 
 GROUP = "test"
@@ -42,6 +45,8 @@ def make_run(queue: WorkQueue) -> Run:
             time.sleep(0.01)
         if name.startswith("pause"):
             pause(client)
+        if name.startswith("bad-"):
+            return unfit(claim)
         source, target = (f"{side}:{name}" for side in COPIES[step])
         wanted, present = client.mget(source, target)
         if wanted == present:
@@ -55,6 +60,13 @@ def make_run(queue: WorkQueue) -> Run:
         return RunResult(f"run-{claim.token}", b"{}", jobs)
 
     return run
+
+
+def unfit(claim: Claim) -> RunResult:
+    """A result that the queue does not take."""
+    if claim.ref.name.startswith("bad-record"):
+        return RunResult("run", b"x" * (LONGEST_RECORD + 1))
+    return RunResult("run", b"{}", (Job(f"{GROUP}/tell", Ref("v1", "ConfigMap", "a/b", "x/y")),))
 
 
 def pause(client: Redis) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis import Redis
@@ -57,6 +57,12 @@ class Rig:
         """Let all delays be over, and sweep."""
         self._set_scores("olmf:delayed")
         self.queue.sweep()
+
+    def due_in(self) -> float:
+        """Seconds until the one delayed job is due."""
+        (job,) = [job for job in self.queue.ls() if job.state == "delayed"]
+        assert job.due
+        return (job.due - datetime.now(UTC)).total_seconds()
 
     def fail(self, times: int, **fields: object) -> None:
         """Claim and fail that often, each time without waiting."""

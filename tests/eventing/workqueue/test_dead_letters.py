@@ -8,6 +8,7 @@ from rq.registry import FailedJobRegistry
 
 from eventing.workqueue import Claim
 from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
+from eventing.workqueue.values import entry_of
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
 
@@ -70,10 +71,11 @@ def test_the_next_outside_event_of_its_ref_releases_it(rig: Rig, step: str) -> N
     rig.fail(3)
 
     rig.queue.add([a_job(step=step)], "somebody edited it")
+    rig.end_delays()
 
     claims = list(iter(lambda: _claim_and_finish(rig), None))
     assert {claim.step for claim in claims} == {"subscription/look", step}
-    assert all(claim.attempt == 1 and "somebody edited it" in claim.causes for claim in claims)
+    assert all("somebody edited it" in claim.causes for claim in claims)
     assert rig.states() == {}
     assert rq_failed(rig) == []
 
@@ -106,7 +108,57 @@ def test_an_outside_event_during_the_last_run_counts_as_a_release(rig: Rig) -> N
     claim = rig.claim()
     rig.queue.add([a_job()], "somebody edited it")
     rig.queue.finish(claim, a_result(failure="bug", message="boom"))
+    rig.end_delays()
     rig.fail(2)
+
+    assert rig.states() == {"ready": ["one"]}
+
+
+def test_events_release_it_but_do_not_shorten_its_back_off(rig: Rig) -> None:
+    for letter in range(7):
+        rig.queue.add([a_job()], f"event {letter}")
+        rig.end_delays()
+        rig.fail(3)
+    for number in range(10):
+        rig.queue.add([a_job()], f"edit {number}")
+
+    assert rig.states() == {"delayed": ["one"]}
+    assert 60 < rig.due_in() <= 300
+    rig.end_delays()
+    assert rig.claim().attempt == 22
+
+
+def test_an_event_during_each_run_does_not_shorten_its_back_off(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    for number in range(20):
+        claim = rig.claim()
+        rig.queue.add([a_job()], f"edit {number}")
+        rig.queue.finish(claim, a_result(failure="bug", message="boom"))
+        if number >= 2:
+            assert rig.states() == {"delayed": ["one"]}
+            rig.end_delays()
+
+    assert rig.claim().attempt == 21
+
+
+def test_after_its_back_off_an_event_releases_it_at_once(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(3)
+    rig.client.hset(f"olmf:job:{entry_of(a_job())}", "rests", 1)
+    rig.queue.add([a_job()], "edit")
+
+    assert rig.states() == {"ready": ["one"]}
+
+
+@pytest.mark.parametrize("failure", [pytest.param("", id="a success"), pytest.param("retry", id="a wait")])
+def test_a_run_without_a_bug_ends_the_pace(rig: Rig, failure: str) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.fail(3)
+    rig.queue.retry_dead()
+    rig.queue.finish(rig.claim(), a_result(failure=failure, message="later"))
+    rig.queue.add([a_job()], "edit")
+    rig.fail(1)
+    rig.queue.add([a_job()], "another edit")
 
     assert rig.states() == {"ready": ["one"]}
 
@@ -115,6 +167,7 @@ def test_a_released_job_has_all_its_chances_again(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     rig.fail(3)
     rig.queue.add([a_job()], "edit")
+    rig.end_delays()
     rig.fail(2)
 
     assert rig.states() == {"ready": ["one"]}
@@ -154,6 +207,7 @@ def test_what_an_emitting_run_rings_is_released_too(rig: Rig) -> None:
     rig.fail(3)
     rig.queue.add([a_job("other")], "event")
     rig.queue.finish(rig.claim(), a_result(run_id="another run", jobs=(a_job("bad"),)))
+    rig.end_delays()
 
     assert rig.states() == {"ready": ["bad"]}
     assert rq_failed(rig) == []

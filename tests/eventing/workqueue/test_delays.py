@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -12,13 +12,6 @@ from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 MINUTE = timedelta(minutes=1)
 SLACK_SECONDS = 10
 """How long a loaded machine may take from one line of a test to the next."""
-
-
-def due_in(rig: Rig) -> float:
-    """Seconds until the one delayed job is due."""
-    (job,) = [job for job in rig.queue.ls() if job.state == "delayed"]
-    assert job.due
-    return (job.due - datetime.now(UTC)).total_seconds()
 
 
 def test_a_delayed_job_waits_for_its_time(rig: Rig) -> None:
@@ -44,7 +37,7 @@ def test_the_shorter_of_two_delays_counts(rig: Rig) -> None:
     rig.queue.add([a_job(delay=MINUTE)], "event-2")
     rig.queue.add([a_job(delay=3 * MINUTE)], "event-3")
 
-    assert 50 < due_in(rig) <= 60
+    assert 50 < rig.due_in() <= 60
 
 
 def test_jobs_of_one_event_wait_each_for_its_own_time(rig: Rig) -> None:
@@ -58,7 +51,7 @@ def test_a_step_that_asks_for_it_runs_again_later_because_of_that_run(rig: Rig) 
     rig.queue.add([a_job()], "event")
     rig.queue.finish(rig.claim(), a_result(run_id="run-1", again_in=MINUTE))
 
-    assert 50 < due_in(rig) <= 60
+    assert 50 < rig.due_in() <= 60
     rig.end_delays()
     assert rig.claim().causes == ("run-1",)
 
@@ -77,7 +70,7 @@ class TestTheEventOfOurOwnWrite:
 
         rig.queue.add([a_job()], "own-1")
 
-        assert due_in(rig) > 50
+        assert rig.due_in() > 50
         assert rig.queue.claim(GROUPS) is None
 
     def test_does_not_shorten_the_delay_when_it_overtakes_the_end_of_the_run(self, rig: Rig, result: RunResult) -> None:
@@ -88,7 +81,7 @@ class TestTheEventOfOurOwnWrite:
 
         rig.queue.finish(claim, result)
 
-        assert due_in(rig) > 50
+        assert rig.due_in() > 50
         assert rig.queue.claim(GROUPS) is None
 
     def test_is_kept_as_a_cause(self, rig: Rig, result: RunResult) -> None:
@@ -138,7 +131,7 @@ def test_an_event_that_the_run_itself_emitted_does_not_shorten_its_delay(rig: Ri
     rig.queue.add([a_job()], "event")
     rig.queue.finish(rig.claim(), a_result(failure="retry", again_in=MINUTE, jobs=(a_job(),)))
 
-    assert due_in(rig) > 50
+    assert rig.due_in() > 50
 
 
 def test_a_step_that_asks_to_run_again_at_once_needs_no_sweep(rig: Rig) -> None:
@@ -164,7 +157,7 @@ def test_failures_in_a_row_wait_longer_and_longer(rig: Rig) -> None:
         claim = rig.claim()
         assert claim.attempt == attempt
         rig.queue.finish(claim, a_result(failure="retry", again_in=timedelta(seconds=30), message="not yet"))
-        assert least - SLACK_SECONDS < due_in(rig) <= most + 1
+        assert least - SLACK_SECONDS < rig.due_in() <= most + 1
         rig.end_delays()
 
 
