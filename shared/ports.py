@@ -177,6 +177,8 @@ class Policy:
     """Unpack bundles in a Job (as OLM does) or in the worker."""
     unpack_image: str = "olm-functions:latest"
     """The image of the container in the unpack Job."""
+    unpack_user: int = 1001
+    """The user id of that container; 0: that of the image, or the one that the cluster chooses, as OpenShift does."""
     unpack_timeout: timedelta = timedelta(minutes=10)
     """Deadline of an unpack Job; zero means no deadline."""
     plan_scope: Literal["component", "namespace"] = "component"

@@ -26,7 +26,7 @@ def restore_bundle(ref: Ref, cluster: Cluster, bundles: Bundles, clock: Clock, p
     limits = settings(cluster.list(kinds.OPERATOR_GROUP, ref.namespace), policy.unpack_timeout)
     found: dict[str, str] = {}
     writes: list[Write] = []
-    for name, wanted in unpackings(plan, cluster.get, policy.unpack_image, limits):
+    for name, wanted in unpackings(plan, cluster.get, limits, policy.unpack_image, user=policy.unpack_user):
         verdict, unpacking = unpacked(wanted, cluster, bundles, clock.now(), policy=policy)
         found[name] = spoken(verdict)
         writes += unpacking

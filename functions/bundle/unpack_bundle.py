@@ -32,7 +32,8 @@ def unpack_bundle(
     writes: list[Write] = []
     refusal = _refusal(attempt)
     for chosen in in_turn(resolution.chosen, now):
-        wanted = Unpacking.of(chosen, Promise.of(chosen, scene.subscriptions), policy.unpack_image, limits)
+        promise = Promise.of(chosen, scene.subscriptions)
+        wanted = Unpacking.of(chosen, promise, limits, policy.unpack_image, user=policy.unpack_user)
         verdict, unpacking = unpacked(wanted, cluster, bundles, now, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
         if refusal and unpacking and refusal.ref.namespace == wanted.catalog.namespace:

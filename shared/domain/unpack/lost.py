@@ -15,7 +15,7 @@ from shared.kinds import Ref
 
 
 def unpackings(
-    plan: ReadOnly, get: Callable[[Ref], ReadOnly | None], image: str, limits: Settings
+    plan: ReadOnly, get: Callable[[Ref], ReadOnly | None], limits: Settings, image: str, *, user: int
 ) -> Iterator[tuple[str, Unpacking]]:
     """Each bundle of the plan by name, unless its catalog was deleted: nothing says then with which secrets to pull."""
     for lookup in plan["status"].get("bundleLookups") or ():
@@ -24,4 +24,4 @@ def unpackings(
         source = get(kinds.CATALOG_SOURCE.ref(key.name, key.namespace))
         if source is not None:
             name, path = str(lookup.get("identifier") or ""), str(lookup.get("path") or "")
-            yield name, Unpacking(path, key, catalog_of(source).secrets, image, limits, Promise(name))
+            yield name, Unpacking(path, key, catalog_of(source).secrets, image, limits, Promise(name), user)

@@ -45,12 +45,14 @@ class Unpacking:
     """The image of the container in the Job."""
     limits: Settings = NO_LIMITS
     promise: Promise = ANY
+    user: int = 1001
+    """The user id of the container; 0 leaves it to the image and the cluster, as OpenShift demands."""
 
     @classmethod
-    def of(cls, chosen: Chosen, promise: Promise, image: str, limits: Settings) -> Unpacking:
+    def of(cls, chosen: Chosen, promise: Promise, limits: Settings, image: str, *, user: int) -> Unpacking:
         """The unpacking of a chosen bundle."""
         catalog = chosen.catalog
-        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, promise)
+        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, promise, user)
 
     @property
     def source(self) -> ImageSource:
@@ -113,7 +115,11 @@ class Unpacking:
         pod: Manifest = {
             "restartPolicy": "Never",
             "serviceAccountName": self.name,
-            "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+            "securityContext": {
+                "seccompProfile": {"type": "RuntimeDefault"},
+                "runAsNonRoot": True,
+                **({"runAsUser": self.user} if self.user else {}),
+            },
             "nodeSelector": {"kubernetes.io/os": "linux"},
             "tolerations": [dict(toleration) for toleration in _TOLERATIONS],
             "containers": [

@@ -31,6 +31,7 @@ from shared.domain.unpack.verdict import (
     waiting,
 )
 from tests.functions.subscription.world import a_bundle, a_payload
+from tests.kit.pod_security import against_restricted
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PATH = "registry/etcd@sha256:1"
@@ -87,7 +88,9 @@ def test_the_pod_runs_anywhere_with_few_rights() -> None:
     pod = WANTED.job()["spec"]["template"]["spec"]
     assert (pod["restartPolicy"], pod["serviceAccountName"]) == ("Never", HASH)
     assert pod["nodeSelector"] == {"kubernetes.io/os": "linux"}
-    assert pod["securityContext"] == {"seccompProfile": {"type": "RuntimeDefault"}}
+    assert pod["securityContext"] == {
+        "seccompProfile": {"type": "RuntimeDefault"}, "runAsNonRoot": True, "runAsUser": 1001,
+    }  # fmt: skip
     tolerated = [(one["key"], one["operator"], one.get("value") or one.get("effect")) for one in pod["tolerations"]]
     assert tolerated == [
         *(("kubernetes.io/arch", "Equal", one) for one in ("amd64", "arm64", "ppc64le", "s390x")),
@@ -102,6 +105,23 @@ def test_the_pod_runs_anywhere_with_few_rights() -> None:
     assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
     security = container["securityContext"]
     assert (security["allowPrivilegeEscalation"], security["capabilities"]) == (False, {"drop": ["ALL"]})
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param(WANTED, id="as user 1001, with a pull secret"),
+        pytest.param(Unpacking(PATH, CatalogKey("olm", "local"), user=0), id="as the user that the cluster chooses"),
+    ],
+)
+def test_the_pod_satisfies_the_pod_security_standard_restricted(wanted: Unpacking) -> None:
+    """catalog.md 5.1: our own namespace enforces it, and many others do."""
+    assert against_restricted(wanted.job()["spec"]["template"]["spec"]) == []
+
+
+def test_a_namespace_chooses_the_user_where_none_is_set() -> None:
+    pod = Unpacking(PATH, CatalogKey("olm", "local"), user=0).job()["spec"]["template"]["spec"]
+    assert "runAsUser" not in pod["securityContext"]
 
 
 CAUSES = "Common causes: Missing ICSP (ppc64le/s390x/arm64), auth failure, invalid image."
