@@ -431,6 +431,16 @@ def test_a_definition_that_drops_a_stored_version_is_refused() -> None:
     )
 
 
+def test_a_definition_may_drop_a_version_once_its_objects_are_migrated() -> None:
+    """catalog.md 8.11.135: the same plan after `storedVersions` was edited."""
+    live = a_crd("as.example.com", "v1", "v2")
+    plan = a_plan(a_crd("as.example.com", "v2"))
+    refused = carried_out(plan, live | {"status": {"storedVersions": ["v1", "v2"]}})
+    assert "risk of data loss" in status(refused)["message"]
+    migrated = carried_out(plan, live | {"status": {"storedVersions": ["v2"]}})
+    assert steps(migrated) == ["Present"]
+
+
 @pytest.mark.parametrize(
     ("live", "new"),
     [
