@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
 from shared.domain.lifecycle.lacking import lacking
-from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown
 from shared.domain.subscription import health
@@ -21,6 +20,7 @@ from shared.domain.subscription.conditions import (
     STRANDED,
 )
 from shared.domain.subscription.versions import current_csv, installed_csv
+from shared.domain.unsupported import VERSION, unsupported
 
 TROUBLES = (
     "InstalledCSVMissing",
@@ -102,7 +102,9 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
         reason=str(cause.get("reason") or ""),
         since=str(cause.get("lastTransitionTime") or "").replace("Z", "+00:00"),
         is_done=works and installed == current and "ResolutionFailed" not in said,
-        is_stuck=bool(unsupported(csv)) if is_waiting_csv and csv else _is_stuck(trouble) or bool(hold and not current),
+        is_stuck=bool(unsupported(VERSION, csv))
+        if is_waiting_csv and csv
+        else _is_stuck(trouble) or bool(hold and not current),
     )
 
 

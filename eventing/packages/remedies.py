@@ -17,9 +17,9 @@ from shared.domain.groups.targets import described, refusal
 from shared.domain.lifecycle.blockage import blockage
 from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, reason_of
 from shared.domain.lifecycle.requirements import owned_definitions
-from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.plan.state import planned_csvs
 from shared.domain.subscription.plans import has_failed
+from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
 
 UNRESOLVED = "ErrorPreventedResolution"
@@ -118,7 +118,7 @@ def _of_modes(csv: ReadOnly, cluster: Objects) -> Remedy:
     group = Group.of(groups[0])
     supported = [str(mode.get("type")) for mode in modes_of(csv) if mode.get("supported")]
     does = f"OperatorGroup {group.name} {described(group.targets)}; {name_of(csv)} supports {', '.join(supported)}"
-    if why := unsupported(csv):
+    if why := unsupported(VERSION, csv):
         return Remedy(f"{does}; no change of the group helps: {why}")
     others = neighbours(csv, cluster.list(CLUSTER_SERVICE_VERSION, group.namespace))
     targets = first_supported(modes_of(csv), group.namespace, ((group.namespace,), (ALL_NAMESPACES,)))

@@ -1,6 +1,6 @@
 """Set a ClusterServiceVersion to InstallReady when all its requirements exist, else report what is missing.
 
-In every phase: set it to Failed when its OperatorGroup no longer supports it.
+In every phase: set it to Failed when its OperatorGroup no longer supports it, to Pending when we do not support it.
 
 Reads:  the version and its neighbours; OperatorGroups; the InstallPlans of its namespace while it is young; what it
         requires (CustomResourceDefinitions, APIs, ServiceAccounts, roles); the condition of its predecessor.
@@ -20,6 +20,7 @@ from shared.domain.lifecycle.authorizer import Grants
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import NO_RETRY, is_copied, status_of
 from shared.domain.lifecycle.requirements import Facts
+from shared.domain.unsupported import VERSION, unsupported
 from shared.ports import Clock, Cluster, Discovery
 from shared.step import NOTHING, Delete, Outcome, Ref
 
@@ -38,12 +39,15 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
         return outcome_of(csv, preparation.try_again(status, witnesses))
     groups = cluster.list(kinds.OPERATOR_GROUP)
     if barred := is_barred(csv, groups, status):
-        return outcome_of(csv, barred, after=_expelled(csv, cluster) if barred.status.reason in EXPELLED else ())
+        is_expelled = barred.status.reason in EXPELLED and not unsupported(VERSION, csv)
+        return outcome_of(csv, barred, after=_expelled(csv, cluster) if is_expelled else ())
     if status.phase not in _CHECKED:
         return NOTHING
     plans = cluster.list(kinds.INSTALL_PLAN, ref.namespace) if preparation.is_young(csv, status.now) else ()
     if waiting := preparation.applied_by(csv, plans, status):
         return outcome_of(csv, waiting)
+    if unserved := preparation.unserved(csv, status):
+        return outcome_of(csv, unserved)
     neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
     if replaced := retirement.begin(csv, neighbours, groups, status):
         return outcome_of(csv, replaced)

@@ -26,8 +26,8 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt)
     if csv is None or is_copied(csv) or is_deleted(csv) or phase_of(csv) != "InstallReady":
         return NOTHING
     status = status_of(csv, clock.now())
-    if unsuited := is_unsuited(csv, status):
-        return outcome_of(csv, unsuited)
+    if unfit := is_unsuited(csv, status) or preparation.unserved(csv, status):
+        return outcome_of(csv, unfit)
     strategy = strategy_of(csv)
     if isinstance(strategy, UnknownStrategy):
         return outcome_of(csv, preparation.unrecognized(status, strategy.message))

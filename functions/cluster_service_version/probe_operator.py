@@ -17,6 +17,7 @@ from shared.domain.lifecycle.deployments import annotated, desired_deployments, 
 from shared.domain.lifecycle.health import first_problem
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied, status_of
+from shared.domain.lifecycle.preparation import unserved
 from shared.ports import Clock, Cluster, Policy
 from shared.step import NOTHING, Outcome, Ref, Replace
 
@@ -29,7 +30,7 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
     status = status_of(csv, clock.now())
     if not observation.is_observed(status):
         return NOTHING
-    if other := is_unsuited(csv, status) or observation.outgrown(csv, status):
+    if other := is_unsuited(csv, status) or unserved(csv, status) or observation.outgrown(csv, status):
         return outcome_of(csv, other)
     if status.phase != "Installing":
         neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)

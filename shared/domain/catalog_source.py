@@ -9,6 +9,7 @@ from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.domain import durations
+from shared.domain.unsupported import CATALOG, unsupported
 
 READY = "READY"
 TRANSIENT_FAILURE = "TRANSIENT_FAILURE"
@@ -56,7 +57,7 @@ def wanted(source: ReadOnly) -> Wanted | Refused:
         case "internal" | "configmap" if not spec.get("configMap"):
             return Refused(SPEC_INVALID, f"configmap name unset: must be set for sourcetype: {kind}")
         case "internal" | "configmap":
-            return Refused(REGISTRY_ERROR, f"catalogs of sourcetype {kind} are not served yet: give spec.image instead")
+            return Refused(REGISTRY_ERROR, unsupported(CATALOG, source))
         case "grpc" if spec.get("address"):
             interval, error = _polling((spec.get("updateStrategy") or {}).get("registryPoll"))
             return Wanted(f"{SERVED}{spec['address']}", (), interval or _DEFAULT_INTERVAL, error)

@@ -13,6 +13,7 @@ from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES
 from shared.domain.groups.selectors import matches
 from shared.domain.syntax import LABEL_VALUE
+from shared.domain.unsupported import GROUP, unsupported
 
 MULTIPLE = "MultipleOperatorGroup"
 SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
@@ -23,18 +24,8 @@ _ANNOTATIONS = (names.CATALOG_POLICY, names.MADE_FOR)
 
 
 def refusal(group: ReadOnly) -> str | None:
-    """Why the group is refused, or None.
-
-    A service account limits what an installation may do. That is not implemented yet, and to ignore the limit would be
-    a privilege escalation, so such a group selects no namespaces.
-    """
-    account = (group.get("spec") or {}).get("serviceAccountName")
-    if not account:
-        return None
-    return (
-        f"spec.serviceAccountName {account!r} is refused: installing with the rights of a ServiceAccount is not"
-        " supported yet. Remove the field to install with the rights of the operator lifecycle manager"
-    )
+    """Why the group is refused, so that it selects no namespaces; None for any other."""
+    return unsupported(GROUP, group) or None
 
 
 def invalid_targets(group: ReadOnly) -> str | None:

@@ -18,10 +18,10 @@ from shared.domain.lifecycle.requirements import (
     malformed_definition,
     owned_definitions,
 )
-from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.lifecycle.upgrade_gate import refusal
 from shared.domain.lifecycle.verdict import Verdict
 from shared.domain.plan.state import planned_csvs
+from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import Ref
 
 HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
@@ -92,6 +92,19 @@ def decide(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     return _pending(csv, facts, status)
 
 
+def unserved(csv: ReadOnly, status: Status) -> Verdict | None:
+    """Pending, in whatever phase it was, for a version with parts that are not supported; None for any other.
+
+    Nothing of it is written or deleted: an operator that OLM installed keeps the certificates that OLM gave it.
+    """
+    message = unsupported(VERSION, csv)
+    return _unmet(status, message) if message else None
+
+
+def _unmet(status: Status, message: str) -> Verdict:
+    return Verdict(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
+
+
 def _still_met(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
@@ -149,8 +162,8 @@ def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
 
 
 def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:
-    if message := unsupported(csv) or _malformed(csv):
-        return Verdict(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
+    if message := _malformed(csv):
+        return _unmet(status, message)
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
         return unrecognized(status, found.message)

@@ -10,9 +10,9 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
 from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
-from shared.domain.lifecycle.unsupported import unsupported
 from shared.domain.resolver.model import Chosen
 from shared.domain.subscription.versions import installed_csv
+from shared.domain.unsupported import VERSION, unsupported
 
 _Items = tuple[tuple[str, str], ...]
 
@@ -57,7 +57,7 @@ def _broken(promise: Promise, found: UnpackedBundle, image: str) -> BadBundle | 
     if promise.csv not in ("", csv):
         what = f"{image} holds ClusterServiceVersion {csv}, but its catalog names it {promise.csv}"
         return BadBundle("Malformed", f"{what}; correct the catalog, or publish the bundle as another image")
-    if promise.installed not in ("", csv) and (lacking := unsupported(found.csv)):
+    if promise.installed not in ("", csv) and (lacking := unsupported(VERSION, found.csv)):
         return BadBundle("Unsupported", f"{csv}: {lacking}; {promise.installed} stays installed")
     return None
 

@@ -14,6 +14,7 @@ from shared.domain.subset import covers
 from shared.domain.unpack import texts
 from shared.domain.unpack.content import bundle_in
 from shared.domain.unpack.objects import STEM, Unpacking
+from shared.domain.unsupported import BUNDLE, unsupported
 from shared.kinds import Ref
 
 _JOB_TTL = timedelta(minutes=5)
@@ -98,8 +99,8 @@ def known(wanted: Unpacking, config_map: Manifest | None) -> Verdict | None:
         return Prevented(bundle.message) if isinstance(bundle, BadBundle) else Unpacked(config_map)
     if wanted.limits.problem:
         return Prevented(wanted.limits.problem)
-    if not wanted.path:
-        return Prevented("the bundle names no image; bundles inside catalogs are not served yet")
+    if lacking := unsupported(BUNDLE, {"image": wanted.path}):
+        return Prevented(lacking)
     return None
 
 

@@ -84,14 +84,6 @@ UPGRADE = owning(status=PENDING, replaces="a.v0")
             a_csv(status=PENDING, customresourcedefinitions=owned_crd("things")), [], (),
             ("Pending", "RequirementsNotMet", "error parsing crd name: things"), id="csv.md 18 row 32 and 19-12",
         ),
-        pytest.param(
-            a_csv(status=PENDING, webhookdefinitions=[{"generateName": "a.b"}, {"generateName": "c.d"}]), [], (),
-            ("Pending", "RequirementsNotMet", "webhooks are not supported yet: a.b, c.d"), id="issue 3: webhooks",
-        ),
-        pytest.param(
-            a_csv(status=PENDING, apiservicedefinitions={"owned": [{"version": "v1", "group": "g"}]}), [], (),
-            ("Pending", "RequirementsNotMet", "aggregated APIs are not supported yet: v1.g"), id="issue 3: own APIs",
-        ),
     ],
 )  # fmt: skip
 def test_pending(
