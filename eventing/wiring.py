@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eventing.run_result import RunResult
-    from eventing.worker import Drainer
     from eventing.workqueue import Claim, WorkQueue
     from shared.adapters.content import ImageCatalogs
     from shared.adapters.kube import KubeClient
@@ -118,19 +118,39 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
     return accept
 
 
-def drain(values: Settings) -> Callable[[], None]:
-    """A function that runs queued jobs in this process, within half of the broker's timeout; for Knative endpoints."""
-    from eventing.worker import GROUPS, Drainer
+@contextmanager
+def drain(values: Settings, command: Sequence[str], environ: Mapping[str, str]) -> Iterator[Callable[[], None]]:
+    """A function that waits until queued jobs have run, within half of the broker's timeout; for Knative endpoints.
+
+    They are run by a worker process beside this one, of that command line and with these variables besides ours.
+    """
+    from eventing.endpoint.draining import Beside, Waiting
+    from eventing.worker import GROUPS
     from eventing.workqueue import WorkQueue, connect
 
     queue = WorkQueue(connect(values.redis_url), values)
-    drainer = Drainer(queue, values.steps or GROUPS, runner_factory(values)(queue))
-    return lambda: _drain(drainer)
+    worker = Beside(command, environ)
+    waiting = Waiting(lambda: _has_work(queue, values.steps or GROUPS), DRAIN_SECONDS)
+
+    def drained() -> None:
+        worker.ensure()
+        waiting()
+
+    worker.ensure()
+    try:
+        yield drained
+    finally:
+        worker.stop()
 
 
-def _drain(drainer: Drainer) -> None:
-    drainer.queue.sweep()
-    drainer.drain(seconds=DRAIN_SECONDS, linger=0)
+def _has_work(queue: WorkQueue, groups: Sequence[str]) -> bool:
+    """Whether a job of the groups is ready or runs; what is due later is not waited for."""
+    from eventing.workqueue.listing import listed
+
+    ready = queue.depth().ready
+    return any(ready.get(group) for group in groups) or any(
+        job.step.partition("/")[0] in groups for job in listed(queue.client, states=("running",))
+    )
 
 
 def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from eventing.cli.failure import USAGE, CliError
 from eventing.local.state import is_alive
-from eventing.local.tie import announce, tie_to_supervisor
+from eventing.local.tie import READY_FILE, TIED, announce, tie_to_supervisor
 from shared.config import Settings
 
 StatePathOption = Annotated[Path | None, typer.Option("--state", help="Where it keeps its data.")]
@@ -65,12 +66,14 @@ def endpoint(
     from eventing.endpoint import serve
 
     settings = _settings()
-    serve(
-        settings,
-        wiring.sink(settings),
-        drain=wiring.drain(settings) if drain else None,
-        on_ready=lambda address, probe: announce(address, probe=probe),
-    )
+    worker = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
+    with wiring.drain(settings, worker, {TIED: "1", READY_FILE: ""}) if drain else nullcontext() as drained:
+        serve(
+            settings,
+            wiring.sink(settings),
+            drain=drained,
+            on_ready=lambda address, probe: announce(address, probe=probe),
+        )
 
 
 def scheduler() -> None:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 
 from redis import Redis
 
+from eventing.local.tie import tie_to_supervisor
 from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.worker import Drainer, Run, work
@@ -30,9 +32,12 @@ COPIES = {"copy": ("wanted", "seen"), "tell": ("seen", "told")}
 
 
 def make_run(queue: WorkQueue) -> Run:
-    """What a child runs; it says who it is in `child`."""
+    """What a child runs; it says who it is in `child`, and who watches it in `parent`.
+
+    Like what steps ask, it serves one thread: a second one at the same time is a bug.
+    """
     client = queue.client
-    client.set("child", os.getpid())
+    client.mset({"child": os.getpid(), "parent": os.getppid()})
 
     def run(claim: Claim) -> RunResult:
         name = claim.ref.name
@@ -59,7 +64,22 @@ def make_run(queue: WorkQueue) -> Run:
         client.set(target, wanted or b"")
         return RunResult(f"run-{claim.token}", b"{}", jobs)
 
-    return run
+    return serving_one_thread(run)
+
+
+def serving_one_thread(run: Run) -> Run:
+    """The same, which raises where two threads are in it at once."""
+    busy = threading.Lock()
+
+    def alone(claim: Claim) -> RunResult:
+        if not busy.acquire(blocking=False):
+            raise RuntimeError("two threads run steps at once")
+        try:
+            return run(claim)
+        finally:
+            busy.release()
+
+    return alone
 
 
 def unfit(claim: Claim) -> RunResult:
@@ -87,6 +107,7 @@ def is_told_to_stop() -> bool:
 def main() -> int:
     """Run until told to stop; `ready` on standard output says that it listens."""
     configure_logging("warning")
+    tie_to_supervisor()
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 30
     settings = Settings(redis_url=sys.argv[1], steps=(GROUP,), run_seconds=seconds, lease_seconds=2, max_failures=3)
     return work(settings, make_run, lambda: print("ready", flush=True))
