@@ -25,11 +25,18 @@ def crds(out: OutOption = None) -> None:
     _put(render_crds(), out)
 
 
-def manifests(out: OutOption = None) -> None:
-    """RBAC and Knative objects, made from the routes and steps."""
+def manifests(
+    out: OutOption = None,
+    *,
+    api_port: Annotated[
+        list[int] | None,
+        typer.Option(help="Port of the API server behind its Service, for NetworkPolicies; without it: any port."),
+    ] = None,
+) -> None:
+    """RBAC, the base and Knative objects, made from the routes and steps."""
     from eventing.manifests import render_manifests
 
-    _put(render_manifests(), out)
+    _put(render_manifests(api_port or ()), out)
 
 
 def _put(files: Mapping[str, str], out: Path | None) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from eventing.manifests.network import ANYWHERE, API, WEB, policy, redis_policy
+from eventing.manifests.network import ANYWHERE, WEB, policy, redis_policy, tcp
 from eventing.manifests.pods import USER, confined, deployment, named, service
 from eventing.manifests.rbac import NAMESPACE, WATCHER, WORKER, service_account
 from eventing.manifests.redis import REDIS, REDIS_PORT, redis
@@ -29,20 +30,24 @@ class Program:
     ports: tuple[int, ...] = ()
     """Where it serves `/livez`, `/readyz` and `/metrics`; a program without a port ends when it cannot work."""
     egress: tuple[Manifest, ...] = ()
-    """Rules of a NetworkPolicy: what it connects to, besides DNS and Redis."""
+    """Rules of a NetworkPolicy: what it connects to, besides DNS, Redis and the API server."""
     talks_to_api: bool = True
 
 
 PROGRAMS = (
-    Program(WATCHER, "watch", WATCHER, ports=(PORT,), egress=(API,)),
+    Program(WATCHER, "watch", WATCHER, ports=(PORT,)),
     Program(WORKER, "worker", WORKER, replicas=2, memory="512Mi", egress=(ANYWHERE,)),  # registries have any port
     Program(ENDPOINT, "endpoint", ENDPOINT, replicas=2, ports=(PORT,), talks_to_api=False),
     Program(SCHEDULER, "scheduler", SCHEDULER, memory="128Mi", egress=(WEB,), talks_to_api=False),  # `OLMF_SINK`
 )
 
 
-def files() -> dict[str, list[Manifest]]:
-    """File name to objects, numbered in the order in which they make sense."""
+def files(api_ports: Iterable[int] = ()) -> dict[str, list[Manifest]]:
+    """File name to objects, numbered in the order in which they make sense.
+
+    `api_ports` are those behind the Service of the API server, for NetworkPolicies; none: any port.
+    """
+    to_api = tcp(*api_ports)
     return {
         "100-namespace.yaml": [
             {
@@ -57,13 +62,17 @@ def files() -> dict[str, list[Manifest]]:
             *map(_deployment, PROGRAMS),
             service(ENDPOINT, 80, PORT),
             service(WATCHER, PORT, PORT),  # its /metrics
-            *(_disruption_budget(program.name) for program in PROGRAMS if program.replicas > 1),
         ],
         "400-network-policies.yaml": [
-            *(policy(program.name, program.ports, program.egress) for program in PROGRAMS),
+            *(_policy(program, to_api) for program in PROGRAMS),
             redis_policy(),
         ],
     }
+
+
+def disruption_budgets() -> list[Manifest]:
+    """Of the programs with several pods; not a part of the base (see k8s/README.md)."""
+    return [_disruption_budget(program.name) for program in PROGRAMS if program.replicas > 1]
 
 
 def replacements() -> list[Manifest]:
@@ -74,6 +83,12 @@ def replacements() -> list[Manifest]:
         "fieldPaths": ["spec.template.spec.containers.*.env.[name=OLMF_UNPACK_IMAGE].value"],
     }
     return [{"source": image_of_worker(), "targets": [targets]}]
+
+
+def images() -> list[Manifest]:
+    """For kustomize: the one place where the registry of the image is set."""
+    name, _, tag = IMAGE.partition(":")
+    return [{"name": name, "newName": name, "newTag": tag}]
 
 
 def image_of_worker() -> Manifest:
@@ -101,6 +116,11 @@ def volumes() -> Manifest:
     """The volumes of those folders."""
     sizes = {"cache": "4Gi", "tmp": "1Gi"}
     return {"volumes": [{"name": name, "emptyDir": {"sizeLimit": size}} for name, size in sizes.items()]}
+
+
+def _policy(program: Program, to_api: Manifest) -> Manifest:
+    needs_api = program.talks_to_api and ANYWHERE not in program.egress
+    return policy(program.name, program.ports, [*([to_api] if needs_api else []), *program.egress])
 
 
 def _container(program: Program) -> Manifest:

@@ -1,4 +1,8 @@
-"""NetworkPolicies: a pod of ours may connect, and be connected to, only as they say."""
+"""NetworkPolicies: a pod of ours may connect, and be connected to, only as they say.
+
+They are written as the API server stores them (each protocol named, no empty list), so that `kubectl apply` of the same
+files changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +14,29 @@ from eventing.manifests.redis import REDIS, REDIS_PORT
 from shared.api.manifest import Manifest
 
 ANYWHERE: Manifest = {}
-API: Manifest = {"ports": [{"port": 443}, {"port": 6443}]}
-"""The API server: its Service, and the usual port behind it."""
-WEB: Manifest = {"ports": [{"port": 80}, {"port": 443}]}
+
+
+def tcp(*numbers: int) -> Manifest:
+    """A rule for these ports of any address; without numbers for every port."""
+    return {"ports": [{"port": number, "protocol": "TCP"} for number in numbers] or [{"protocol": "TCP"}]}
+
+
+WEB = tcp(80, 443)
 _DNS: Manifest = {
     "ports": [{"port": port, "protocol": protocol} for port in (53, 5353) for protocol in ("UDP", "TCP")]
 }  # 5353 is the port of the DNS pods of OpenShift
-_TO_REDIS: Manifest = {"to": [{"podSelector": {"matchLabels": named(REDIS)}}], "ports": [{"port": REDIS_PORT}]}
+_TO_REDIS: Manifest = {"to": [{"podSelector": {"matchLabels": named(REDIS)}}], **tcp(REDIS_PORT)}
 
 
 def policy(name: str, ports: Iterable[int], egress: Iterable[Manifest], selector: Manifest | None = None) -> Manifest:
     """The policy of pods that use Redis, serve these ports to everybody, and connect to nothing else."""
-    ingress = [{"ports": [{"port": port}]} for port in ports]
+    ingress = [tcp(port) for port in ports]
     return _policy(name, selector or {"matchLabels": named(name)}, ingress, [_DNS, _TO_REDIS, *egress])
 
 
 def redis_policy() -> Manifest:
     """The policy of Redis: our programs connect to it, and it connects to nothing."""
-    ours = {"from": [{"podSelector": {"matchLabels": PART_OF}}], "ports": [{"port": REDIS_PORT}]}
+    ours = {"from": [{"podSelector": {"matchLabels": PART_OF}}], **tcp(REDIS_PORT)}
     return _policy(REDIS, {"matchLabels": named(REDIS)}, [ours], [])
 
 
@@ -38,8 +47,8 @@ def _policy(name: str, selector: Manifest, ingress: list[Manifest], egress: list
         "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {
             "podSelector": selector,
-            "policyTypes": ["Ingress", "Egress"],
-            "ingress": ingress,
-            "egress": egress,
+            "policyTypes": ["Ingress", "Egress"],  # without rules for a direction nothing is allowed there
+            **({"ingress": ingress} if ingress else {}),
+            **({"egress": egress} if egress else {}),
         },
     }

@@ -115,6 +115,8 @@ def _structural(schema: Any, definitions: Mapping[str, Manifest]) -> Any:
     merged = _resolve(schema, definitions)
     result = {}
     for key, value in merged.items():
+        if key == "properties" and not value:
+            continue  # why: the API server does not store it, and `kubectl apply` would find a change each time
         if key == "properties":
             result[key] = {name: _structural(item, definitions) for name, item in value.items()}
         elif key in _RENAMED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -24,6 +25,14 @@ def test_a_server_accepts_the_base(http: Api, kubectl: Kubectl) -> None:
     assert len(told.splitlines()) == len([*yaml.safe_load_all(base)])
 
 
+def test_the_base_applied_twice_is_unchanged(kubectl: Kubectl, http: Api) -> None:
+    base = kubectl("kustomize", str(K8S / "base"))
+    kubectl("apply", "--namespace=", "-f", "-", stdin=base)
+    told = kubectl("apply", "--namespace=", "-f", "-", stdin=base).splitlines()
+    assert len(told) == len([*yaml.safe_load_all(base)])
+    assert [line for line in told if not line.endswith(" unchanged")] == []
+
+
 def test_on_knative_the_source_takes_the_place_of_the_watcher(kubectl: Kubectl) -> None:
     built = [*yaml.safe_load_all(kubectl("kustomize", str(K8S / "knative")))]
     named = {each["kind"] for each in built if each["metadata"]["name"] == "olmf-watch"}
@@ -34,8 +43,9 @@ def test_on_knative_the_source_takes_the_place_of_the_watcher(kubectl: Kubectl) 
 def test_one_setting_changes_the_image_everywhere(kubectl: Kubectl, tmp_path: Path) -> None:
     folder = tmp_path / "k8s"
     shutil.copytree(K8S, folder)
-    with (folder / "base" / "kustomization.yaml").open("a") as file:
-        file.write("images:\n- {name: olm-functions, newName: example.com/functions, newTag: '7'}\n")
+    place = folder / "base" / "kustomization.yaml"
+    text = re.sub("newName: .*", "newName: example.com/functions", place.read_text())  # as README.md says
+    place.write_text(re.sub("newTag: .*", "newTag: '7'", text))
     built = yaml.safe_load_all(kubectl("kustomize", str(folder / "knative")))
     pods = [each["spec"]["template"]["spec"] for each in built if "template" in (each.get("spec") or {})]
     containers = [container for pod in pods for container in pod["containers"]]

@@ -35,7 +35,7 @@ def test_a_file_is_current(name: str) -> None:
 def test_no_file_is_left_over() -> None:
     on_disk = {
         str(path.relative_to(K8S))
-        for folder in ("crds", "rbac", "base", "knative")
+        for folder in ("crds", "rbac", "base", "knative", "optional")
         for path in (K8S / folder).iterdir()
     }
     assert on_disk == set(FILES)
@@ -116,12 +116,13 @@ def test_redis_is_reached_by_every_program_and_by_nobody_else() -> None:
     for workload in WORKLOADS:
         assert matches(peer["podSelector"], workload["spec"]["template"]["metadata"]["labels"])
     assert peer["podSelector"]["matchLabels"]
-    assert policies["olmf-redis"]["egress"] == []
+    assert "Egress" in policies["olmf-redis"]["policyTypes"]
+    assert "egress" not in policies["olmf-redis"]
 
 
 def test_programs_with_several_replicas_have_a_disruption_budget() -> None:
     several = {each["metadata"]["name"] for each in WORKLOADS if each["spec"].get("replicas", 1) > 1}
-    budgets = [each for each in objects("base") if each["kind"] == "PodDisruptionBudget"]
+    budgets = [each for each in objects("optional") if each["kind"] == "PodDisruptionBudget"]
     assert several == {each["metadata"]["name"] for each in budgets} != set()
     for budget in budgets:
         assert [*budget["spec"]["selector"]["matchLabels"].values()] == [budget["metadata"]["name"]]
@@ -129,6 +130,35 @@ def test_programs_with_several_replicas_have_a_disruption_budget() -> None:
 
 def test_no_secret_is_part_of_the_manifests() -> None:
     assert not [each for each in objects("base", "rbac", "knative") if each["kind"] == "Secret"]
+
+
+POLICIES = [each for each in objects("base", "knative") if each["kind"] == "NetworkPolicy"]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda one: one["metadata"]["name"])
+def test_a_policy_is_written_as_the_server_stores_it(policy: Any) -> None:
+    """Else `kubectl apply` would find a change each time."""
+    rules = [rule for way in ("ingress", "egress") for rule in policy["spec"].get(way, [{}])]
+    assert all(rule is not None for rule in rules)
+    assert all(policy["spec"].get(way) != [] for way in ("ingress", "egress"))
+    assert all("protocol" in port for rule in rules for port in rule.get("ports", ()))
+
+
+def test_the_base_has_nothing_that_kubectl_always_replaces() -> None:
+    assert "PodDisruptionBudget" not in {each["kind"] for each in objects("base", "knative")}
+
+
+@pytest.mark.parametrize(
+    ("ports", "rule"),
+    [
+        pytest.param((), {"ports": [{"protocol": "TCP"}]}, id="the API server may be on any port"),
+        pytest.param((8443,), {"ports": [{"port": 8443, "protocol": "TCP"}]}, id="one that is named is the only one"),
+    ],
+)
+def test_the_watcher_reaches_the_api_server(ports: tuple[int, ...], rule: Any) -> None:
+    text = render_manifests(ports)["base/400-network-policies.yaml"]
+    (watcher,) = (one for one in yaml.safe_load_all(text) if one["metadata"]["name"] == "olmf-watch")
+    assert rule in watcher["spec"]["egress"]
 
 
 class Strict(BaseModel):
