@@ -57,8 +57,9 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
 
     def make(queue: WorkQueue) -> Callable[[Claim], RunResult]:
         from eventing.journal import Recorder, RedisChanges, RedisJournal
+        from eventing.pulls import puller
         from eventing.runner import Runner
-        from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
+        from shared.adapters.content import ImageBundles, ImageCatalogs, Store
         from shared.adapters.kube import CachedClient, KubeInventory, SystemClock, connect
         from shared.adapters.kube.copies import KubeCopies
         from shared.adapters.kube.mirrors import KubeMirrors
@@ -66,8 +67,9 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
         clock = SystemClock()
-        puller = Puller(_secret_reader(cluster), mirrors=KubeMirrors(cluster, _mirrors))
-        catalogs = ImageCatalogs(Store(values.content, limit_bytes=values.content_bytes), puller)
+        mirrors = KubeMirrors(cluster, _mirrors)
+        pulls = puller(values, _secret_reader(cluster), mirrors, api=connection.server, environ=os.environ)
+        catalogs = ImageCatalogs(Store(values.content, limit_bytes=values.content_bytes), pulls)
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         recorder = Recorder(journal.secret(), also=_journal_files(values, "worker"))
         given: dict[type, object] = {
@@ -78,7 +80,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
             ports.Clock: clock,
             ports.Catalogs: catalogs,
             ports.Content: catalogs,
-            ports.Bundles: ImageBundles(puller),
+            ports.Bundles: ImageBundles(pulls),
             ports.Policy: values.policy,
             ports.Journal: journal,
         }

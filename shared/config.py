@@ -25,8 +25,20 @@ class Settings:
     """Path of the kubeconfig (also `KUBECONFIG`). Empty: use the service account of the pod."""
     content: Path = Path("/var/cache/olmf")
     """Folder that stores catalogs by digest."""
-    content_bytes: int = 3 * 1024 * 1024 * 1024
+    content_bytes: int = 2 * 1024 * 1024 * 1024
     """Maximum size of that folder; the least recently used catalogs are deleted first."""
+    pull_seconds: int = 300
+    """How long the pull of one image may take in all."""
+    pull_slow_seconds: int = 10
+    """How long a registry may be slower than `pull_bytes_per_second` until the pull is given up."""
+    pull_bytes_per_second: int = 1000
+    """The least that a registry has to send while a pull waits for it."""
+    pull_bytes: int = 2 * 1024 * 1024 * 1024
+    """Maximum size of all answers of registries to one pull together."""
+    allowed_registry_addresses: tuple[str, ...] = ()
+    """Where pulls may go nevertheless: addresses, networks, hosts or `*.domain`, each with or without `:port`."""
+    cluster_addresses: tuple[str, ...] = ()
+    """Networks of the Services and Pods of this cluster, where pulls do not go. Empty: they are guessed in a pod."""
     steps: tuple[str, ...] = ()
     """Groups of steps that this deployment serves, comma-separated; empty means all."""
     lease_seconds: int = 60

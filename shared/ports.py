@@ -86,9 +86,10 @@ class Pulled:
 
 UnavailableReason: TypeAlias = Literal[
     "DNS", "TLS", "Unreachable", "Unauthorized", "NotFound", "DigestMismatch", "TooLarge", "Malformed",
-    "Blocked", "MirrorMiss", "NotRecorded",
+    "Blocked", "MirrorMiss", "TimedOut", "NotRecorded",
 ]  # fmt: skip
-"""Why content is unavailable: `Blocked` and `MirrorMiss` concern image mirrors, `NotRecorded` a replay."""
+"""Why content is unavailable: `Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, `MirrorMiss` at all
+mirrors, `NotRecorded` in a replay."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections.abc import Callable
 
@@ -72,6 +73,9 @@ async def _leave(plan: Plan, registry: str) -> None:
         log.warning("catalogs_stay", kubeconfig=str(plan.kubeconfig), error=f"{type(error).__name__}: {error}")
 
 
+_LOOPBACK = "127.0.0.0/8,::1"
+
+
 async def _start(plan: Plan, supervisor: Supervisor) -> None:
     first = [Program("redis", ("redis", "--state", str(plan.state.root / "redis")))]
     if plan.kubeconfig is None:
@@ -87,6 +91,8 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
         "OLMF_KUBECONFIG": kubeconfig,
         "OLMF_CONTENT": str(plan.state.root / "content"),
         "OLMF_GLOBAL_NAMESPACE": plan.namespace,
+        # Our own registry is here, as are those that people start on their machine.
+        "OLMF_ALLOWED_REGISTRY_ADDRESSES": os.environ.get("OLMF_ALLOWED_REGISTRY_ADDRESSES", _LOOPBACK),
         # Pods of real Nodes reach neither a registry on our loopback nor an image of this tree.
         **({"OLMF_UNPACK": "direct"} if has_nodes else {}),
     }

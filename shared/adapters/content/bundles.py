@@ -30,7 +30,7 @@ class ImageBundles:
 
     def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
         """`{"annotations": …, "binaryData": …}` of the unpacked bundle (catalog.md §5.5)."""
-        return self._puller.run(source, source.image, partial(payload_of, source.image), limits=LIMITS)
+        return self._puller.run(source, source.image, partial(payload_of, source.image), limits=LIMITS, is_hurried=True)
 
 
 def payload_of(path: str, registry: Registry, reference: Reference) -> Manifest:

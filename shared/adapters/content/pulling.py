@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from shared.adapters.oci import Credentials, Limits, OciError, Reference, Registry, Transport
+from shared.adapters.oci.addresses import AddressRules
 from shared.adapters.oci.mirrors import NO_MIRRORS, Places
+from shared.adapters.oci.pace import Allowance, Pull, bounded
+from shared.adapters.oci.slow_hosts import SlowHosts
 from shared.api.manifest import Manifest
 from shared.domain.image_source import ImageSource
 from shared.ports import Unavailable
@@ -21,20 +25,49 @@ _T = TypeVar("_T")
 class Puller:
     """Opens registries with the pull secrets of a source; keeps connections between pulls."""
 
-    def __init__(self, secrets: Secrets, transport: Transport | None = None, mirrors: Places = NO_MIRRORS) -> None:
+    def __init__(
+        self,
+        secrets: Secrets,
+        transport: Transport | None = None,
+        mirrors: Places = NO_MIRRORS,
+        *,
+        allowance: Allowance | None = None,
+        hurried: Allowance | None = None,
+    ) -> None:
+        """`hurried` bounds the pulls of steps that have little time; without it, they have as much as the others."""
         self._secrets = secrets
         self._transport = transport or Transport()
         self._mirrors = mirrors
+        self._allowance = allowance or Allowance()
+        self._hurried = hurried or self._allowance
+        self._slow_hosts = SlowHosts()
+
+    @property
+    def rules(self) -> AddressRules:
+        """Where pulls may go."""
+        return self._transport.rules
+
+    def bounded(self, namespace: str, *, is_hurried: bool = False) -> AbstractContextManager[Pull]:
+        """What is read from registries or servers in this block is one pull, on behalf of a namespace."""
+        allowance = self._hurried if is_hurried else self._allowance
+        return bounded(Pull(allowance, self._slow_hosts, namespace))
 
     def run(
-        self, source: ImageSource, image: str, use: Callable[[Registry, Reference], _T], *, limits: Limits | None = None
+        self,
+        source: ImageSource,
+        image: str,
+        use: Callable[[Registry, Reference], _T],
+        *,
+        limits: Limits | None = None,
+        is_hurried: bool = False,
     ) -> _T | Unavailable:
         """The result of `use` for the image, or why the image cannot be read."""
         found = {name: self._secrets(source.namespace, name) for name in source.secrets}
         credentials = Credentials.of_secrets(filter(None, found.values()))
         try:
             registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors)
-            return use(registry, Reference.parse(image))
+            with self.bounded(source.namespace, is_hurried=is_hurried):
+                return use(registry, Reference.parse(image))
         except OciError as error:
             useless = [f"the Secret {source.namespace}/{name} {why}" for name, why in _useless(found)]
             if error.reason == "Unauthorized" and useless:

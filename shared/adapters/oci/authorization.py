@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import orjson
 import urllib3
@@ -21,6 +21,7 @@ _PARAMETER: Final = re.compile(r'([a-zA-Z]+)="([^"]*)"')
 _TOKEN_BYTES: Final = 1024 * 1024
 _OK: Final = 200
 _SERVER_ERROR: Final = 500
+_HTTP_PORT: Final = 80
 _CLIENT: Final = "olm-functions"
 
 
@@ -45,7 +46,7 @@ class Authorizer:
             case "basic" if login:
                 header = login.basic
             case "bearer":
-                header = "Bearer " + _token(place, dict(_PARAMETER.findall(rest)), login, transport)
+                header = "Bearer " + self._token(place, dict(_PARAMETER.findall(rest)), login, transport)
             case _:
                 return False
         key = (reference.registry, reference.repository)
@@ -53,36 +54,70 @@ class Authorizer:
         self._headers[key] = header
         return is_new
 
+    def _token(self, place: Place, challenge: dict[str, str], login: Login | None, transport: Transport) -> str:
+        reference, realm = place.reference, challenge.get("realm", "")
+        is_plain_allowed = _may_be_plain(place, realm, transport)
+        if not realm.startswith(("https://", "http://") if is_plain_allowed else "https://"):
+            raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
+        if login and not self._is_for(place, realm):
+            login = None  # nobody has proved that this realm speaks for the registry
+        scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
+        query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})
+        try:
+            response = _bought(transport, place, realm, query, login=login)
+            body = whole_body(response, _TOKEN_BYTES, reference)
+            response.release_conn()
+        except HTTPError as error:
+            raise unreachable(error, realm, str(reference)) from error
+        if response.status >= _SERVER_ERROR:
+            raise OciError("Unreachable", f"{reference}: {realm} answered {response.status} instead of a token")
+        if response.status != _OK:
+            raise refused(reference, login)
+        return _read_token(reference, body)
 
-def _token(place: Place, challenge: dict[str, str], login: Login | None, transport: Transport) -> str:
-    reference, realm = place.reference, challenge.get("realm", "")
-    is_plain_allowed = reference.is_loopback or place.is_insecure
-    if not realm.startswith(("https://", "http://") if is_plain_allowed else "https://"):
-        raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
-    scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
-    query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})
+    def _is_for(self, place: Place, realm: str) -> bool:
+        """Whether a login of the registry may be told to a token service.
+
+        A registry that proved its name with a certificate may name any. Of another one, the service has to be the
+        registry itself, or the login has to name it.
+        """
+        if not (place.is_insecure or place.reference.is_loopback):
+            return True
+        service = urlsplit(realm)
+        return service.hostname == _host_of(place.reference.host) or service.netloc in self.credentials.logins
+
+
+def _may_be_plain(place: Place, realm: str, transport: Transport) -> bool:
+    """Whether tokens may come over http: from the registry itself, if it speaks http, or from where we may go anyway.
+
+    What any other server of this network answers is for others, not for this registry.
+    """
+    if not (place.reference.is_loopback or place.is_insecure):
+        return False
     try:
-        response = _bought(transport, realm, query, login, image=str(reference))
-        body = whole_body(response, _TOKEN_BYTES, reference)
-        response.release_conn()
-    except HTTPError as error:
-        raise unreachable(error, realm, str(reference)) from error
-    if response.status >= _SERVER_ERROR:
-        raise OciError("Unreachable", f"{reference}: {realm} answered {response.status} instead of a token")
-    if response.status != _OK:
-        raise refused(reference, login)
-    return _read_token(reference, body)
+        service = urlsplit(realm)
+        host, port = service.hostname or "", service.port or _HTTP_PORT
+    except ValueError:  # not a valid address, which the request tells
+        return True
+    is_itself = service.netloc == place.reference.host
+    return is_itself or transport.rules.is_open or transport.rules.is_named(host, port)
+
+
+def _host_of(netloc: str) -> str | None:
+    return urlsplit(f"//{netloc}").hostname
 
 
 def _bought(
-    transport: Transport, realm: str, query: dict[str, str], login: Login | None, *, image: str
+    transport: Transport, place: Place, realm: str, query: dict[str, str], *, login: Login | None
 ) -> urllib3.BaseHTTPResponse:
+    image, registry = str(place.reference), f"https://{place.reference.host}/"
     if login and login.identity_token:
         form = query | {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": login.identity_token}
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        return transport.request("POST", realm, headers, image, content=urlencode(form).encode())
+        body = urlencode(form).encode()
+        return transport.request("POST", realm, headers, image, content=body, sent_by=registry)
     headers = {"Authorization": login.basic} if login else {}
-    return transport.request("GET", with_query(realm, query), headers, image)
+    return transport.request("GET", with_query(realm, query), headers, image, sent_by=registry)
 
 
 def _read_token(reference: Reference, body: bytes) -> str:

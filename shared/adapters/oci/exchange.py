@@ -15,7 +15,7 @@ from shared.adapters.oci.credentials import Credentials
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.reference import Reference
-from shared.adapters.oci.transport import Content, Transport, unreachable
+from shared.adapters.oci.transport import Content, Follow, Transport, unreachable
 
 OK: Final = 200
 _BAD_REQUEST: Final = 400
@@ -116,8 +116,9 @@ class Exchange:
         base = root if path.startswith("/") else f"{root}v2/{place.reference.repository}/"
         url = path if "://" in path else base + path.removeprefix("/")
         login = self._authorizer.header(place.reference) if url.startswith(root) else {}  # meant for one host, as asked
+        follow: Follow = "any" if method == "GET" and path.startswith("blobs/") else "same"
         return self._transport_to(place).request(
-            method, url, {**headers, **login}, str(place.reference), content=content
+            method, url, {**headers, **login}, str(place.reference), content=content, follow=follow
         )
 
     def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, wanted: Collection[int]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final, Generic, TypeVar, cast
 
+from shared.adapters.oci import pace
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
 from shared.adapters.progress import advanced
@@ -48,6 +49,8 @@ class _Bounded:
         self._stream, self._left, self._limit = stream, limit, limit
 
     def read(self, size: int = -1) -> bytes:
+        if (pull := pace.present()) is not None:
+            pull.check()
         content = self._stream.read(size if size >= 0 else self._left + 1)
         self._left -= len(content)
         if self._left < 0:

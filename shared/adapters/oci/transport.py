@@ -7,14 +7,16 @@ import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final, Literal, TypeAlias
 from urllib.parse import unquote, urlencode, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, SSLError
 
-from shared.adapters.oci import verify
+from shared.adapters.oci import pace, verify
+from shared.adapters.oci.addresses import OPEN, SETTING, AddressRules
+from shared.adapters.oci.dialing import Dial, RefusedAddress, pool_classes
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import is_loopback
 from shared.adapters.oci.trust import Trust
@@ -22,8 +24,11 @@ from shared.adapters.oci.trust import Trust
 Content: TypeAlias = bytes | BinaryIO | None
 """The body of a request; a file is sent from its present position, also when it is sent again."""
 
+Follow: TypeAlias = Literal["same", "any"]
+"""Where a redirect may lead: to the same host, or to others, too, as that of a blob does."""
+
 _RETRIED: Final = (429, 500, 502, 503, 504)
-_SPEAKER: Final = re.compile(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ")
+_SPEAKER: Final = re.compile(r"^HTTPS?(?:Connection)?(?:Pool)?\([^)]*\): ", re.IGNORECASE)
 _AGENT: Final = "olm-functions"
 
 
@@ -41,15 +46,29 @@ class Transport:
     """Whether any certificate is accepted."""
     trust: Trust = field(default_factory=Trust)
     """The authorities whose certificates are accepted."""
-    _pools: dict[tuple[str, str, bool], urllib3.PoolManager] = field(default_factory=dict)
+    rules: AddressRules = OPEN
+    """Where connections may go."""
+    _pools: dict[tuple[str, str, bool, bool], urllib3.PoolManager] = field(default_factory=dict)
+    _private: dict[str, bool] = field(default_factory=dict)
 
     def request(
-        self, method: str, url: str, headers: Mapping[str, str], image: str, *, content: Content = None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        image: str,
+        *,
+        content: Content = None,
+        follow: Follow = "same",
+        sent_by: str = "",
     ) -> urllib3.BaseHTTPResponse:
-        """The response after redirects; its body is not read yet. OciError about `image` without one."""
+        """The response after redirects; its body is not read yet. OciError about `image` without one.
+
+        `sent_by` is the address that named this one, as a registry names its token service.
+        """
         for _ in range(_REDIRECTS):
             try:
-                response = self._send(method, url, headers, content)
+                response = self._attempt(method, url, headers, image, content=content, sent_by=sent_by)
                 location = response.get_redirect_location()
                 if not location:
                     return response
@@ -58,11 +77,44 @@ class Transport:
                 if urlsplit(target)[:2] != urlsplit(url)[:2]:  # a login, also one in a form, is meant for one host
                     if content is not None:
                         raise _diverted(url, target, image)
+                    self._check_redirect(url, target, image, follow=follow)
                     headers = {name: value for name, value in headers.items() if name != "Authorization"}
             except (HTTPError, ValueError) as error:  # ValueError: not a valid address
                 raise unreachable(error, url, image) from error
-            url = target
+            url, sent_by = target, sent_by or url
         raise OciError("Unreachable", f"{image}: the registry redirects more than {_REDIRECTS} times, last to {url}")
+
+    def _check_redirect(self, url: str, target: str, image: str, *, follow: Follow) -> None:
+        """OciError when another host is not where this answer may come from."""
+        place = urlsplit(target)
+        host, port = place.hostname or "", place.port or (80 if place.scheme == "http" else 443)
+        if self.rules.is_open or self.rules.is_named(host, port):
+            return
+        is_same_host = host == urlsplit(url).hostname
+        if place.scheme == "https" and (follow == "any" or is_same_host):
+            return
+        asked, why = urlsplit(url).netloc, "in plain text" if place.scheme != "https" else "for what only it may say"
+        what = f"{image}: {asked} redirects us to {place.netloc} {why}, which is not followed"
+        raise OciError("Blocked", f"{what}; name the image by that host, or ask who runs this cluster to add the host "
+                       f"to {SETTING}")  # fmt: skip
+
+    def _attempt(  # why: the parts of one request
+        self, method: str, url: str, headers: Mapping[str, str], image: str, *, content: Content, sent_by: str
+    ) -> urllib3.BaseHTTPResponse:
+        """One request, within what the present pull has left; a host that costs much time is remembered."""
+        running = pace.present()
+        if running is not None:
+            running.ask(urlsplit(url).netloc.rpartition("@")[2], image)
+        begun = time.monotonic()
+        try:
+            return self._send(method, url, headers, content, sent_by=sent_by)
+        except RefusedAddress as refusal:
+            todo = f"who runs this cluster can allow it with {SETTING}"
+            raise OciError("Blocked", f"{image}: {refusal}: pulls do not go there; {todo}") from refusal
+        except (HTTPError, ValueError) as error:
+            if running is not None and time.monotonic() - begun >= self.connect_seconds:
+                running.remember(f"{urlsplit(url).netloc} does not answer")
+            raise unreachable(error, url, image) from error
 
     def pause(self, attempt: int) -> None:
         """Wait before another attempt, longer each time."""
@@ -72,7 +124,9 @@ class Transport:
         """The same transport for a registry whose certificate is not verified."""
         return replace(self, is_insecure=True, _pools={})
 
-    def _send(self, method: str, url: str, headers: Mapping[str, str], content: Content) -> urllib3.BaseHTTPResponse:
+    def _send(
+        self, method: str, url: str, headers: Mapping[str, str], content: Content, *, sent_by: str
+    ) -> urllib3.BaseHTTPResponse:
         retries = urllib3.Retry(
             total=self.attempts - 1,
             redirect=False,
@@ -82,7 +136,7 @@ class Transport:
             respect_retry_after_header=False,  # it may ask for hours; the caller tries again later anyway
             raise_on_status=False,
         )
-        return self._pool(url).request(
+        return self._pool(url, must_be_public=self._is_public(sent_by, url)).request(
             method,
             url,
             body=content,
@@ -94,22 +148,41 @@ class Transport:
             decode_content=False,
         )
 
-    def _pool(self, url: str) -> urllib3.PoolManager:
+    def _is_public(self, sent_by: str, url: str) -> bool:
+        """Whether somebody in a public network sends us to another host: then it has to be public, too."""
+        origin, place = urlsplit(sent_by), urlsplit(url)
+        if self.rules.is_open or not sent_by or origin.hostname == place.hostname:
+            return False
+        return self._private.get(origin.hostname or "") is False
+
+    def _pool(self, url: str, *, must_be_public: bool) -> urllib3.PoolManager:
         parts = urlsplit(url)
         is_direct = is_loopback(parts.netloc) or proxy_bypass(parts.netloc)
         proxy = "" if is_direct else getproxies().get(parts.scheme, "")
-        key = (proxy, parts.netloc, self.is_insecure)
+        if proxy and (why := self.rules.why_not_by_name(parts.hostname or "", parts.port or 0)):
+            raise RefusedAddress(f"{parts.netloc} {why}")
+        key = (proxy, parts.netloc, self.is_insecure, must_be_public)
         if key not in self._pools:
+            if len(self._pools) >= _POOLS:
+                self._pools.clear()
+                self._private.clear()
             context = self.trust.context(parts.netloc, is_insecure=self.is_insecure)
-            self._pools[key] = _through(proxy, context) if proxy else urllib3.PoolManager(ssl_context=context)
+            dial = Dial(self.rules, self._private, must_be_public=must_be_public)
+            self._pools[key] = _through(proxy, context, dial)
         return self._pools[key]
 
 
-def _through(proxy: str, context: ssl.SSLContext | None) -> urllib3.ProxyManager:
-    parts = urlsplit(proxy)
-    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
-    headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
-    return urllib3.ProxyManager(proxy, proxy_headers=headers, ssl_context=context)
+def _through(proxy: str, context: ssl.SSLContext, dial: Dial) -> urllib3.PoolManager:
+    context.sslsocket_class = pace.PacedTls
+    if not proxy:
+        manager = urllib3.PoolManager(ssl_context=context)
+    else:
+        parts = urlsplit(proxy)
+        login = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
+        headers = urllib3.make_headers(proxy_basic_auth=login) if login else None
+        manager = urllib3.ProxyManager(proxy, proxy_headers=headers, ssl_context=context)
+    manager.pool_classes_by_scheme = pool_classes(dial)
+    return manager
 
 
 def whole_body(response: urllib3.BaseHTTPResponse, limit: int, image: object) -> bytes:
@@ -134,6 +207,8 @@ def _diverted(url: str, target: str, image: str) -> OciError:
 
 _REDIRECTS: Final = 5
 _PAUSE_SECONDS: Final = 5
+_POOLS: Final = 256
+"""Hosts to which connections are kept open; tenants may name any number of them."""
 
 
 def unreachable(error: Exception, url: str, image: str) -> OciError:

@@ -20,11 +20,9 @@ class Trust:
 
     folders: tuple[Path, ...] = FOLDERS
 
-    def context(self, host: str, *, is_insecure: bool = False) -> ssl.SSLContext | None:
-        """What TLS to a host needs beyond what is usual, or None. OciError when a certificate cannot be read."""
+    def context(self, host: str, *, is_insecure: bool = False) -> ssl.SSLContext:
+        """What TLS to a host needs. OciError when a certificate cannot be read."""
         present = [path for folder in self.folders if (path := folder / host).is_dir()]
-        if not present and not is_insecure:
-            return None
         context = ssl.create_default_context()
         for path in (path for folder in present for path in sorted(folder.iterdir())):
             _load(context, path)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import stat
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def test_registries_conf_may_be_named(tmp_path: Path) -> None:
 
 def test_a_certificate_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "quay.io").mkdir()
-    assert Trust((tmp_path,)).context("other.io") is None
+    assert Trust((tmp_path,)).context("other.io").verify_mode == ssl.CERT_REQUIRED
     (tmp_path / "quay.io" / "ca.crt").write_text("no certificate")
     with pytest.raises(OciError, match=r"ca\.crt cannot be used"):
         Trust((tmp_path,)).context("quay.io")
