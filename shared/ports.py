@@ -88,8 +88,11 @@ UnavailableReason: TypeAlias = Literal[
     "DNS", "TLS", "Unreachable", "Unauthorized", "NotFound", "DigestMismatch", "TooLarge", "Malformed",
     "Blocked", "MirrorMiss", "TimedOut", "NotRecorded",
 ]  # fmt: skip
-"""Why content is unavailable: `Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, `MirrorMiss` at all
-mirrors, `NotRecorded` in a replay."""
+"""Why content is unavailable.
+
+`Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, `MirrorMiss` at all mirrors, `NotRecorded`
+in a replay.
+"""
 
 
 @dataclass(frozen=True, slots=True)

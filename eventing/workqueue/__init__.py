@@ -64,8 +64,8 @@ Sharp edges
       is equal to the previous one and nothing is written.
     - A call that lost its connection is repeated: `finish` may then return False for a run that it has ended, and
       `claim` may hold a ref for nobody, until that lease ends: a worker renews only the claim that it runs.
-    - A Redis that refuses changes (it is full) pauses the queue: workers hold their claims and repeat each call until it
-      is taken, and whoever adds a job is told.
+    - A Redis that refuses changes (it is full) pauses the queue: workers hold their claims and repeat each call until
+      it is taken, and whoever adds a job is told.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
     - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
     - RQ's list of failed jobs mirrors the dead letters; it is written after the script, so a kill between the two
