@@ -9,17 +9,18 @@ from shared.config import Settings
 BACKLOG = 512
 
 
-def listener(settings: Settings) -> socket.socket:
-    """A listening socket on `settings.port`, 0 for any.
+def listener(settings: Settings, port: int | None = None) -> socket.socket:
+    """A listening socket on a port, that of the settings by default; 0 for any.
 
     With a kubeconfig the program runs outside the cluster; then it listens on loopback only.
     """
+    port = settings.port if port is None else port
     if settings.kubeconfig:
-        return socket.create_server(("127.0.0.1", settings.port), backlog=BACKLOG)
+        return socket.create_server(("127.0.0.1", port), backlog=BACKLOG)
     try:
-        return socket.create_server(("::", settings.port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG)
+        return socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG)
     except (OSError, ValueError):  # why: no IPv6 here, although the system reports it
-        return socket.create_server(("", settings.port), backlog=BACKLOG)
+        return socket.create_server(("", port), backlog=BACKLOG)
 
 
 def address_of(listening: socket.socket) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import uuid
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import structlog
 
 from eventing.events import Event
 from eventing.routes import ROUTES, TO_SINK, jobs_for
@@ -22,11 +25,14 @@ from shared.kinds import NAMESPACE, SECRET
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eventing.health import Health, Heartbeat
     from eventing.run_result import RunResult
     from eventing.workqueue import Claim, WorkQueue
     from shared.adapters.content import ImageCatalogs
     from shared.adapters.kube import KubeClient
     from shared.adapters.oci.mirrors import Mirrors
+
+log = structlog.get_logger()
 
 TOLD_IN_FULL = (
     kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP,
@@ -50,6 +56,42 @@ def check(values: Settings) -> None:
 
     workqueue.connect(values.redis_url)
     kube.connect(values.kubeconfig)
+
+
+def worker_health(values: Settings) -> Health:
+    """What the probes of a worker ask: whether it drains, and Redis and the API server answer."""
+    from eventing.health import API, REDIS, Health, HealthPort, Heartbeat
+    from eventing.listener import listener
+
+    if not values.health_port:
+        return Health()
+    heartbeat = Heartbeat((REDIS, API))
+    port = HealthPort(listener(values, values.health_port), heartbeat)
+    return Health(heartbeat, port, lambda: _has_api(values))
+
+
+def _has_api(values: Settings) -> bool:
+    """Whether the API server answers this program's account."""
+    from shared.adapters.kube import ApiError, KubeClient, connect
+
+    try:
+        with contextlib.closing(KubeClient(connect(values.kubeconfig))) as cluster:
+            cluster.request("GET", "/version")
+    except (ApiError, OSError) as error:
+        log.warning("api_server_away", error=str(error))
+        return False
+    return True
+
+
+def scheduler_heartbeat(values: Settings) -> Heartbeat:
+    """What the probes of the scheduler ask, served on its port."""
+    from eventing.health import REDIS, HealthPort, Heartbeat, serve
+    from eventing.listener import listener
+
+    heartbeat = Heartbeat((REDIS,))
+    if values.health_port:
+        serve(HealthPort(listener(values, values.health_port), heartbeat))
+    return heartbeat
 
 
 def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], RunResult]]:

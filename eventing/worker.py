@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import os
 import secrets
-import select
 import signal
 import socket
 import sys
@@ -22,11 +21,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import NoReturn, TypeAlias, TypeVar
 
 import structlog
 
+from eventing.health import REDIS, Health, Heartbeat
 from eventing.routes import STEPS, Job
 from eventing.run_result import RunResult
 from eventing.stopwatch import Stopwatch
@@ -142,16 +141,11 @@ def _failed(error: Exception) -> RunResult:
     return RunResult(run_id="", record=b"", failure="bug", message=f"{type(error).__name__}: {error}")
 
 
-def work(settings: Settings, factory: Factory, on_ready: Callable[[], None] = lambda: None) -> int:
+def work(
+    settings: Settings, factory: Factory, on_ready: Callable[[], None] = lambda: None, health: Health | None = None
+) -> int:
     """`olmf run worker`: run until SIGTERM or SIGINT; returns the exit code. Call it before the process has threads."""
-    return _Parent(settings, factory, on_ready).run()
-
-
-def schedule(settings: Settings, ring_audit: Callable[[WorkQueue], None]) -> NoReturn:
-    """`olmf run scheduler`: queue jobs that are due, take back lost leases, start the audit."""
-    queue = WorkQueue(connect(settings.redis_url), settings, worker=_name())
-    every = timedelta(seconds=settings.audit_seconds)
-    _sweep(queue, lambda: ring_audit(queue) if queue.is_turn("audit", every) else None)
+    return _Parent(settings, factory, on_ready, health or Health()).run()
 
 
 @dataclass(slots=True)
@@ -159,7 +153,8 @@ class _Parent:
     settings: Settings
     factory: Factory
     on_ready: Callable[[], None]
-    name: str = field(default_factory=lambda: _name())
+    health: Health
+    name: str = field(default_factory=lambda: worker_name())
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     child: int = 0
     is_ready: bool = False
@@ -210,7 +205,7 @@ class _Parent:
         """Wait for the end of the child, or kill it; returns the reason if it was killed here."""
         limit = self.settings.run_seconds
         while True:
-            if select.select([child], [], [], max(0.0, min(self.stopwatch.left(limit), _LOOK_SECONDS)))[0]:
+            if self.health.wait(child, max(0.0, min(self.stopwatch.left(limit), _LOOK_SECONDS)), is_up=self.is_ready):
                 if not child.recv(1):
                     return ""
                 self.is_ready = True
@@ -227,6 +222,7 @@ def _be_child(parent: _Parent, lifeline: socket.socket, lost: str) -> NoReturn:
     code = 1
     try:
         threading.Thread(target=_die_with, args=(lifeline,), daemon=True).start()
+        parent.health.begin_child()
         _serve(parent, lifeline, lost)
         code = 0
     except UNREACHABLE as error:
@@ -259,7 +255,7 @@ def _serve(parent: _Parent, lifeline: socket.socket, lost: str) -> None:
         signal.signal(number, drainer.stop)
     if parent.stop_by:
         return
-    threading.Thread(target=_sweep_or_die, args=(queue,), daemon=True).start()
+    threading.Thread(target=_sweep_or_die, args=(queue, parent.health.heartbeat), daemon=True).start()
     acts: dict[str, Act] = {
         DRAIN: drainer.drain,
         RETRY: lambda step, ref: queue.retry_dead([Job(step, Ref.parse(ref))]),
@@ -271,10 +267,13 @@ def _serve(parent: _Parent, lifeline: socket.socket, lost: str) -> None:
         DrainWorker(client, f"{name}-{os.getpid()}", acts).drain()
 
 
-def _sweep(queue: WorkQueue, also: Callable[[], object] = lambda: None) -> NoReturn:
+def sweep_forever(queue: WorkQueue, heartbeat: Heartbeat, also: Callable[[], object] = lambda: None) -> NoReturn:
+    """Queue due jobs, take back lost leases and renew the own one, for ever."""
     while True:
+        heartbeat.tries()
         try:
             seconds = queue.sweep()
+            heartbeat.answered(REDIS)
             also()
             queue.wait_for_alarm(seconds)
         except REFUSED as error:  # why: in a worker this is a thread, which nobody would start again
@@ -282,10 +281,10 @@ def _sweep(queue: WorkQueue, also: Callable[[], object] = lambda: None) -> NoRet
             time.sleep(1)
 
 
-def _sweep_or_die(queue: WorkQueue) -> NoReturn:
+def _sweep_or_die(queue: WorkQueue, heartbeat: Heartbeat) -> NoReturn:
     """Sweep in a thread. A worker whose leases nobody renews must not go on, so any other exception ends it."""
     try:
-        _sweep(queue)
+        sweep_forever(queue, heartbeat)
     except BaseException:
         log.exception("sweeper_failed", worker=queue.worker)
         sys.stderr.flush()
@@ -293,6 +292,7 @@ def _sweep_or_die(queue: WorkQueue) -> NoReturn:
         os._exit(1)
 
 
-def _name() -> str:
+def worker_name() -> str:
+    """A name that no other claimer has."""
     # Neither host nor pid is enough: the containers of a pod share the one and may all have the pid 1.
     return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"

@@ -53,6 +53,8 @@ class Settings:
     """How long one watch request lasts before it is renewed."""
     port: int = 8080
     """Port of the endpoint, of the registry, or of the watcher's health and metrics (also `PORT`)."""
+    health_port: int = 0
+    """Port of `/livez` and `/readyz` of worker and scheduler, which serve nothing else; 0: none."""
     log_level: str = "info"
     """`debug`, `info`, `warning` or `error`."""
     log_json: bool = True

@@ -54,7 +54,7 @@ def worker() -> None:
 
     settings = _settings()
     wiring.check(settings)
-    raise typer.Exit(work(settings, wiring.runner_factory(settings), on_ready=announce))
+    raise typer.Exit(work(settings, wiring.runner_factory(settings), announce, wiring.worker_health(settings)))
 
 
 def endpoint(
@@ -79,13 +79,15 @@ def endpoint(
 def scheduler() -> None:
     """Ring what is due, take back lost leases, ring the audit, and tell the sink outside, if there is one."""
     from eventing import outlet, wiring
-    from eventing.worker import schedule
+    from eventing.scheduler import schedule
 
     settings = _settings()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
     if settings.sink:
         threading.Thread(target=outlet.serve, args=(settings,), daemon=True).start()
     announce()
-    schedule(settings, wiring.ring_audit(settings))
+    schedule(settings, wiring.ring_audit(settings), wiring.scheduler_heartbeat(settings))
 
 
 def kubelet() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from types import SimpleNamespace
@@ -35,8 +36,12 @@ def asgi(
     drain: Drain | None = None,
     metrics: Callable[[], str] = str,
     on_start: Callable[[], None] | None = None,
+    is_ready: Callable[[], bool] = lambda: True,
 ) -> Starlette:
-    """The application: `POST /` receives an event, `GET /livez` and `/readyz` are the probes, `/metrics` is a text."""
+    """The application: `POST /` receives an event, `GET /livez` and `/readyz` are the probes, `/metrics` is a text.
+
+    It is ready while `is_ready` says so: while it can queue an event. It lives as long as it answers.
+    """
 
     def receive(cloud: CloudEvent) -> None:
         try:
@@ -52,22 +57,28 @@ def asgi(
         if drain is not None:
             _drain(drain)
 
-    def measure(_: Request) -> PlainTextResponse:
-        return PlainTextResponse(metrics(), headers={"Content-Type": CONTENT_TYPE})
-
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         if on_start is not None:
             on_start()
         yield
 
-    routes = [
-        Route("/livez", _well),
-        Route("/readyz", _well),
-        Route("/metrics", measure),
-        Mount("/", Gate(_function(receive))),
-    ]
+    routes = [*_plain(metrics, is_ready), Mount("/", Gate(_function(receive)))]
     return Starlette(routes=routes, lifespan=lifespan)
+
+
+def _plain(metrics: Callable[[], str], is_ready: Callable[[], bool]) -> list[Route]:
+    """The probes and the metrics."""
+
+    async def readyz(_: Request) -> PlainTextResponse:
+        if await asyncio.to_thread(is_ready):  # not in the threads of events, which may all wait for Redis
+            return PlainTextResponse("ok")
+        return PlainTextResponse("Redis does not answer", 503)
+
+    def measure(_: Request) -> PlainTextResponse:
+        return PlainTextResponse(metrics(), headers={"Content-Type": CONTENT_TYPE})
+
+    return [Route("/livez", _well), Route("/readyz", readyz), Route("/metrics", measure)]
 
 
 async def _well(_: Request) -> PlainTextResponse:

@@ -15,7 +15,7 @@ from eventing.events import Event
 from eventing.listener import address_of, listener
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import text
-from eventing.workqueue import UNREACHABLE
+from eventing.workqueue import UNREACHABLE, answering
 from shared.config import Settings
 
 GRACE_SECONDS = 10
@@ -48,7 +48,13 @@ def listen(
             on_ready(address, f"{address}/livez")
 
     work = work_metrics.reader(settings)
-    app = asgi(_speaking_our_errors(accept), drain=drain, metrics=lambda: text(work()), on_start=started)
+    app = asgi(
+        _speaking_our_errors(accept),
+        drain=drain,
+        metrics=lambda: text(work()),
+        on_start=started,
+        is_ready=answering(settings.redis_url),
+    )
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
     with listening:
         asyncio.run(_Server(config).serve(sockets=[listening]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from eventing.manifests.network import ANYWHERE, WEB, policy, redis_policy, tcp
-from eventing.manifests.pods import USER, confined, deployment, named, service
+from eventing.manifests.pods import USER, confined, deployment, named, probe, service
 from eventing.manifests.rbac import NAMESPACE, WATCHER, WORKER, service_account
 from eventing.manifests.redis import REDIS, REDIS_PORT, redis
 from shared.api.manifest import Manifest
@@ -16,6 +16,8 @@ IMAGE = f"olm-functions:{version('olm-functions')}"
 ENDPOINT = "olmf-endpoint"
 SCHEDULER = "olmf-scheduler"
 PORT = 8080
+HEALTH_PORT = 8081
+"""Only the kubelet connects to it, which NetworkPolicies always allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Program:
     replicas: int = 1
     memory: str = "256Mi"
     ports: tuple[int, ...] = ()
-    """Where it serves `/livez`, `/readyz` and `/metrics`; a program without a port ends when it cannot work."""
+    """Where it serves others, and `/livez` and `/readyz`; a program without has them on `HEALTH_PORT`."""
     egress: tuple[Manifest, ...] = ()
     """Rules of a NetworkPolicy: what it connects to, besides DNS, Redis and the API server."""
     talks_to_api: bool = True
@@ -128,20 +130,27 @@ def _container(program: Program) -> Manifest:
         "name": program.run,
         "image": IMAGE,
         "args": ["run", program.run],
-        "env": environment(),
-        **_ports(program.ports),
+        "env": [*environment(), *_health(program)],
+        "ports": [
+            {"name": "http", "containerPort": port, "protocol": "TCP"} for port in program.ports or (HEALTH_PORT,)
+        ],
+        **_probes(),
         **confined(program.memory),
         **mounts(),
     }
 
 
-def _ports(ports: tuple[int, ...]) -> Manifest:
-    if not ports:
-        return {}
+def _health(program: Program) -> list[Manifest]:
+    return [] if program.ports else [{"name": "OLMF_HEALTH_PORT", "value": str(HEALTH_PORT)}]
+
+
+def _probes() -> Manifest:
+    """It has a minute to start; it lives while it goes on; it is ready while what it needs answers."""
+    alive, ready = ({"path": path, "port": "http"} for path in ("/livez", "/readyz"))
     return {
-        "ports": [{"containerPort": port, "name": "http"} for port in ports],
-        "livenessProbe": {"httpGet": {"path": "/livez", "port": "http"}, "timeoutSeconds": 5},
-        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "timeoutSeconds": 5},
+        "startupProbe": probe({"httpGet": alive}, every=1, failures=60),
+        "livenessProbe": probe({"httpGet": alive}, every=10, failures=6),
+        "readinessProbe": probe({"httpGet": ready}, every=5, failures=2),
     }
 
 

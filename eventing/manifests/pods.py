@@ -35,6 +35,11 @@ def confined(memory: str) -> Manifest:
     }
 
 
+def probe(action: Manifest, *, every: int, failures: int) -> Manifest:
+    """A probe that fails after so many failures in a row; nodes are slow at times, so each may take five seconds."""
+    return {**action, "periodSeconds": every, "timeoutSeconds": 5, "failureThreshold": failures}
+
+
 def deployment(name: str, spec: Manifest, **more: object) -> Manifest:
     """A Deployment of pods with that spec; `more` are other fields of its spec."""
     return {

@@ -1,33 +1,61 @@
-"""The Redis of an installation; its content may be lost at any time."""
+"""The Redis of an installation; its content may be lost at any time.
+
+Decisions:
+- It refuses writes at 70 % of its memory limit. The kernel would end it at the limit, and what is written while it
+  rewrites its file, and its buffers, are not part of `maxmemory`.
+- It stores each command in a file, so that a container that is restarted goes on with queue and journal. It makes no
+  snapshots: they would double what it writes, and stop all writes when one fails.
+- A server that ended before it was ready begins without that file, which may be what ended it.
+
+Turned down: no file at all (each restart would cost the journal, and five minutes until the audit finds what was
+queued), a volume of its own (the content is not worth one), eviction (it would lose jobs).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eventing.manifests.pods import USER, confined, deployment, service
+from eventing.manifests.pods import USER, confined, deployment, probe, service
 from shared.api.manifest import Manifest
 
 IMAGE = "redis:8.2.2-alpine"
 REDIS = "olmf-redis"
 """The Deployment, its Service, and the Secret with the password, which the administrator creates."""
 REDIS_PORT = 6379
-_START = 'exec redis-server --appendonly yes --dir /data --requirepass "$PASSWORD"'
+LIMIT_MIB = 256
+FLAGS = (
+    *("--maxmemory", f"{LIMIT_MIB * 70 // 100}mb"),
+    *("--maxmemory-policy", "noeviction"),
+    *("--save", ""),
+    *("--appendonly", "yes"),
+    *("--appendfsync", "everysec"),
+    *("--auto-aof-rewrite-percentage", "100"),
+    *("--auto-aof-rewrite-min-size", "32mb"),
+)
+START = """\
+if [ -e starting ]; then rm -rf appendonlydir; fi
+touch starting
+exec redis-server --dir . --requirepass "$PASSWORD" "$@"
+"""
+"""Runs in the folder of its data."""
 _PING = 'REDISCLI_AUTH="$PASSWORD" redis-cli ping | grep -q PONG'
 
 
 def redis() -> Iterator[Manifest]:
     """The objects of Redis."""
     yield service(REDIS, REDIS_PORT, REDIS_PORT, "tcp")
-    probe = {"exec": {"command": ["sh", "-c", _PING]}, "timeoutSeconds": 5}
     container = {
         "name": "redis",
         "image": IMAGE,
-        "command": ["sh", "-c", _START],
+        "command": ["sh", "-c", START, "redis"],
+        "args": list(FLAGS),
+        "workingDir": "/data",
         "env": [{"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": REDIS, "key": "password"}}}],
-        "ports": [{"containerPort": REDIS_PORT}],
-        "livenessProbe": probe,
-        "readinessProbe": dict(probe),
-        **confined("256Mi"),
+        "ports": [{"name": "tcp", "containerPort": REDIS_PORT, "protocol": "TCP"}],
+        "startupProbe": probe(_shell(f"{_PING} && rm -f starting"), every=1, failures=60),
+        "livenessProbe": probe(_shell(_PING), every=10, failures=6),
+        "readinessProbe": probe(_shell(_PING), every=5, failures=2),
+        **confined(f"{LIMIT_MIB}Mi"),
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
     spec = {
@@ -38,3 +66,7 @@ def redis() -> Iterator[Manifest]:
     }
     # why Recreate: two queues behind one Service would each have half of the jobs
     yield deployment(REDIS, spec, replicas=1, strategy={"type": "Recreate"})
+
+
+def _shell(words: str) -> Manifest:
+    return {"exec": {"command": ["sh", "-c", words]}}

@@ -81,7 +81,7 @@ behind the ref gives the same order with less to merge), Redis Streams with cons
 to skip over the rest).
 """
 
-from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, connect, is_paused
+from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, answering, connect, is_paused
 from eventing.workqueue.listing import listed
 from eventing.workqueue.values import Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
@@ -96,6 +96,7 @@ __all__ = [
     "Ran",
     "State",
     "WorkQueue",
+    "answering",
     "connect",
     "is_paused",
     "listed",

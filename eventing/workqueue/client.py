@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from redis import Redis
-from redis.backoff import ExponentialBackoff
+from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -23,6 +24,7 @@ _PAUSED = (OutOfMemoryError, ReadOnlyError)
 _PAUSED_WORDS = frozenset({"NOREPLICAS", "MISCONF", "MASTERDOWN", "BUSY", "UNKILLABLE", "OOM", "READONLY"})
 LONGEST_BLOCK_SECONDS = 10
 """Maximum time for which a command may block; the timeout of the socket is longer."""
+_PROBE_SECONDS = 2
 LATE_SECONDS = 0.1
 """How much later than its timeout a blocked command may end: an idle Redis looks at its clock ten times a second."""
 
@@ -49,3 +51,17 @@ def connect(url: str) -> Redis:
         )
     except ValueError as error:
         raise SettingError(f"OLMF_REDIS_URL or REDIS_URL: {error}") from error  # a URL may hold a password
+
+
+def answering(url: str) -> Callable[[], bool]:
+    """A function that tells soon whether Redis answers now; for probes."""
+    limits = {"socket_timeout": _PROBE_SECONDS, "socket_connect_timeout": _PROBE_SECONDS}
+    client = Redis.from_url(url, **limits, retry=Retry(NoBackoff(), 0))
+
+    def answers() -> bool:
+        try:
+            return bool(client.ping())
+        except RedisError:
+            return False
+
+    return answers

@@ -140,3 +140,9 @@ async def test_metrics_are_served_beside_events() -> None:
 @pytest.mark.parametrize("path", ["/livez", "/readyz"])
 async def test_health_is_mounted(path: str) -> None:
     assert (await ask(asgi(Queue().accept), "GET", path))[:2] == (200, "ok")
+
+
+async def test_without_redis_it_lives_but_is_not_ready() -> None:
+    app = asgi(Queue().accept, is_ready=lambda: False)
+    assert (await ask(app, "GET", "/livez"))[0] == 200
+    assert (await ask(app, "GET", "/readyz"))[:2] == (503, "Redis does not answer")

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from eventing.cli.crds import render_crds
 from eventing.endpoint.app import asgi
 from eventing.manifests import render_manifests
+from eventing.manifests.base import PORT
 from eventing.manifests.rights import RIGHTS
 from eventing.routes import STEPS, WATCHED
 from shared.domain.groups.selectors import matches
@@ -98,6 +99,24 @@ def test_the_programs_serve_the_paths_of_their_probes() -> None:
     served = {route.path for route in asgi(lambda _: None).routes if isinstance(route, Route)}
     assert paths == {"/livez", "/readyz"}
     assert paths <= served
+
+
+DEPLOYED = [each for each in WORKLOADS if each["kind"] == "Deployment"]
+
+
+@pytest.mark.parametrize("workload", DEPLOYED, ids=lambda one: one["metadata"]["name"])
+def test_every_pod_is_asked_whether_it_started_lives_and_is_ready(workload: Any) -> None:
+    (container,) = workload["spec"]["template"]["spec"]["containers"]
+    start, alive, ready = (container[f"{name}Probe"] for name in ("startup", "liveness", "readiness"))
+    assert start["failureThreshold"] * start["periodSeconds"] >= 60
+    assert alive["failureThreshold"] * alive["periodSeconds"] >= 60, "a busy node is no reason to restart"
+    assert ready["failureThreshold"] * ready["periodSeconds"] <= 10
+    if "httpGet" in alive:
+        assert alive["httpGet"]["path"] != ready["httpGet"]["path"], "Redis that is away is no reason to restart"
+        (port,) = container["ports"]
+        health = {one["name"]: one.get("value") for one in container["env"]}.get("OLMF_HEALTH_PORT")
+        assert alive["httpGet"]["port"] == ready["httpGet"]["port"] == port["name"]
+        assert port["containerPort"] == int(health or PORT)
 
 
 def test_every_pod_has_a_policy_for_both_directions() -> None:

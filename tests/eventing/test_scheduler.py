@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from eventing.redis_server import RedisServer
-from eventing.worker import schedule
+from eventing.scheduler import schedule
 from eventing.workqueue import WorkQueue, connect
 from shared.config import Settings
 from tests.eventing.test_worker import a_job

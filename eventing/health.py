@@ -1,0 +1,163 @@
+"""Whether a program lives and can do its work, and a small HTTP port that says so to the kubelet.
+
+Alive: it goes on trying, whatever answers. Ready: Redis answered a moment ago, and the API server, where it is needed.
+The port is for programs that serve nothing else. Decision: the loop that is there anyway answers HTTP. Turned down: a
+command that the kubelet runs (a Python start, 0.3 s, every few seconds), a file that is touched (a command would have
+to look at it), a web framework (the parent of a worker imports little, and has no thread when it forks).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+REDIS, API = "Redis", "the API server"
+WORKER = "a worker process"
+"""What a program needs."""
+STUCK_SECONDS = 300.0
+"""A program that tried nothing for so long is stuck: longer than all tries of one call to Redis that is away."""
+LATE_SECONDS = 15.0
+"""What did not answer for so long is away."""
+_LOOK_SECONDS = 5.0
+_REQUEST_SECONDS = 0.2
+_REQUEST_BYTES = 1024
+
+
+class Heartbeat:
+    """When a program last tried, and when what it needs last answered; in memory shared with children that it forks."""
+
+    def __init__(self, needs: tuple[str, ...], clock: Callable[[], float] = time.monotonic) -> None:
+        self.needs = needs
+        self._clock = clock
+        self._memory = mmap.mmap(-1, 8 * (1 + len(needs)))
+        self.tries()
+
+    def tries(self) -> None:
+        """Record that the program goes on."""
+        self._set(0)
+
+    def answered(self, need: str) -> None:
+        """Record that something it needs answered."""
+        self._set(1 + self.needs.index(need))
+
+    def is_alive(self) -> bool:
+        """Whether it tried something lately."""
+        return self._age(0) < STUCK_SECONDS
+
+    def missing(self) -> list[str]:
+        """What it needs that has not answered lately."""
+        return [need for place, need in enumerate(self.needs, 1) if self._age(place) > LATE_SECONDS]
+
+    def _set(self, place: int) -> None:
+        struct.pack_into("d", self._memory, 8 * place, self._clock())
+
+    def _age(self, place: int) -> float:
+        (at,) = struct.unpack_from("d", self._memory, 8 * place)
+        return self._clock() - at if at else float("inf")
+
+
+class HealthPort:
+    """Answers `/livez` and `/readyz`, one request at a time."""
+
+    def __init__(self, listening: socket.socket, heartbeat: Heartbeat) -> None:
+        self._listening = listening
+        self._heartbeat = heartbeat
+        listening.setblocking(False)  # why: a client may be gone again between select and accept
+
+    def fileno(self) -> int:
+        """For `select`."""
+        return self._listening.fileno()
+
+    def close(self) -> None:
+        """Stop listening here; for a child that inherited the port."""
+        self._listening.close()
+
+    def answer(self, *also: str) -> None:
+        """Answer the client that waits; `also` is missing, too."""
+        with contextlib.suppress(OSError):  # a client that went away, or is too slow
+            client, _ = self._listening.accept()
+            with client:
+                client.settimeout(_REQUEST_SECONDS)
+                path = client.recv(_REQUEST_BYTES).split(b" ", 2)[1:2]
+                client.sendall(self._response(path[0] if path else b"", also))
+
+    def _response(self, path: bytes, also: tuple[str, ...]) -> bytes:
+        match path:
+            case b"/livez":
+                return _answer(self._heartbeat.is_alive(), {})
+            case b"/readyz":
+                missing = [*also, *self._heartbeat.missing()]
+                return _answer(not missing, {"missing": missing})
+        return _http("404 Not Found", {})
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The health of a program that forks its workers; without a port nobody asks."""
+
+    heartbeat: Heartbeat = field(default_factory=lambda: Heartbeat((REDIS,)))
+    port: HealthPort | None = None
+    has_api: Callable[[], bool] | None = None
+    """Whether the API server answers."""
+
+    def wait(self, child: socket.socket, seconds: float, *, is_up: bool) -> bool:
+        """Wait for a message of the child and return whether there is one; answer the port meanwhile."""
+        ready, _, _ = select.select([child, *([self.port] if self.port else ())], [], [], seconds)
+        if self.port and self.port in ready:
+            self.port.answer(*(() if is_up else (WORKER,)))
+        return child in ready
+
+    def begin_child(self) -> None:
+        """In a child that was just forked: leave the port to the parent, and look at the API server."""
+        self.heartbeat.tries()
+        if self.port:
+            self.port.close()
+        if self.has_api:
+            look(self.heartbeat, API, self.has_api)
+
+
+def _answer(is_well: bool, facts: dict[str, object]) -> bytes:
+    return _http("200 OK" if is_well else "503 Service Unavailable", {"ok": is_well, **facts})
+
+
+def _http(status: str, facts: dict[str, object]) -> bytes:
+    body = json.dumps(facts).encode()
+    lines = [
+        f"HTTP/1.1 {status}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def serve(port: HealthPort) -> None:
+    """Answer in a thread of its own, for as long as the process lives."""
+
+    def answers() -> NoReturn:
+        while True:
+            select.select([port], [], [])
+            port.answer()
+
+    threading.Thread(target=answers, name="health", daemon=True).start()
+
+
+def look(heartbeat: Heartbeat, need: str, answers: Callable[[], bool]) -> None:
+    """Ask in a thread of its own, every few seconds, whether something answers."""
+
+    def looks() -> NoReturn:
+        while True:
+            if answers():
+                heartbeat.answered(need)
+            time.sleep(_LOOK_SECONDS)
+
+    threading.Thread(target=looks, name="look", daemon=True).start()
