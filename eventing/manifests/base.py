@@ -122,7 +122,8 @@ def volumes() -> Manifest:
 
 def _policy(program: Program, to_api: Manifest) -> Manifest:
     needs_api = program.talks_to_api and ANYWHERE not in program.egress
-    return policy(program.name, program.ports, [*([to_api] if needs_api else []), *program.egress])
+    ingress = [tcp(port) for port in program.ports]
+    return policy(program.name, ingress, [*([to_api] if needs_api else []), *program.egress])
 
 
 def _container(program: Program) -> Manifest:

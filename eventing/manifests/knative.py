@@ -1,4 +1,7 @@
-"""The same steps on Knative: a Broker, one Service per group, Triggers made from the routes, an ApiServerSource."""
+"""The same steps on Knative: a Broker, one Service per group, Triggers made from the routes, an ApiServerSource.
+
+Events of our own (`io.olmf.*`) become jobs in Redis and never reach the Broker: there are no Triggers for them.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,23 @@ import json
 from collections.abc import Iterator
 
 from eventing.manifests.base import IMAGE, PORT, environment, image_of_worker, mounts, volumes
-from eventing.manifests.network import ANYWHERE, policy
+from eventing.manifests.network import ANYWHERE, from_namespaces, policy, tcp
 from eventing.manifests.pods import PART_OF, confined
 from eventing.manifests.rbac import NAMESPACE, WATCHER, account_of
 from eventing.manifests.rights import RIGHTS
-from eventing.routes import RINGS, ROUTES, WATCHED
+from eventing.routes import ROUTES, WATCHED
 from shared import names
 from shared.api.manifest import Manifest
-from shared.kinds import Kind
+from shared.kinds import CROWDED, Kind
 
 BROKER = "olmf"
 QUEUE_PROXY_PORTS = (8012, 8013, 8112)
 """Where Knative's proxy in front of a container takes requests: HTTP/1, HTTP/2, TLS."""
+PROXY_METRIC_PORTS = (9090, 9091)
+"""Where the autoscaler of Serving reads how many requests the proxy has: without it nothing scales."""
+SERVING = "knative-serving"
+INGRESSES = ("contour-external", "contour-internal", "istio-system", "kourier-system")
+"""The namespaces of the ingresses that Serving knows; one of them brings events while a Service has pods."""
 _PODS: Manifest = {
     "matchLabels": PART_OF,
     "matchExpressions": [{"key": "serving.knative.dev/service", "operator": "Exists"}],
@@ -28,11 +36,19 @@ def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
     return {
         "100-broker.yaml": [_broker()],
-        "150-network-policy.yaml": [policy("olmf-steps", QUEUE_PROXY_PORTS, [ANYWHERE], _PODS)],
+        "150-network-policy.yaml": [policy("olmf-steps", _senders(), [ANYWHERE], _PODS)],
         "200-services.yaml": [service(group) for group in RIGHTS],
         "300-triggers.yaml": list(triggers()),
         "400-api-server-source.yaml": [_api_server_source()],
     }
+
+
+def _senders() -> list[Manifest]:
+    """Rules of a NetworkPolicy: requests come from an ingress or Serving's activator, and its autoscaler asks."""
+    return [
+        {**from_namespaces(SERVING, *INGRESSES), **tcp(*QUEUE_PROXY_PORTS)},
+        {**from_namespaces(SERVING), **tcp(*PROXY_METRIC_PORTS)},
+    ]
 
 
 def service(group: str) -> Manifest:
@@ -85,24 +101,20 @@ def patches() -> list[Manifest]:
 
 
 def triggers() -> Iterator[Manifest]:
-    """One Trigger per group and source of its routes: events of ours by type, watch events by kind."""
+    """One Trigger per group and kind of its routes."""
     for group in RIGHTS:
         wanted = dict.fromkeys(route.on for route in ROUTES if route.step.startswith(f"{group}/"))
         for on in wanted:
-            yield _trigger(group, on)
-        for ring in RINGS:
-            yield _trigger(group, ring)
+            if isinstance(on, Kind):
+                yield _trigger(group, on)
 
 
-def _trigger(group: str, on: Kind | str) -> Manifest:
-    if isinstance(on, Kind):
-        label, filters = on.plural, [_any_verb(), {"exact": {"apiversion": on.api_version, "kind": on.kind}}]
-    else:
-        label, filters = on.removeprefix("io.olmf.").replace(".", "-"), [{"exact": {"type": on}}]
+def _trigger(group: str, on: Kind) -> Manifest:
+    filters = [_any_verb(), {"exact": {"apiversion": on.api_version, "kind": on.kind}}]
     return {
         "apiVersion": "eventing.knative.dev/v1",
         "kind": "Trigger",
-        "metadata": {"name": f"{account_of(group)}-{label}", "namespace": NAMESPACE},
+        "metadata": {"name": f"{account_of(group)}-{on.plural}", "namespace": NAMESPACE},
         "spec": {
             "broker": BROKER,
             "filters": filters,
@@ -137,7 +149,13 @@ def _api_server_source() -> Manifest:
             "mode": "Resource",
             "serviceAccountName": WATCHER,
             "namespaceSelector": {},
-            "resources": [{"apiVersion": kind.api_version, "kind": kind.kind} for kind in WATCHED],
+            "resources": [_watched(kind) for kind in WATCHED],
             "sink": {"ref": {"apiVersion": "eventing.knative.dev/v1", "kind": "Broker", "name": BROKER}},
         },
     }
+
+
+def _watched(kind: Kind) -> Manifest:
+    """Of kinds that every workload has only ours: else our own Deployments would wake our Services for ever."""
+    ours = {"selector": {"matchLabels": {names.MANAGED: "true"}}} if kind in CROWDED else {}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, **ours}

@@ -28,10 +28,18 @@ _DNS: Manifest = {
 _TO_REDIS: Manifest = {"to": [{"podSelector": {"matchLabels": named(REDIS)}}], **tcp(REDIS_PORT)}
 
 
-def policy(name: str, ports: Iterable[int], egress: Iterable[Manifest], selector: Manifest | None = None) -> Manifest:
-    """The policy of pods that use Redis, serve these ports to everybody, and connect to nothing else."""
-    ingress = [tcp(port) for port in ports]
-    return _policy(name, selector or {"matchLabels": named(name)}, ingress, [_DNS, _TO_REDIS, *egress])
+def from_namespaces(*names: str) -> Manifest:
+    """A rule for every pod of these namespaces."""
+    among = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(names)}
+    return {"from": [{"namespaceSelector": {"matchExpressions": [among]}}]}
+
+
+def policy(
+    name: str, ingress: Iterable[Manifest], egress: Iterable[Manifest], selector: Manifest | None = None
+) -> Manifest:
+    """The policy of pods that use Redis and DNS, and else connect, and are connected to, as the rules say."""
+    chosen = selector or {"matchLabels": named(name)}
+    return _policy(name, chosen, list(ingress), [_DNS, _TO_REDIS, *egress])
 
 
 def redis_policy() -> Manifest:

@@ -18,6 +18,7 @@ from eventing.manifests.base import PORT
 from eventing.manifests.rights import RIGHTS
 from eventing.routes import STEPS, WATCHED
 from shared.domain.groups.selectors import matches
+from shared.kinds import CROWDED
 
 K8S = Path(__file__).parents[3] / "k8s"
 FILES = {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
@@ -216,6 +217,7 @@ class BrokerSpec(Strict):
 class WatchedResource(Strict):
     apiVersion: str  # noqa: N815
     kind: str
+    selector: dict[str, Any] | None = None
 
 
 class ApiServerSourceSpec(Strict):
@@ -263,6 +265,48 @@ def test_knative_objects_have_the_fields_that_knative_knows() -> None:
 def test_the_source_watches_every_kind_that_a_route_names() -> None:
     source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
     assert {each["kind"] for each in source["spec"]["resources"]} == {kind.kind for kind in WATCHED}
+
+
+def test_the_source_sends_only_ours_of_kinds_that_every_workload_has() -> None:
+    """Else the Deployments of our own Services wake them whenever they rest."""
+    source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
+    narrowed = {each["kind"] for each in source["spec"]["resources"] if "selector" in each}
+    assert narrowed == {kind.kind for kind in CROWDED} >= {"Deployment", "ServiceAccount", "Role", "Job"}
+    ours = {workload["kind"] for workload in WORKLOADS if "olm.managed" in workload["metadata"].get("labels", {})}
+    assert ours == set()
+
+
+def test_every_trigger_is_for_events_of_the_source() -> None:
+    watched = {(kind.api_version, kind.kind) for kind in WATCHED}
+    triggers = [each for each in objects("knative") if each["kind"] == "Trigger"]
+    assert triggers
+    for trigger in triggers:
+        by_type, by_kind = trigger["spec"]["filters"]
+        assert {next(iter(one)) for one in by_type["any"]} == {"prefix"}
+        assert (by_kind["exact"]["apiversion"], by_kind["exact"]["kind"]) in watched
+
+
+@pytest.mark.parametrize(
+    ("port", "namespace", "is_open"),
+    [
+        pytest.param(8012, "kourier-system", True, id="an ingress brings events"),
+        pytest.param(8012, "knative-serving", True, id="the activator brings the first event"),
+        pytest.param(9090, "knative-serving", True, id="the autoscaler asks the proxy"),
+        pytest.param(9091, "knative-serving", True, id="and its other port"),
+        pytest.param(8012, "tenant", False, id="a tenant reaches no pod"),
+        pytest.param(9090, "kourier-system", False, id="nobody else asks the proxy"),
+    ],
+)
+def test_who_reaches_a_service_of_knative(port: int, namespace: str, is_open: bool) -> None:
+    (policy,) = (each["spec"] for each in objects("knative") if each["kind"] == "NetworkPolicy")
+    labels = {"kubernetes.io/metadata.name": namespace}
+    reached = [
+        rule
+        for rule in policy["ingress"]
+        if any(one["port"] == port for one in rule["ports"])
+        and any(matches(peer["namespaceSelector"], labels) for peer in rule["from"])
+    ]
+    assert bool(reached) is is_open
 
 
 def test_names_are_unique() -> None:
