@@ -10,6 +10,7 @@ from shared.adapters.content.image_snapshots import name_of
 from shared.adapters.content.indexing import indexed, opened
 from shared.adapters.content.snapshot import Snapshot, Source, file_name, write
 from shared.adapters.content.store import Store
+from shared.adapters.oci.addresses import OPEN, AddressRules
 from shared.adapters.oci.errors import OciError
 from shared.domain.catalog.documents import NotACatalog
 
@@ -34,13 +35,18 @@ class Address:
         return cls(server, digest)
 
 
-def snapshot_of_address(address: Address, store: Store) -> tuple[Address, Snapshot]:
-    """The catalog of a server: its present content, or that of the digest. OciError when it cannot be read any more."""
-    if address.digest and (kept := opened(store, name_of(address.digest))) is not None:
+def snapshot_of_address(
+    address: Address, store: Store, *, rules: AddressRules = OPEN, is_kept_good: bool = True
+) -> tuple[Address, Snapshot]:
+    """The catalog of a server: its present content, or that of the digest. OciError when it cannot be read any more.
+
+    `is_kept_good` says whether the server is known to have the content of that digest, so that a store may answer.
+    """
+    if address.digest and is_kept_good and (kept := opened(store, name_of(address.digest))) is not None:
         return address, kept
     from shared.adapters.registry.client import catalog_at
 
-    content = catalog_at(address.server)
+    content = catalog_at(address.server, rules=rules)
     found = Address(address.server, f"sha256:{hashlib.sha256(content).hexdigest()}")
     if address.digest not in ("", found.digest):
         raise OciError("NotFound", f"{address}: the server has another catalog by now; it is asked again")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from shared.adapters.content.address_snapshots import PREFIX, Address, snapshot_of_address
+from shared.adapters.content.grants import FRESH_SECONDS, Grants
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
@@ -18,20 +20,27 @@ from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable
 
 _OPEN_CATALOGS: Final = 64
+_ASKERS: Final = 10_000
 _OURS: Final = ("catalog", "file-")
 """Prefixes of the names of the snapshots of images, in each form that they ever had, and of their files."""
 _UNUSED_SECONDS: Final = 3600.0
 """What was used more recently is kept: a CatalogSource may be about to refer to it."""
 _T = TypeVar("_T")
+_Asker: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""A catalog by digest, and whose pull secrets open it."""
 
 
 class ImageCatalogs:
     """Answers from indexed catalogs; an image is pulled when its digest is not here."""
 
-    def __init__(self, store: Store, puller: Puller) -> None:
+    def __init__(self, store: Store, puller: Puller, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._puller = puller
+        self._grants = Grants(store.folder, clock=clock)
+        self._clock = clock
         self._open: dict[str, Snapshot] = {}
+        self._served: dict[_Asker, float] = {}
+        """Until when each asker may be served without asking its registry."""
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
         """Resolve the image to a digest and index it; a digest already indexed costs one HEAD.
@@ -39,13 +48,11 @@ class ImageCatalogs:
         `grpc://host:port` in place of an image is a server of the registry API, asked for all that it has.
         """
         if source.image.startswith(PREFIX):
-            return self._pull_from_server(source.image)
+            return self._pull_from_server(source)
 
         def use(registry: Registry, reference: Reference) -> Pulled:
             found = reference.at(registry.digest(reference))
-            catalog = self._open.get(found.digest)
-            if catalog is None:
-                catalog = self._keep_open(found.digest, snapshot_of_image(registry, found, self._store))
+            catalog = self._served_by(registry, found, source)
             return Pulled(str(found), len(catalog.names), catalog.header.left_out)
 
         return self._puller.run(source, source.image, use)
@@ -90,11 +97,14 @@ class ImageCatalogs:
             self._open.clear()
         return freed
 
-    def _pull_from_server(self, address: str) -> Pulled | Unavailable:
+    def _pull_from_server(self, source: ImageSource) -> Pulled | Unavailable:
+        address = Address(source.image.removeprefix(PREFIX))  # what is asked for is what the server has now
         try:
-            found, catalog = snapshot_of_address(Address.parse(address), self._store)
+            with self._puller.bounded(source.namespace):
+                found, catalog = snapshot_of_address(address, self._store, rules=self._puller.rules)
         except OciError as error:
             return error.unavailable()
+        self._grants.answered(found.server, found.digest)
         return Pulled(str(found), len(catalog.names))
 
     def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
@@ -108,22 +118,46 @@ class ImageCatalogs:
 
     def _answer(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
         digest = _digest_of(reference)
-        catalog = self._open[digest] if digest in self._open else self._opened(reference, source)
+        is_known = digest in self._open and self._clock() < self._served.get(_asker(source, reference), 0.0)
+        catalog = self._open[digest] if is_known else self._opened(reference, source)
         return catalog if isinstance(catalog, Unavailable) else question(catalog)
 
     def _opened(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
         """The catalog from the store, or from its image or server; this reads the pull secrets of the source."""
+        if reference.startswith(PREFIX):
+            return self._opened_from_server(reference, source)
 
         def use(registry: Registry, found: Reference) -> Snapshot:
-            return self._keep_open(found.digest, snapshot_of_image(registry, found, self._store))
+            return self._served_by(registry, found, source)
 
-        if not reference.startswith(PREFIX):
-            return self._puller.run(source, reference, use)
+        return self._puller.run(source, reference, use, is_hurried=True)
+
+    def _served_by(self, registry: Registry, found: Reference, source: ImageSource) -> Snapshot:
+        """The catalog, for who may pull it. OciError for anybody else."""
+        until = self._grants.check(registry, found)
+        catalog = self._open.get(found.digest) or snapshot_of_image(registry, found, self._store)
+        self._serve(_asker(source, str(found)), until)
+        return self._keep_open(found.digest, catalog)
+
+    def _opened_from_server(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
+        wanted = Address.parse(reference)
+        is_kept_good = self._grants.has_answered(wanted.server, wanted.digest)
         try:
-            address, catalog = snapshot_of_address(Address.parse(reference), self._store)
+            with self._puller.bounded(source.namespace, is_hurried=True):
+                address, catalog = snapshot_of_address(
+                    wanted, self._store, rules=self._puller.rules, is_kept_good=is_kept_good
+                )
         except OciError as error:
             return error.unavailable()
+        if not is_kept_good:
+            self._grants.answered(address.server, address.digest)
+        self._serve(_asker(source, reference), self._clock() + FRESH_SECONDS)
         return self._keep_open(address.digest, catalog)
+
+    def _serve(self, asker: _Asker, until: float) -> None:
+        if len(self._served) >= _ASKERS:
+            self._served.clear()
+        self._served[asker] = until
 
     def _keep_open(self, digest: str, catalog: Snapshot) -> Snapshot:
         if len(self._open) >= _OPEN_CATALOGS:
@@ -134,3 +168,7 @@ class ImageCatalogs:
 
 def _digest_of(reference: str) -> str:
     return reference.rpartition("@")[2]
+
+
+def _asker(source: ImageSource, reference: str) -> _Asker:
+    return reference, source.namespace, source.secrets

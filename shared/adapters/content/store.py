@@ -18,6 +18,8 @@ from shared.adapters.content.snapshot.needs import needs
 
 _ASIDE: Final = ".aside-"
 _LOCK: Final = ".lock"
+GRANT: Final = "grant-"
+"""Begins the names of empty files that are not content, and that this module leaves alone."""
 _STALE_SECONDS: Final = 3600.0
 _NOT_OURS: Final = (errno.EPERM, errno.EACCES, errno.EROFS)
 """Of a store that another user fills, or that is part of an image."""
@@ -184,7 +186,7 @@ class Store:
     def _kept(self) -> Iterator[_Kept]:
         """The present files."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if path.name.startswith(_ASIDE) or path.suffix == _LOCK:
+            if path.name.startswith((_ASIDE, GRANT)) or path.suffix == _LOCK:
                 continue
             try:
                 status = path.stat()

@@ -52,6 +52,10 @@ class Credentials:
             return Login(kept[0], "", kept[1]) if kept[0] == _NO_USER else Login(*kept)
         return None
 
+    def identity(self) -> str:
+        """What tells these logins from others. It contains them: it is for a keyed hash, and nothing else."""
+        return repr(sorted((key, one.user, one.password, one.identity_token) for key, one in self.logins.items()))
+
     @classmethod
     def of_secrets(cls, secrets: Iterable[ReadOnly]) -> Credentials:
         """The logins of pull secrets, of both types; the first that names a registry wins.

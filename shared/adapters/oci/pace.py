@@ -60,11 +60,14 @@ class Pull:
             seconds = f"{self.allowance.seconds:.0f} s"
             raise self._given_up(f"{self._host}: the pull did not end within {seconds} ({_size(self._total)} came)")
 
+    def rest(self) -> float:
+        """How long the whole pull may still take, in seconds. OciError when the time is over."""
+        self.check()
+        return self.allowance.seconds - (self.clock() - self._begun)
+
     def left(self) -> float:
         """How long the next piece may take, in seconds. OciError when the time is over."""
-        self.check()
-        rest = self.allowance.seconds - (self.clock() - self._begun)
-        return max(min(rest, self.allowance.slow_seconds - self._waited), _LEAST_SECONDS)
+        return max(min(self.rest(), self.allowance.slow_seconds - self._waited), _LEAST_SECONDS)
 
     def took(self, count: int, seconds: float) -> None:
         """Count what came, and how long it was waited for. OciError when it is too little, or too much in all."""

@@ -45,6 +45,7 @@ class Registry:
         mirrors: Places = NO_MIRRORS,
     ) -> None:
         self.limits = limits or Limits()
+        self.credentials = credentials
         self.exchange = Exchange(transport or Transport(), credentials)
         self._mirrors = mirrors
         self._last: dict[str, Place] = {}
@@ -61,6 +62,15 @@ class Registry:
 
         stated = self._first_answer(reference, ask)
         return stated if is_digest(stated) else self.manifest(reference)[0]
+
+    def confirm(self, reference: Reference) -> None:
+        """Ask whether an image is there for us, without reading it. OciError when it is not."""
+
+        def ask(place: Place) -> None:
+            with self.exchange.open("HEAD", place, f"manifests/{place.reference.wanted}", _ACCEPT):
+                pass
+
+        self._first_answer(reference, ask)
 
     def manifest(self, reference: Reference) -> tuple[str, Manifest]:
         """The digest and the content of a manifest or an index."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from ipaddress import IPv4Address
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import grpc
 import orjson
 
+from shared.adapters.oci import pace
+from shared.adapters.oci.addresses import OPEN, SETTING, AddressRules
+from shared.adapters.oci.dialing import resolved
 from shared.adapters.oci.errors import OciError
 from shared.adapters.registry.messages import REGISTRY, SERVICES
 from shared.adapters.registry.wire import BadMessage, Message, decode, encode
@@ -17,6 +22,8 @@ from shared.api.manifest import Manifest
 from shared.domain.catalog.from_registry_api import BadAnswer, documents
 
 _SECONDS: Final = 60.0
+_RESOLVE_SECONDS: Final = 10.0
+_PORT: Final = 443
 _MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
 _CATALOG_BYTES: Final = 1024 * 1024 * 1024
@@ -24,18 +31,20 @@ _CATALOG_BYTES: Final = 1024 * 1024 * 1024
 Ask = Callable[..., Any]
 
 
-def catalog_at(address: str, *, limit: int = _CATALOG_BYTES) -> bytes:
+def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules = OPEN) -> bytes:
     """Everything that a server has, as the lines of a file of a catalog. OciError when it cannot be had.
 
     All answers together may have `limit` bytes: a stream need not end.
     """
     try:
-        with _connected(address, limit) as ask:
+        with _connected(address, limit, rules) as ask:
             names = [one.get("name", "") for one in ask("ListPackages")]
             packages = [ask("GetPackage", name=name) for name in sorted(names)]
             found = documents(packages, _in_order(ask("ListBundles")))
             return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found)
     except grpc.RpcError as error:
+        if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED and (running := pace.present()) is not None:
+            running.remember(f"{address} does not answer in time")
         raise _unreachable(address, error) from error
     except (BadAnswer, BadMessage) as error:
         what = f"{address}: the server answered with what cannot be read: {error}"
@@ -43,13 +52,17 @@ def catalog_at(address: str, *, limit: int = _CATALOG_BYTES) -> bytes:
 
 
 @contextmanager
-def _connected(address: str, limit: int) -> Iterator[Ask]:
+def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[Ask]:
     methods = {method.name: method for method in SERVICES[REGISTRY]}
-    left = limit
+    left, running = limit, pace.present()
+    if running is not None:
+        running.ask(address, address)
 
     def read(message: Message, content: bytes) -> Any:
         nonlocal left
         left -= len(content)
+        if running is not None:
+            running.took(len(content), 0)
         if left < 0:
             raise OciError("TooLarge", f"{address}: the server answers with more than {limit} bytes; ask who runs it")
         return decode(message, content)
@@ -58,13 +71,41 @@ def _connected(address: str, limit: int) -> Iterator[Ask]:
         method = methods[name]
         make = channel.unary_stream if method.is_stream else channel.unary_unary
         call = make(f"/{REGISTRY}/{name}", partial(encode, method.request))
-        answer = call(asked, timeout=_SECONDS, wait_for_ready=False)
+        seconds = min(_SECONDS, running.rest()) if running is not None else _SECONDS
+        answer = call(asked, timeout=seconds, wait_for_ready=False)
         # read here: an error inside of gRPC would be logged, and be "internal"
         return map(partial(read, method.response), answer) if method.is_stream else read(method.response, answer)
 
-    options = [("grpc.max_receive_message_length", _MESSAGE_BYTES)]
-    with grpc.insecure_channel(address, options=options) as channel:
+    options: list[tuple[str, int | str]] = [("grpc.max_receive_message_length", _MESSAGE_BYTES)]
+    target = address
+    if not rules.is_open:
+        target = _judged(address, rules)
+        # a proxy would look up the name again, and find another address
+        options += [("grpc.enable_http_proxy", 0), ("grpc.default_authority", address)]
+    with grpc.insecure_channel(target, options=options) as channel:
         yield ask
+
+
+def _judged(address: str, rules: AddressRules) -> str:
+    """Where gRPC has to connect to: an address behind the name that may be asked. OciError without one."""
+    try:
+        parts = urlsplit(f"//{address}")
+        host, port = parts.hostname or "", parts.port or _PORT
+        found = resolved(host, port, _RESOLVE_SECONDS)
+    except ValueError as error:
+        what = f"{address!r} is no address of a server: wanted host:port"
+        raise OciError("Malformed", f"{what}; correct spec.address of the CatalogSource") from error
+    except OSError as error:
+        raise _nameless(address) from error
+    reasons = [(ip, rules.why_not(host, port, ip, is_server=True)) for _, ip in found]
+    if (good := next((ip for ip, why in reasons if not why), None)) is None:
+        (ip, why), todo = reasons[0], f"who runs this cluster can allow it with {SETTING}"
+        raise OciError("Blocked", f"{address} is at {ip}, which {why}: pulls do not go there; {todo}")
+    return f"ipv4:{good}:{port}" if isinstance(good, IPv4Address) else f"ipv6:[{good}]:{port}"
+
+
+def _nameless(address: str) -> OciError:
+    return OciError("DNS", f"{address}: its name cannot be resolved: check spec.address of the CatalogSource")
 
 
 def _in_order(bundles: Iterator[Manifest]) -> Sequence[Manifest]:
@@ -77,6 +118,6 @@ def _in_order(bundles: Iterator[Manifest]) -> Sequence[Manifest]:
 def _unreachable(address: str, error: grpc.RpcError) -> OciError:
     code, details = error.code(), error.details()
     if code == grpc.StatusCode.UNAVAILABLE and "DNS" in (details or ""):
-        return OciError("DNS", f"{address}: its name cannot be resolved: check spec.address of the CatalogSource")
+        return _nameless(address)
     return OciError("Unreachable", f"{address}: no answer over gRPC: {code.name}: {details}; check that a catalog is "
                     "served there in plain text, e.g. with `olmf catalog serve`")  # fmt: skip
