@@ -116,7 +116,7 @@ def mounts() -> Manifest:
 
 def volumes() -> Manifest:
     """The volumes of those folders."""
-    sizes = {"cache": "4Gi", "tmp": "1Gi"}
+    sizes = {"cache": "4Gi", "tmp": "3Gi"}  # catalogs take 2 GiB; a layer that is being read may take 1 GiB per process
     return {"volumes": [{"name": name, "emptyDir": {"sizeLimit": size}} for name, size in sizes.items()]}
 
 

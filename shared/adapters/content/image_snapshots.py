@@ -12,6 +12,7 @@ import msgspec
 
 from shared import names
 from shared.adapters.content.indexing import indexed, older
+from shared.adapters.content.room import Batch
 from shared.adapters.content.snapshot import Snapshot, Source, file_name, write
 from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.content.store import Store
@@ -40,7 +41,12 @@ def snapshot_of_image(origin: Origin[N], reference: N, store: Store) -> Snapshot
 
 
 def _write(origin: Origin[N], reference: N, store: Store, stream: BinaryIO) -> None:
-    image = pull(origin, reference, directories, lambda content: store.add(partial(_copied, content)))
+    with store.adding() as batch:
+        _write_files(origin, reference, store, stream, batch=batch)
+
+
+def _write_files(origin: Origin[N], reference: N, store: Store, stream: BinaryIO, *, batch: Batch) -> None:
+    image = pull(origin, reference, directories, lambda content: batch.add(partial(_copied, content)))
     files = {path: store.needed(name) for path, name in image.files.items()}
     sources = [
         Source(path, file, file.name.removeprefix("file-").replace("-", ":", 1)) for path, file in _chosen(files)

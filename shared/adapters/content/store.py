@@ -14,16 +14,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+from shared.adapters.content.room import Batch, Room
 from shared.adapters.content.snapshot.needs import needs
 
 _ASIDE: Final = ".aside-"
 _LOCK: Final = ".lock"
 GRANT: Final = "grant-"
 """Begins the names of empty files that are not content, and that this module leaves alone."""
-_STALE_SECONDS: Final = 3600.0
+_STALE_SECONDS: Final = 60.0
 _NOT_OURS: Final = (errno.EPERM, errno.EACCES, errno.EROFS)
 """Of a store that another user fills, or that is part of an image."""
-_LIMIT_BYTES: Final = 4 * 1024 * 1024 * 1024
+_LIMIT_BYTES: Final = 2 * 1024 * 1024 * 1024
 
 References = Callable[[Path], Collection[str]]
 """Returns the names of the files that a file needs, and which therefore are kept as long as that file."""
@@ -53,7 +54,7 @@ class Store:
 
     def __init__(self, folder: Path, *, limit_bytes: int = _LIMIT_BYTES, references: References = needs) -> None:
         self.folder = folder
-        self._limit_bytes = limit_bytes
+        self.limit_bytes = limit_bytes
         self._references = references
 
     @classmethod
@@ -82,7 +83,10 @@ class Store:
         return found
 
     def fill(self, name: str, write: Callable[[BinaryIO], None]) -> Path:
-        """The file of a name, written by `write` if absent; one process writes, the others wait. NoStoreFolder."""
+        """The file of a name, written by `write` if absent; one process writes, the others wait.
+
+        NoStoreFolder. OciError when it does not fit.
+        """
         if found := self.path(name):
             return found
         self._make()
@@ -91,18 +95,38 @@ class Store:
                 return found
             self._sweep()
             with self._aside() as (stream, aside):
-                write(stream)
+                write(Room(self).measured(stream))
                 self._finish(stream, aside, name)
         return self._path(name)
 
-    def add(self, write: Callable[[BinaryIO], str]) -> str:
-        """Write a file whose name is known only at its end; `write` returns the name. NoStoreFolder."""
+    @contextmanager
+    def adding(self) -> Iterator[Batch]:
+        """Add files that belong together. When the block fails, those that were not here before are gone again."""
         self._make()
+        self._sweep()
+        batch = Batch(self, self._add)
+        try:
+            yield batch
+        except BaseException:
+            for name in batch.made:
+                self.drop(name)
+            raise
+
+    def free(self, wanted: int, spared: Collection[str] = ()) -> int:
+        """How many bytes may be added, after making room for so many; files that are being written count, too.
+
+        The `spared` files stay: a catalog that is being written needs them.
+        """
+        left = self.limit_bytes - self.size() - sum(one.size for one in self._asides())
+        return left + self._shrink(wanted - left, spared)
+
+    def _add(self, write: Callable[[BinaryIO], str]) -> tuple[str, bool]:
+        """Write a file whose name `write` returns; that name, and whether it was not here before."""
         with self._aside() as (stream, aside):
             name = write(stream)
-            if self.path(name) is None:
+            if is_new := self.path(name) is None:
                 self._finish(stream, aside, name)
-        return name
+        return name, is_new
 
     def drop(self, name: str) -> None:
         """Remove one file, because it is damaged."""
@@ -155,6 +179,7 @@ class Store:
         descriptor, name = tempfile.mkstemp(prefix=_ASIDE, dir=self.folder)
         try:
             with os.fdopen(descriptor, "wb") as stream:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield stream, Path(name)
         finally:
             with suppress(FileNotFoundError):
@@ -186,36 +211,57 @@ class Store:
     def _kept(self) -> Iterator[_Kept]:
         """The present files."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if path.name.startswith((_ASIDE, GRANT)) or path.suffix == _LOCK:
-                continue
-            try:
-                status = path.stat()
-            except FileNotFoundError:
-                continue  # another process has just removed it
-            if stat.S_ISREG(status.st_mode):
-                yield _Kept(status.st_mtime_ns, status.st_size, path)
+            if not path.name.startswith((_ASIDE, GRANT)) and path.suffix != _LOCK:
+                yield from _kept_at(path)
+
+    def _asides(self) -> Iterator[_Kept]:
+        """The files that are being written."""
+        for path in self.folder.glob(f"{_ASIDE}*"):
+            yield from _kept_at(path)
 
     def _sweep(self) -> None:
         """Remove temporary files of killed processes and, above the size limit, the files read longest ago."""
-        before = time.time() - _STALE_SECONDS
-        for path in self.folder.glob(f"{_ASIDE}*"):
-            with suppress(FileNotFoundError):  # its writer has just finished it, or another process removed it
-                if path.stat().st_mtime < before:
-                    path.unlink()
-        self._shrink()
+        before = time.time_ns() - _STALE_SECONDS * 1e9
+        for one in self._asides():
+            if one.used_ns < before and not _is_being_written(one.path):
+                one.path.unlink(missing_ok=True)
+        self._shrink(self.size() - self.limit_bytes)
 
-    def _shrink(self) -> None:
-        kept = sorted(self._kept())
-        surplus = sum(one.size for one in kept) - self._limit_bytes
+    def _shrink(self, surplus: int, spared: Collection[str] = ()) -> int:
+        """Remove the files read longest ago; returns how many bytes that freed."""
         if surplus <= 0:
-            return
+            return 0
+        kept, freed, stays = sorted(self._kept()), 0, set(map(file_of, spared))
         needed_by = {one.path: {file_of(name) for name in self._references(one.path)} for one in kept}
         users = Counter(name for names in needed_by.values() for name in names)
-        while surplus > 0 and (free := next((one for one in kept if not users[one.path.name]), None)):
+        kept = [one for one in kept if one.path.name not in stays]
+        while freed < surplus and (free := next((one for one in kept if not users[one.path.name]), None)):
             kept.remove(free)
             users.subtract(needed_by[free.path])
             free.path.unlink(missing_ok=True)
-            surplus -= free.size
+            freed += free.size
+        return freed
+
+
+def _kept_at(path: Path) -> Iterator[_Kept]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return  # another process has just removed it
+    if stat.S_ISREG(status.st_mode):
+        yield _Kept(status.st_mtime_ns, status.st_size, path)
+
+
+def _is_being_written(path: Path) -> bool:
+    """Whether the process that writes it is alive: it holds a lock, which the kernel frees when it is killed."""
+    try:
+        with path.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def _is_at(path: Path, stream: BinaryIO) -> bool:

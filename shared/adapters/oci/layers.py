@@ -125,6 +125,10 @@ class Tree(Generic[T]):
 
     def _make_room(self, path: str, *, is_directory: bool) -> None:
         """A file takes the place of a folder and the other way round; what a lower layer has there is gone."""
+        if not _is_text(path):
+            raise OciError(
+                "Malformed", f"the archive holds the file name {path!r}, which is not UTF-8; rename the file"
+            )
         self._account_name(path)
         for above in _above(path):
             self.files.pop(above, None)
@@ -210,6 +214,15 @@ def _safe(name: str, limits: Limits) -> str:
     if name.startswith("/") or ".." in name.split("/") or "\0" in name:
         raise OciError("Malformed", f"the archive holds the path {name!r}, which points outside; build the image again")
     return posixpath.normpath(name).removeprefix("./")
+
+
+def _is_text(path: str) -> bool:
+    """Whether a name is UTF-8; what is not comes as halves of surrogate pairs."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _link_target(member: tarfile.TarInfo, path: str, limits: Limits) -> str:

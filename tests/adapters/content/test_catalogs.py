@@ -212,3 +212,28 @@ def test_a_catalog_comes_from_a_mirror_where_one_is_set(registry: ScriptedRegist
     pulled = ImageCatalogs(Store(tmp_path), puller).pull(elsewhere)
     assert isinstance(pulled, Pulled)
     assert pulled.reference.startswith("quay.io/cat@sha256:")
+
+
+def test_a_refused_image_leaves_no_files(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/a.json", a_package("tea")), ("configs/b.json", b"no catalog" * 10_000))
+    answer = catalogs(tmp_path).pull(source)
+    assert isinstance(answer, Unavailable)
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith("grant-")] == []
+
+
+def test_a_catalog_that_does_not_fit_is_told(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/a.json", a_package("tea")), ("configs/b.json", b" " * 100_000))
+    port = ImageCatalogs(Store(tmp_path, limit_bytes=50_000), Puller(lambda *_: None, Transport(attempts=1)))
+    answer = port.pull(source)
+    assert isinstance(answer, Unavailable)
+    assert answer.reason == "TooLarge"
+    assert "it does not fit into the 50000 bytes that catalogs may take here" in answer.message
+    assert Store(tmp_path).size() == 0
+
+
+def test_a_file_name_that_is_no_text_is_told(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    answer = catalogs(tmp_path).pull(publish(registry, ("configs/caf\udce9.json", a_package("tea"))))
+    assert isinstance(answer, Unavailable)
+    assert answer.reason == "Malformed"
+    assert r"'configs/caf\udce9.json', which is not UTF-8; rename the file" in answer.message
+    assert answer.message.encode()

@@ -13,6 +13,7 @@ import pytest
 
 from shared.adapters.content import Store
 from shared.adapters.content.store import NoStoreFolder, file_of
+from shared.adapters.oci import OciError
 
 _DIGEST = "sha256:" + "a" * 64
 _OTHER = "sha256:" + "b" * 64
@@ -46,7 +47,7 @@ def test_what_is_there_is_answered_without_writing_anything(tmp_path: Path) -> N
 def test_a_folder_that_cannot_be_made_says_which_variable_names_another(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = Store.of_user({"XDG_CACHE_HOME": str(tmp_path / "file")})
-    for write in (lambda: store.fill(_DIGEST, never), lambda: store.add(lambda _: _DIGEST)):
+    for write in (lambda: store.fill(_DIGEST, never), lambda: store.adding().__enter__()):
         with pytest.raises(NoStoreFolder) as caught:
             write()
         where = f"{tmp_path / 'file' / 'olmf'}: not a directory"
@@ -86,6 +87,7 @@ import sys
 from pathlib import Path
 from shared.adapters.content import Store
 from shared.adapters.content.store import NoStoreFolder, file_of
+from shared.adapters.oci import OciError
 def write(stream):
     stream.write(b"half")
     stream.flush()
@@ -118,11 +120,11 @@ def test_scratch_of_the_killed_is_swept_when_it_is_old(tmp_path: Path) -> None:
 
 
 def test_what_was_read_longest_ago_is_forgotten_first(tmp_path: Path) -> None:
-    store = Store(tmp_path, limit_bytes=10)
+    store = Store(tmp_path, limit_bytes=20)
     for index, digest in enumerate((_DIGEST, _OTHER)):
         os.utime(store.fill(digest, writing(b"123456")), (index, index))
     store.path(_DIGEST)
-    store.fill("sha256:" + "c" * 64, writing(b"x"))
+    store.fill("sha256:" + "c" * 64, writing(b"123456789"))
     assert store.path(_DIGEST) is not None
     assert store.path(_OTHER) is None
 
@@ -134,3 +136,67 @@ def test_files_may_go_while_somebody_counts_them(tmp_path: Path) -> None:
     assert store.size() == 3
     assert store.newest("sha256") == store.names()[0] == _DIGEST.replace(":", "-")
     assert store.forget(lambda _: False) == 3
+
+
+def named(content: bytes, name: str) -> Callable[[BinaryIO], str]:
+    def write(stream: BinaryIO) -> str:
+        stream.writelines(content[start : start + 1000] for start in range(0, len(content), 1000))
+        return name
+
+    return write
+
+
+def test_no_file_is_written_beyond_the_limit(tmp_path: Path) -> None:
+    store = Store(tmp_path, limit_bytes=100_000)
+    with pytest.raises(OciError, match="does not fit into the 100000 bytes") as caught:
+        store.fill(_DIGEST, writing(bytes(100_001)))
+    assert caught.value.reason == "TooLarge"
+
+    def two() -> None:
+        with store.adding() as batch:
+            for digest in (_DIGEST, _OTHER):
+                batch.add(named(bytes(60_000), digest))
+
+    with pytest.raises(OciError, match="does not fit"):
+        two()
+    assert store.names() == []
+    assert store.size() == 0
+
+
+def test_files_that_belong_together_push_out_others_but_not_each_other(tmp_path: Path) -> None:
+    store = Store(tmp_path, limit_bytes=100_000)
+    os.utime(store.fill("old", writing(bytes(50_000))), (1, 1))
+    with store.adding() as batch:
+        batch.add(named(bytes(45_000), _DIGEST))
+        batch.add(named(bytes(45_000), _OTHER))
+    assert store.names() == [file_of(_DIGEST), file_of(_OTHER)]
+
+
+def test_what_failed_takes_along_only_what_it_brought(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.adding() as batch:
+        batch.add(named(b"x", _DIGEST))
+
+    def fail() -> None:
+        with store.adding() as batch:
+            batch.add(named(b"x", _DIGEST))
+            batch.add(named(b"y", _OTHER))
+            raise OSError("refused")
+
+    with pytest.raises(OSError, match="refused"):
+        fail()
+    assert store.names() == [file_of(_DIGEST)]
+
+
+def test_what_is_being_written_counts_and_is_not_swept(tmp_path: Path) -> None:
+    store = Store(tmp_path, limit_bytes=100_000)
+
+    def meanwhile(stream: BinaryIO) -> None:
+        stream.write(bytes(70_000))
+        stream.flush()
+        for path in tmp_path.glob(".aside-*"):
+            os.utime(path, (0, 0))
+        with pytest.raises(OciError, match="does not fit"):
+            Store(tmp_path, limit_bytes=100_000).fill(_OTHER, writing(bytes(70_000)))
+
+    assert store.fill(_DIGEST, meanwhile).stat().st_size == 70_000
