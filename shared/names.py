@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 FIELD_MANAGER: Final = "olmf"
+APPROVER: Final = "olmf-approve"
+"""The field manager of `olmf approve`, so that managedFields name it as the one who set `spec.approved`."""
 
 # Labels and annotations of OLM (csv.md §0, catalog.md §1.4, §3.3, §5.1)
 MANAGED: Final = "olm.managed"
@@ -67,6 +69,8 @@ UP: Final = "olmf.io/up"
 """On the namespace `olm`: the machine and the state directory of the `olmf up` that works on the cluster."""
 LEFT_OUT: Final = "olmf.io/left-out"
 """Label of a catalog image that we built: a JSON list, one sentence for each thing in it that cannot be used."""
+PLAN_CONTENT: Final = "olmf.io/plan-content"
+"""On an InstallPlan: the digest of what it was written to do (`shared/domain/plan/record.py`)."""
 KUBELET_FAIL: Final = "olmf.io/fail"
 """On a Deployment or Job: the simulated kubelet lets it fail with this message."""
 

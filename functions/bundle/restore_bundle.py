@@ -1,21 +1,22 @@
-"""Unpack the bundles of a plan again whose ConfigMaps were deleted before it was carried out.
+"""Unpack the bundles of a plan again whose ConfigMaps were deleted or changed before it was carried out.
 
 In OLM the plan fails, and somebody has to delete it (catalog.md 9.15).
 
 Reads:  the plan; the catalogs of its bundles; the OperatorGroups of its namespace; unpack ConfigMaps and Jobs.
-Writes: the unpack objects. The plan itself is tried again anyway.
+Writes: the unpack objects; those with another content are deleted first. The plan itself is tried again anyway.
 """
 
 from __future__ import annotations
 
 from functions.bundle import unpacked
-from shared import kinds
+from shared import kinds, names
+from shared.api.manifest import uid_of
 from shared.domain.plan.state import is_finished
-from shared.domain.unpack.lost import unpackings
+from shared.domain.unpack.lost import is_altered, unpackings
 from shared.domain.unpack.settings import settings
 from shared.domain.unpack.verdict import spoken
 from shared.ports import Bundles, Clock, Cluster, Policy
-from shared.step import NOTHING, Outcome, Ref, Write
+from shared.step import NOTHING, Delete, Outcome, Ref, Write
 
 
 def restore_bundle(ref: Ref, cluster: Cluster, bundles: Bundles, clock: Clock, policy: Policy) -> Outcome:
@@ -27,6 +28,12 @@ def restore_bundle(ref: Ref, cluster: Cluster, bundles: Bundles, clock: Clock, p
     found: dict[str, str] = {}
     writes: list[Write] = []
     for name, wanted in unpackings(plan, cluster.get, limits, policy.unpack_image, user=policy.unpack_user):
+        config_map = cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace))
+        if config_map is not None and is_altered(plan, config_map):
+            found[name] = f"ConfigMap {wanted.catalog.namespace}/{wanted.name} has another content, and is made again"
+            jobs = cluster.list(kinds.JOB, wanted.catalog.namespace, labels={names.UNPACK_REF: wanted.name})
+            writes += [Delete(Ref.of(one), uid_of(one)) for one in (*jobs, config_map)]
+            continue
         verdict, unpacking = unpacked(wanted, cluster, bundles, clock.now(), policy=policy)
         found[name] = spoken(verdict)
         writes += unpacking

@@ -1,7 +1,6 @@
 """Execute an InstallPlan: its steps in order, up to the first one that cannot continue.
 
-Reads:  the plan; OperatorGroups and ClusterServiceVersions of its namespace; unpacked bundles; the objects to change;
-        pull secrets of the global namespace.
+Reads:  the plan; OperatorGroups and versions beside it; unpacked bundles; the objects to change; pull secrets.
 Writes: the objects of its steps; its status, last.
 Emits:  when it ends `io.olmf.plan.completed` or `.failed`, `io.olmf.requirement.changed` for each version in it, and
         `io.olmf.standing.changed` for each Subscription it made; `io.olmf.bundle.lost` when a bundle was deleted.
@@ -11,7 +10,7 @@ from __future__ import annotations
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
-from shared.domain.plan import state
+from shared.domain.plan import record, state
 from shared.domain.plan.advance import Progress, advance, statuses_of
 from shared.domain.plan.dependencies import generated
 from shared.domain.plan.execution import Action, warned
@@ -32,27 +31,28 @@ def execute_install_plan(
         case state.Blocked(message, status):
             wait = Wait(message, now, now + state.RETRY)
             raise RetryLater(f"{ref}: {message}", after=state.RETRY, writes=_status(ref, plan, status), wait=wait)
+        case state.Refused(message, status):
+            told = _status(ref, plan, status)
+            return Outcome((*told, Record(ref, "Warning", "PlanRefused", message)) if told else (), verdict=message)
         case state.Waiting(message, status):
             return Outcome(_status(ref, plan, status), verdict=message, wait=Wait(message, now))
         case state.Going(status):
             pass
     progress = _refused(plan, attempt) or advance(plan, cluster, discovery, home=policy.global_namespace)
-    status = state.progressed(status, progress.statuses, now)
-    if progress.error:
-        status = state.refused(status, progress.error, now, retry=policy.plan_retry, is_curable=progress.is_curable)
+    retry = None if progress.is_curable else policy.plan_retry
+    status = state.after(state.progressed(status, progress.statuses, now), progress.error, now, retry=retry)
     writes = (
         *(write for action in progress.actions for write in _writes(ref, plan, action)),
         *(Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings),
         *_status(ref, plan, status),
     )
-    verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}"
+    verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}{record.told(plan)}"
     return Outcome(writes, _emits(ref, plan, status, progress), again_in=state.next_look(status, now), verdict=verdict)
 
 
 def _refused(plan: ReadOnly, attempt: Attempt) -> Progress | None:
     """No progress, because the server refused a write of the previous attempt; None after a conflict: read again."""
-    failure = attempt.failure
-    if failure is None or failure.kind == "conflict":
+    if (failure := attempt.failure) is None or failure.kind == "conflict":
         return None
     error = f"{failure.ref.kind} {failure.ref.name}: {failure.message}"
     return Progress((), statuses_of(plan), error, is_curable=failure.kind == "forbidden")
@@ -64,8 +64,8 @@ def _emits(ref: Ref, plan: ReadOnly, status: Manifest, progress: Progress) -> tu
         return (Emit(names.BUNDLE_LOST, ref),) if progress.is_bundle_lost else ()
     csvs = (kinds.CLUSTER_SERVICE_VERSION.ref(name, ref.namespace) for name in state.planned_csvs(plan))
     made = (kinds.SUBSCRIPTION.ref(name, ref.namespace) for name in generated(plan))
-    ended = names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED
-    rung = ((ended, (ref,)), (names.REQUIREMENT_CHANGED, csvs), (names.STANDING_CHANGED, made))
+    ended = (names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED, (ref,))
+    rung = (ended, (names.REQUIREMENT_CHANGED, csvs), (names.STANDING_CHANGED, made))
     return tuple(Emit(type_, one) for type_, refs in rung for one in refs)
 
 

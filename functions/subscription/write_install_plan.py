@@ -15,6 +15,7 @@ from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, versi
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
+from shared.domain.plan.state import is_empty
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import look
 from shared.domain.subscription import components
@@ -54,8 +55,8 @@ def write_install_plan(
 def _plan_writes(draft: Draft, plan: ReadOnly | None) -> Iterator[Write]:
     """The plan and its status; a plan that a killed run left without status gets its status now."""
     if not plan:
-        yield Create(compose.manifest(draft))
-    if not plan or not plan.get("status"):
+        yield Create(compose.manifest(draft), must_be_new=True)
+    if not plan or is_empty(plan):
         name = name_of(plan) if plan else draft.name
         yield SetStatus(kinds.INSTALL_PLAN.ref(name, draft.namespace), compose.status(draft), version_of(plan or {}))
 

@@ -132,9 +132,12 @@ class KubeClient:
         """PUT of the status subresource."""
         return self._write("PUT", Ref.of(manifest), manifest, subresource="status")
 
-    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
-        """JSON merge patch."""
-        return self._write("PATCH", ref, patch, subresource=subresource, content_type="application/merge-patch+json")
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "", field_manager: str = "") -> Manifest:
+        """JSON merge patch; without `field_manager` the server names the program that sent it."""
+        query = {"fieldManager": field_manager} if field_manager else {}
+        return self._write(
+            "PATCH", ref, patch, query=query, subresource=subresource, content_type="application/merge-patch+json"
+        )
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
         """DELETE; with `uid`, only the object with that uid. ApiError 404 when absent, 409 when it has another uid."""

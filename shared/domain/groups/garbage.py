@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, namespace_of
+from shared.domain.plan.state import generation_of
 from shared.domain.subscription.state import plan_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
 
@@ -26,8 +27,7 @@ def surplus_plans(plans: Iterable[Manifest], subscriptions: Iterable[ReadOnly]) 
 
 
 def _age(plan: ReadOnly) -> tuple[int, str, str]:
-    generation = int((plan.get("spec") or {}).get("generation") or 0)
-    return generation, str(metadata(plan).get("creationTimestamp") or ""), name_of(plan)
+    return generation_of(plan), str(metadata(plan).get("creationTimestamp") or ""), name_of(plan)
 
 
 def owner_by_label(manifest: ReadOnly) -> Ref | None:

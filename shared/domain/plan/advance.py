@@ -24,7 +24,7 @@ from shared.domain.plan.references import Reference
 from shared.domain.plan.state import planned_csvs
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import home_of, is_copy, occupied, way_out
-from shared.domain.unpack.content import bundle_in
+from shared.domain.unpack.content import bundle_in, digest_in
 from shared.kinds import Kind, Ref
 
 
@@ -60,7 +60,7 @@ class _Invalid(_Failure):
 
 
 class _Lost(_Failure):
-    """The ConfigMap of a bundle was deleted."""
+    """The ConfigMap of a bundle was deleted, or has another content."""
 
 
 class _Occupied(_Failure):
@@ -279,4 +279,7 @@ def _objects(world: World, reference: Reference, namespace: str) -> Mapping[Reso
     bundle = bundle_in(config_map)
     if isinstance(bundle, BadBundle):
         raise _Failure(f"error loading unpacked bundle configmap for ref {where}: {bundle.message}")
+    if reference.digest != digest_in(config_map):
+        raise _Lost(f"the unpacked bundle in ConfigMap {where} is not the one that was planned: it is unpacked again; "
+                    "if its image was changed, delete this plan to get a new one")  # fmt: skip
     return {Resource.of(one): one for one in steps.objects(bundle, namespace, reference)}

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, uid_of
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, is_deleted, metadata, name_of, namespace_of, uid_of
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.conditions import Condition, find
 from shared.domain.lifecycle.ownership import reference_to
-from shared.domain.plan import dependencies
+from shared.domain.plan import dependencies, record
 from shared.domain.plan.references import Reference
-from shared.domain.plan.state import planned_csvs
+from shared.domain.plan.state import generation_of, is_empty, whole_number
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.properties import annotation
@@ -38,6 +38,8 @@ class Draft:
     bundles: Sequence[tuple[Chosen, UnpackedBundle]]
     is_manual: bool
     generation: int
+    avoided: tuple[str, ...] = ()
+    """The uids of objects that others made under the names that the plan would have had."""
 
     @property
     def namespace(self) -> str:
@@ -57,14 +59,14 @@ class Draft:
     @property
     def known(self) -> int:
         """The highest generation in the status of its owners."""
-        return max((one.get("status") or {}).get("installPlanGeneration") or 0 for one in self.subscriptions)
+        return max(_known_generation(one) for one in self.subscriptions)
 
     @property
     def name(self) -> str:
         """The name, derived from the content: a repeated run creates no second plan; other plans do not affect it."""
         owners = sorted(uid_of(one) or name_of(one) for one in self.subscriptions)
         images = [chosen.bundle.image for chosen, _ in self.bundles]
-        content = json.dumps([self.namespace, self.known, owners, self.csvs, images])
+        content = json.dumps([self.namespace, self.known, owners, self.csvs, images, *self.avoided])
         digest = base64.b32encode(hashlib.sha256(content.encode()).digest()).decode().lower()
         return f"install-{digest[:_NAME_LENGTH]}"
 
@@ -72,6 +74,7 @@ class Draft:
 def manifest(draft: Draft) -> Manifest:
     """The InstallPlan, without status."""
     owners = [reference_to(kinds.SUBSCRIPTION, name_of(one), uid_of(one)) for one in draft.subscriptions]
+    spec = _spec(draft)
     return {
         "apiVersion": kinds.INSTALL_PLAN.api_version,
         "kind": kinds.INSTALL_PLAN.kind,
@@ -79,45 +82,59 @@ def manifest(draft: Draft) -> Manifest:
             "name": draft.name,
             "namespace": draft.namespace,
             "labels": draft.components,
+            "annotations": {names.PLAN_CONTENT: record.of_plan(spec, _content(draft))},
             "ownerReferences": owners,
         },
-        "spec": {
-            "clusterServiceVersionNames": draft.csvs,
-            "approval": "Manual" if draft.is_manual else "Automatic",
-            "approved": not draft.is_manual,
-            "generation": draft.generation,
-        },
+        "spec": spec,
     }
 
 
 def status(draft: Draft) -> Manifest:
     """The first status of the plan: all steps, still `Unknown`; a dependency also gets a step for its Subscription."""
+    content = _content(draft)
     return {
         "phase": "RequiresApproval" if draft.is_manual else "Installing",
         "catalogSources": sorted({chosen.catalog.key.name for chosen, _ in draft.bundles}),
+        **content,
+        "conditions": [record.condition(record.of_plan(_spec(draft), content))],
+    }
+
+
+def _spec(draft: Draft) -> Manifest:
+    return {
+        "clusterServiceVersionNames": draft.csvs,
+        "approval": "Manual" if draft.is_manual else "Automatic",
+        "approved": not draft.is_manual,
+        "generation": draft.generation,
+    }
+
+
+def _content(draft: Draft) -> Manifest:
+    """The steps and the bundles."""
+    described = [(bundle, reference(chosen, bundle)) for chosen, bundle in draft.bundles]
+    return {
         "plan": [
             *dependencies.steps((chosen for chosen, _ in draft.bundles), draft.namespace),
-            *(step for chosen, bundle in draft.bundles for step in steps(bundle, draft.namespace, reference(chosen))),
+            *(step for bundle, described_by in described for step in steps(bundle, draft.namespace, described_by)),
         ],
         "bundleLookups": [_lookup(chosen) for chosen, _ in draft.bundles],
     }
 
 
-def reference(chosen: Chosen) -> Reference:
+def reference(chosen: Chosen, bundle: UnpackedBundle) -> Reference:
     """The reference to the unpacked objects of a chosen bundle."""
-    key = chosen.catalog.key
+    key, name = chosen.catalog.key, bundle_hash(chosen.bundle.image)
     properties = annotation(chosen.bundle, chosen.package)
-    return Reference(bundle_hash(chosen.bundle.image), key.namespace, key, chosen.replaces, properties)
+    return Reference(name, key.namespace, key, chosen.replaces, properties, record.of_bundle(bundle))
 
 
 def numbered(
     drafts: Iterable[Draft], subscriptions: Iterable[ReadOnly], plans_there: Sequence[ReadOnly]
 ) -> Iterator[tuple[Draft, ReadOnly | None]]:
     """Each draft with its generation, and the plan that an interrupted run left for it; refused drafts come last."""
-    generation = next_generation(subscriptions, plans_there)
+    generation, there = next_generation(subscriptions, plans_there), {name_of(one): one for one in plans_there}
     for number, draft in enumerate(sorted(drafts, key=_was_refused)):
-        plan = unfinished(draft, plans_there)
-        yield replace(draft, generation=plan["spec"]["generation"] if plan else generation + number), plan
+        yield _placed(replace(draft, generation=generation + number), there)
 
 
 def _was_refused(draft: Draft) -> bool:
@@ -127,21 +144,42 @@ def _was_refused(draft: Draft) -> bool:
 
 def next_generation(subscriptions: Iterable[ReadOnly], plans: Iterable[ReadOnly]) -> int:
     """One more than the highest generation in the namespace."""
-    used = [(one.get("status") or {}).get("installPlanGeneration") or 0 for one in subscriptions]
-    used += [(one.get("spec") or {}).get("generation") or 0 for one in plans]
-    return max(used, default=0) + 1
+    return max((*map(_known_generation, subscriptions), *map(generation_of, plans)), default=0) + 1
 
 
-def unfinished(draft: Draft, plans: Iterable[ReadOnly]) -> ReadOnly | None:
-    """A plan with the same content that an interrupted run left: its generation is newer than its owners know."""
-    owners = {uid_of(one) for one in draft.subscriptions}
-    for plan in plans:
-        spec: Mapping[str, object] = plan.get("spec") or {}
-        is_new = int(str(spec.get("generation") or 0)) > draft.known
-        is_ours = {one.get("uid") for one in metadata(plan).get("ownerReferences") or ()} == owners
-        if is_new and is_ours and list(planned_csvs(plan)) == draft.csvs:
-            return plan
-    return None
+def _placed(draft: Draft, there: Mapping[str, ReadOnly]) -> tuple[Draft, ReadOnly | None]:
+    """The draft under a name that nobody else took, and the plan of that name if an interrupted run wrote it.
+
+    Who may only create plans can guess the first name, but not the uid from which the next one follows.
+    """
+    while (plan := there.get(draft.name)) is not None:
+        written = replace(draft, generation=generation_of(plan))
+        if written.generation > draft.known and _is_ours(plan, written):
+            return written, plan
+        draft = replace(draft, avoided=(*draft.avoided, uid_of(plan)))
+    return draft, None
+
+
+def _is_ours(plan: ReadOnly, draft: Draft) -> bool:
+    """Whether the plan is exactly what we would write; one without status also has to be as approved as that."""
+    ours = manifest(draft)
+    wanted, found = metadata(ours), metadata(plan)
+    if is_deleted(plan):
+        return False
+    if not is_empty(plan):
+        return record.is_intact(plan) and record.noted(plan) == record.noted(ours)
+    owners = {one.get("uid") for one in found.get("ownerReferences") or ()}
+    return (
+        plan.get("spec") == ours["spec"]
+        and found.get("annotations") == wanted["annotations"]
+        and (found.get("labels") or {}) == wanted["labels"]
+        and owners == {one.get("uid") for one in wanted["ownerReferences"]}
+        and not found.get("finalizers")
+    )
+
+
+def _known_generation(subscription: ReadOnly) -> int:
+    return whole_number((subscription.get("status") or {}).get("installPlanGeneration"))
 
 
 def subscribed(draft: Draft, subscription: ReadOnly) -> str:

@@ -19,6 +19,8 @@ class Reference:
     replaces: str = ""
     properties: str = ""
     """The text of the annotation `operatorframework.io/properties`."""
+    digest: str = ""
+    """The digest of the content of the bundle (`record.of_bundle`); OLM's references have none."""
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -46,6 +48,7 @@ class Reference:
             "catalogSourceNamespace": self.catalog.namespace,
             "replaces": self.replaces,
             "properties": self.properties,
+            "digest": self.digest,
         }
         return json.dumps({key: value for key, value in stated.items() if value}, separators=(",", ":"))
 
@@ -66,5 +69,5 @@ def parse(manifest: str) -> Reference | None:
         } if name and namespace and catalog and catalog_namespace:
             key = CatalogKey(catalog_namespace, catalog)
             replaces, properties = str(stated.get("replaces") or ""), str(stated.get("properties") or "")
-            return Reference(name, namespace, key, replaces, properties)
+            return Reference(name, namespace, key, replaces, properties, str(stated.get("digest") or ""))
     return None

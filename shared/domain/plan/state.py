@@ -10,6 +10,7 @@ from typing import Literal
 from shared.api.manifest import Manifest, ReadOnly, instant, name_of, timestamp
 from shared.domain.conditions import Condition, put_into
 from shared.domain.groups.targets import refusal
+from shared.domain.plan import record
 from shared.domain.plan.execution import FINISHED
 
 Phase = Literal["", "RequiresApproval", "Installing", "Complete", "Failed"]
@@ -17,11 +18,21 @@ CHECK_FAILED = "InstallCheckFailed"
 NEXT_PASS = timedelta(milliseconds=150)
 RETRY = timedelta(seconds=5)
 _YOUNG = timedelta(seconds=10)
+_HIGHEST = 2**53
+"""What every reader of JSON understands; nobody counts that far, so a number beyond it is somebody's bait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
     """The namespace is not ready for any plan."""
+
+    message: str
+    status: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The plan is not what we wrote, and is never executed."""
 
     message: str
     status: Manifest
@@ -42,27 +53,51 @@ class Going:
     status: Manifest
 
 
-def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked | Waiting | Going:
+def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked | Refused | Waiting | Going:
     """Whether an unfinished plan may be executed now."""
     status = plan.get("status") or {}
+    if no := record.refusal(plan):
+        told = _with_condition(status, no.status, no.reason, no.message, now=now)
+        return Refused(no.message, {**told, "message": no.message})
     if message := obstacle(groups):
         return Blocked(message, blocked(status, message, now))
     status = unblocked(status, now)
-    if status.get("phase") == "RequiresApproval" and not (plan.get("spec") or {}).get("approved"):
-        return Waiting(f"InstallPlan {name_of(plan)} waits for approval: set spec.approved to true", status)
-    return Going(approved(status, now))
+    if not is_approved(plan):
+        message = f"InstallPlan {name_of(plan)} waits for approval: set spec.approved to true"
+        is_new = status.get("phase") == "RequiresApproval"
+        return Waiting(message, status if is_new else {**status, "message": message})
+    return Going(approved(plan, status, now))
+
+
+def is_empty(plan: ReadOnly) -> bool:
+    """Whether the plan has no steps: its status was not written yet, or somebody emptied it."""
+    status = plan.get("status") or {}
+    return not (status.get("plan") or status.get("bundleLookups"))
 
 
 def is_finished(plan: ReadOnly) -> bool:
     """Whether nothing is left to do: no steps (a plan without status), a final phase, or a plan that must not run."""
-    status = plan.get("status") or {}
-    is_empty = not (status.get("plan") or status.get("bundleLookups"))
-    return is_empty or status.get("phase") not in ("RequiresApproval", "Installing")
+    return is_empty(plan) or (plan.get("status") or {}).get("phase") not in ("RequiresApproval", "Installing")
+
+
+def is_approved(plan: ReadOnly) -> bool:
+    """Whether `spec.approved` is true."""
+    return (plan.get("spec") or {}).get("approved") is True
 
 
 def planned_csvs(plan: ReadOnly) -> tuple[str, ...]:
     """Names of the ClusterServiceVersions that the plan installs."""
-    return tuple((plan.get("spec") or {}).get("clusterServiceVersionNames") or ())
+    return tuple(map(str, (plan.get("spec") or {}).get("clusterServiceVersionNames") or ()))
+
+
+def generation_of(plan: ReadOnly) -> int:
+    """`spec.generation`; 0 when it is no number that we would write."""
+    return whole_number((plan.get("spec") or {}).get("generation"))
+
+
+def whole_number(value: object) -> int:
+    """The number, if it is one that can still be counted up; else 0."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _HIGHEST else 0
 
 
 def obstacle(groups: Sequence[ReadOnly]) -> str:
@@ -95,11 +130,12 @@ def unblocked(status: ReadOnly, now: datetime) -> Manifest:
     return dict(status)
 
 
-def approved(status: ReadOnly, now: datetime) -> Manifest:
+def approved(plan: ReadOnly, status: ReadOnly, now: datetime) -> Manifest:
     """The status of a plan that is executed from now on."""
     started = {"startTime": timestamp(now), **status, "phase": "Installing"}
     if status.get("phase") == "RequiresApproval":
         started.pop("message", None)
+        started["conditions"] = put_into(list(status.get("conditions") or ()), record.approval(plan), now)
     return started
 
 
@@ -121,9 +157,11 @@ def next_look(status: ReadOnly, now: datetime) -> timedelta | None:
     return NEXT_PASS if is_young and not status.get("message") else RETRY
 
 
-def refused(status: ReadOnly, error: str, now: datetime, *, retry: timedelta, is_curable: bool) -> Manifest:
-    """The status after a step failed: retried for the time `retry`, then Failed; a curable error is always retried."""
-    if is_curable or now - _started(status, now) < retry:
+def after(status: Manifest, error: str, now: datetime, *, retry: timedelta | None) -> Manifest:
+    """The status after a step failed: retried for the time `retry` (None: without end), then Failed."""
+    if not error:
+        return status
+    if retry is None or now - _started(status, now) < retry:
         return {**status, "message": f"retrying execution due to error: {error}"}
     failed = {**status, "phase": "Failed", "message": error}
     return _with_condition(failed, "False", "InstallComponentFailed", error, now=now)
@@ -144,4 +182,5 @@ def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *
     if (conditions := put_into(old, stated, now)) == old:
         return dict(status)
     updated = {"lastUpdateTime": timestamp(now)}
-    return {**status, "conditions": [{**one, **updated} if one["type"] == stated.type else one for one in conditions]}
+    mine = [{**one, **updated} for one in conditions if one.get("type") == stated.type]
+    return {**status, "conditions": [*mine, *(one for one in conditions if one.get("type") != stated.type)]}

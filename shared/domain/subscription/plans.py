@@ -5,6 +5,8 @@ from __future__ import annotations
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of, version_of
 from shared.domain.conditions import Condition, find
+from shared.domain.plan.record import is_foreign
+from shared.domain.plan.state import is_empty
 from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING
 
 CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)
@@ -38,9 +40,8 @@ def _message(status: ReadOnly, installed: ReadOnly) -> str:
 
 
 def is_lost(plan: ReadOnly | None) -> bool:
-    """Whether the plan is deleted, or somebody emptied its status: then it has no steps, and is never executed."""
-    status = (plan or {}).get("status") or {}
-    return not (status.get("plan") or status.get("bundleLookups"))
+    """Whether the plan is never executed: it is deleted, somebody emptied its status, or it is not what we wrote."""
+    return plan is None or is_empty(plan) or is_foreign(plan)
 
 
 def has_failed(plan: ReadOnly | None) -> bool:

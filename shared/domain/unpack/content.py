@@ -10,6 +10,7 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
 from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
+from shared.domain.plan.record import of_bundle
 from shared.domain.resolver.model import Chosen
 from shared.domain.subscription.versions import installed_csv
 from shared.domain.unsupported import VERSION, unsupported
@@ -60,6 +61,18 @@ def _broken(promise: Promise, found: UnpackedBundle, image: str) -> BadBundle | 
     if promise.installed not in ("", csv) and (lacking := unsupported(VERSION, found.csv)):
         return BadBundle("Unsupported", f"{csv}: {lacking}; {promise.installed} stays installed")
     return None
+
+
+def digest_in(config_map: ReadOnly) -> str:
+    """The digest of the bundle; empty when there is none in it."""
+    encoding = annotations_of(config_map).get(payload.ENCODING, "")
+    return _digest(name_of(config_map), encoding, _items(config_map, "binaryData"), _items(config_map, "data"))
+
+
+@lru_cache(maxsize=8)
+def _digest(name: str, encoding: str, binary: _Items, texts: _Items) -> str:
+    found = _parsed(name, encoding, binary, texts)
+    return "" if isinstance(found, BadBundle) else of_bundle(found)
 
 
 @lru_cache(maxsize=8)  # the steps of one install parse the same bundle four times within a second

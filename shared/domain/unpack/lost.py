@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from shared import kinds
-from shared.api.manifest import ReadOnly
+from shared.api.manifest import ReadOnly, name_of
+from shared.domain.plan import references
 from shared.domain.resolver.model import CatalogKey
 from shared.domain.resolver.scene import catalog_of
-from shared.domain.unpack.content import Promise
+from shared.domain.unpack.content import Promise, digest_in
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.settings import Settings
 from shared.kinds import Ref
+
+
+def is_altered(plan: ReadOnly, config_map: ReadOnly) -> bool:
+    """Whether the ConfigMap contains another bundle than the one for which the plan was made."""
+    steps = (plan.get("status") or {}).get("plan") or ()
+    found = (references.parse(str((step.get("resource") or {}).get("manifest") or "")) for step in steps)
+    planned = {one.digest for one in found if one is not None and one.name == name_of(config_map)}
+    is_filled = bool(config_map.get("binaryData") or config_map.get("data"))
+    return is_filled and bool(planned) and digest_in(config_map) not in planned
 
 
 def unpackings(

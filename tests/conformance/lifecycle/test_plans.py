@@ -16,8 +16,10 @@ from shared.kinds import (
     SERVICE_ACCOUNT,
     SUBSCRIPTION,
     Kind,
+    Ref,
 )
 from tests.kit.installation import Installation, a_subscription, an_operator_group, condition
+from tests.kit.plans import recorded
 from tests.kit.waiting import wait_for
 
 
@@ -33,7 +35,7 @@ def a_step(kind: Kind, name: str, **fields: object) -> Manifest:
 def test_a_plan_made_by_hand_copies_a_pull_secret_and_tells_warnings(
     installation: Installation, namespace: str
 ) -> None:
-    """catalog.md 4.5, 4.5.4 and 8.10.119."""
+    """catalog.md 4.5, 4.5.4 and 8.10.119; by an administrator, who may write the object and its status."""
     pull: Manifest = {
         "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a-pull-secret", "namespace": "olm"},
         "type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "e30="},
@@ -47,8 +49,11 @@ def test_a_plan_made_by_hand_copies_a_pull_secret_and_tells_warnings(
          "spec": spec},
     )  # fmt: skip
     steps = [a_step(SECRET, "a-pull-secret"), a_step(SERVICE_ACCOUNT, "careless", nonsense=True)]
-    status = {"phase": "Installing", "catalogSources": [], "plan": steps}
-    installation.cluster.merge(plan, {"status": status}, subresource="status")
+    made = recorded(
+        {"metadata": {}, "spec": spec, "status": {"phase": "Installing", "catalogSources": [], "plan": steps}}
+    )
+    installation.cluster.merge(plan, {"metadata": made["metadata"]})
+    installation.cluster.merge(plan, {"status": made["status"]}, subresource="status")
     installation.until(plan, lambda each: each["status"]["phase"] == "Complete", "complete")
     copy = installation.cluster.get(SECRET.ref("a-pull-secret", namespace))
     assert copy is not None
@@ -61,6 +66,68 @@ def test_a_plan_made_by_hand_copies_a_pull_secret_and_tells_warnings(
         '1 warning(s) generated during installation of operator "tide.v1.0.0" (ServiceAccount "careless"): '
     )
     assert "nonsense" in event["message"]
+
+
+def a_forged_plan(name: str, subscription: Manifest) -> Manifest:
+    """What somebody may create who may create InstallPlans, and nothing else."""
+    owner = {"apiVersion": SUBSCRIPTION.api_version, "kind": SUBSCRIPTION.kind, "name": "beacon"}
+    return {
+        "apiVersion": INSTALL_PLAN.api_version, "kind": INSTALL_PLAN.kind,
+        "metadata": {"name": name, "namespace": subscription["metadata"]["namespace"],
+                     "ownerReferences": [{**owner, "uid": subscription["metadata"]["uid"]}]},
+        "spec": {"clusterServiceVersionNames": ["beacon.v1.0.0"], "approval": "Manual", "approved": True,
+                 "generation": 1},
+    }  # fmt: skip
+
+
+def the_plan(installation: Installation, namespace: str, *, other: str = "") -> Manifest:
+    """The plan of the Subscription beacon that waits for approval, and is not that one."""
+    ref = SUBSCRIPTION.ref("beacon", namespace)
+    found = installation.until(ref, lambda each: each["status"]["installPlanRef"]["name"] != other, "a plan")
+    plan = INSTALL_PLAN.ref(found["status"]["installPlanRef"]["name"], namespace)
+    return installation.until(plan, lambda each: each["status"]["phase"] == "RequiresApproval", "RequiresApproval")
+
+
+def test_nobody_but_an_approver_gets_a_plan_executed(installation: Installation, namespace: str) -> None:
+    """A plan that came before ours, one that was edited while it waited, steps that were exchanged; then approval."""
+    local = installation.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
+    assert local is not None
+    wish = a_subscription("beacon", namespace, source="later", installPlanApproval="Manual", sourceNamespace=namespace)
+    installation.apply(an_operator_group(namespace, targets=(namespace,)), wish)
+    ref = SUBSCRIPTION.ref("beacon", namespace)
+    forged = a_forged_plan("forged", installation.until(ref, lambda each: each["metadata"]["uid"]))
+    installation.cluster.create(forged)
+    spec = {"sourceType": "grpc", "image": local["spec"]["image"]}
+    installation.apply({"apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind,
+                        "metadata": {"name": "later", "namespace": namespace}, "spec": spec})  # fmt: skip
+    first = the_plan(installation, namespace)
+    assert (first["metadata"]["name"] != "forged", first["spec"]["approved"]) == (True, False)
+    plan = INSTALL_PLAN.ref(first["metadata"]["name"], namespace)
+    installation.cluster.merge(plan, {"spec": {"approved": True, "clusterServiceVersionNames": ["other.v1"]}})
+    _is_refused(installation, plan)
+    second = the_plan(installation, namespace, other=plan.name)
+    plan = INSTALL_PLAN.ref(second["metadata"]["name"], namespace)
+    steps = [{**step, "resource": {**step["resource"], "name": "crown"}} for step in second["status"]["plan"]]
+    installation.cluster.merge(plan, {"status": {"plan": steps}}, subresource="status")
+    _is_refused(installation, plan)
+    assert "was changed" in installation.olmf("approve", plan.name, "-n", namespace, check=False).stderr
+    third = the_plan(installation, namespace, other=plan.name)
+    assert installation.cluster.list(CLUSTER_SERVICE_VERSION, namespace) == ()
+    installation.olmf("approve", "beacon", "-n", namespace)
+    installation.until_phase("beacon.v1.0.0", namespace)
+    plan = INSTALL_PLAN.ref(third["metadata"]["name"], namespace)
+    done = installation.until(plan, lambda each: each["status"]["phase"] == "Complete", "Complete")
+    assert "was set by olmf-approve (Update)" in condition(done, "Approved")["message"]
+    left = installation.cluster.get(INSTALL_PLAN.ref("forged", namespace))
+    assert left is not None
+    assert "status" not in left
+
+
+def _is_refused(installation: Installation, plan: Ref) -> None:
+    installation.until(plan, lambda each: condition(each, "Installed")["reason"] == "ContentChanged", "ContentChanged")
+    wait_for(lambda: ("PlanRefused", plan.name) in {
+        (one["reason"], one["involvedObject"]["name"]) for one in installation.cluster.list(EVENT, plan.namespace)
+    })  # fmt: skip
 
 
 def test_a_failed_plan_is_an_upgrade_that_failed_where_the_group_fails_forward(

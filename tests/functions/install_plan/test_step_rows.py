@@ -98,13 +98,18 @@ def test_a_group_that_comes_later_lets_the_plan_go_on() -> None:
     world.put(an_operator_group())
     world.later(seconds=6)
     assert status(world)["phase"] == "Complete"
-    [condition] = status(world)["conditions"]
+    [condition] = [one for one in status(world)["conditions"] if one["type"] == "Installed"]
     assert (condition["status"], condition.get("reason"), condition.get("message")) == ("True", None, None)
 
 
-def test_approval_is_not_asked_for_again() -> None:
-    """catalog.md 4.3.5: approved=false on an Installing plan is not checked again."""
-    assert status(carried_out(a_plan(CSV, approved=False)))["phase"] == "Complete"
+def test_a_plan_stops_while_its_approval_is_withdrawn() -> None:
+    """catalog.md 4.3.5: OLM does not ask again, so that who may write only the status needs no approval."""
+    world = carried_out(a_plan(CSV, approved=False))
+    assert (status(world)["phase"], Ref.of(CSV) in world.objects) == ("Installing", False)
+    assert status(world)["message"] == "InstallPlan install-abcde waits for approval: set spec.approved to true"
+    world.put(world.objects[PLAN] | {"spec": a_plan(CSV)["spec"]})
+    world.settle()
+    assert (status(world)["phase"], "message" in status(world)) == ("Complete", False)
 
 
 def test_a_plan_knows_when_it_began() -> None:

@@ -714,13 +714,15 @@ def test_a_subscription_follows_the_status_of_its_plan() -> None:
     [plan] = the(world, kinds.INSTALL_PLAN)
     ref, steps = Ref.of(plan), plan["status"]["plan"]
     condition = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed"}
+    kept = plan["status"]["conditions"]
     for said, want in (
         ({"phase": ""}, {"InstallPlanPending": ("InstallPlanNotYetReconciled", "")}),
         ({"phase": "RequiresApproval"}, {"InstallPlanPending": ("RequiresApproval", "")}),
         ({"phase": "Failed"}, {"InstallPlanFailed": ("InstallPlanFailed", "")}),
-        ({"phase": "Failed", "conditions": [condition]}, {"InstallPlanFailed": ("InstallComponentFailed", "")}),
+        ({"phase": "Failed", "conditions": [condition, *kept]}, {"InstallPlanFailed": ("InstallComponentFailed", "")}),
     ):
-        world.put({**world.objects[ref], "status": {"catalogSources": ["local"], "plan": steps, **said}})
+        status = {**plan["status"], "catalogSources": ["local"], "plan": steps, **said}
+        world.put({**world.objects[ref], "status": status})
         world.settle()
         told = conditions(world)
         assert ("Blocked" in told) is (said["phase"] == "Failed")

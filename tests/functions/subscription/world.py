@@ -234,6 +234,8 @@ class World(FakeCluster):
                 case SetStatus(ref=ref) | Merge(ref=ref) | Delete(ref=ref):
                     pass
             self.requests["write"] += 1
+            if isinstance(write, Create) and write.must_be_new and ref in self.objects:
+                return WriteFailure("conflict", "it exists already", index, ref)
             if ref in self.refused:
                 return WriteFailure(self.refused[ref].kind, self.refused[ref].message, index, ref)
             self._write(write, ref)

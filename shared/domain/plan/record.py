@@ -1,0 +1,118 @@
+"""What a plan was written to do, recorded in two places, so that a plan that anybody else made or changed is noticed.
+
+The digest covers the spec except `approved`, the steps except their status, and the bundles with their content. It is
+in an annotation, which only who may write the object can change, and in the status, which only who may write that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, namespace_of
+from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.conditions import Condition, find
+
+TYPE: Final = "Resolved"
+"""The condition with the digest; OLM declares this type and never uses it, so that its definition accepts it."""
+APPROVED: Final = "Approved"
+"""The condition that says who approved which digest."""
+_UNFINISHED: Final = ("RequiresApproval", "Installing")
+_RESOURCE: Final = ("sourceName", "sourceNamespace", "group", "version", "kind", "name", "manifest")
+_LOOKUP: Final = ("path", "identifier", "replaces", "properties")
+
+
+def of_bundle(bundle: UnpackedBundle) -> str:
+    """The digest of the objects of a bundle, however they are stored."""
+    return _digest(bundle.objects)
+
+
+def of_plan(spec: ReadOnly, status: ReadOnly) -> str:
+    """The digest of what a plan is to do."""
+    stated = {key: value for key, value in spec.items() if value and key != "approved"}
+    steps = [[one.get("resolving"), _fields(one.get("resource"), _RESOURCE)] for one in _objects(status, "plan")]
+    lookups = [
+        [_fields(one, _LOOKUP), _fields(one.get("catalogSourceRef"), ("namespace", "name"))]
+        for one in _objects(status, "bundleLookups")
+    ]
+    return _digest([stated, steps, lookups])
+
+
+def condition(digest: str) -> Manifest:
+    """The condition for the status of a new plan."""
+    return {"type": TYPE, "status": "True", "reason": "ContentRecorded", "message": digest}
+
+
+def noted(plan: ReadOnly) -> str:
+    """The digest in the annotation; empty without one."""
+    return annotations_of(plan).get(names.PLAN_CONTENT, "")
+
+
+def is_intact(plan: ReadOnly) -> bool:
+    """Whether the plan is what we wrote: its spec, its steps and its bundles."""
+    return noted(plan) == _recorded(plan) == of_plan(plan.get("spec") or {}, plan.get("status") or {})
+
+
+def is_foreign(plan: ReadOnly) -> bool:
+    """Whether the plan has something to do that we did not write."""
+    status = plan.get("status") or {}
+    has_steps = bool(status.get("plan") or status.get("bundleLookups"))
+    return has_steps and status.get("phase") in _UNFINISHED and not is_intact(plan)
+
+
+def refusal(plan: ReadOnly) -> Condition | None:
+    """Why nothing of an unfinished plan may be executed; None when it may."""
+    if is_intact(plan):
+        return None
+    if not noted(plan) and not _recorded(plan):
+        reason, why = "NotPlannedHere", "was not written by olm-functions"
+    else:
+        reason, why = "ContentChanged", "was changed after olm-functions wrote it, so that no approval holds for it"
+    delete = f"kubectl delete installplan {name_of(plan)} -n {namespace_of(plan)}"
+    message = (
+        f"InstallPlan {name_of(plan)} {why}: nothing of it is executed. A Subscription that waits for it gets a new "
+        f"plan; delete this one: {delete}"
+    )
+    return Condition("Installed", "False", reason, message)
+
+
+def approval(plan: ReadOnly) -> Condition:
+    """Who approved the plan, as far as the API server tells, and what."""
+    message = f"spec.approved was set by {approver(plan)}, for {_recorded(plan)}"
+    return Condition(APPROVED, "True", "SpecApproved", message)
+
+
+def told(plan: ReadOnly) -> str:
+    """For the run that begins an approved plan: who approved it."""
+    is_begun = (plan.get("status") or {}).get("phase") != "RequiresApproval"
+    return "" if is_begun else f", approved by {approver(plan)}"
+
+
+def approver(plan: ReadOnly) -> str:
+    """The client that set `spec.approved`, with the time, as managedFields state it."""
+    found = [
+        (str(one.get("time") or ""), f"{one.get('manager')} ({one.get('operation')})")
+        for one in metadata(plan).get("managedFields") or ()
+        if "f:approved" in ((one.get("fieldsV1") or {}).get("f:spec") or {})
+    ]
+    time, who = max(found, default=("", "a client that the API server does not name"))
+    return f"{who} at {time}" if time else who
+
+
+def _recorded(plan: ReadOnly) -> str:
+    return str((find(plan.get("status") or {}, TYPE) or {}).get("message") or "")
+
+
+def _objects(status: ReadOnly, field: str) -> list[ReadOnly]:
+    return [one for one in status.get(field) or () if isinstance(one, dict)]
+
+
+def _fields(value: object, fields: tuple[str, ...]) -> list[Any]:  # why: any JSON value
+    return [value.get(key) or "" for key in fields] if isinstance(value, dict) else []
+
+
+def _digest(content: object) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,0 +1,251 @@
+"""Plans that others made or changed are never executed, whoever wrote what, and keep nobody from a plan of ours."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, uid_of
+from shared.domain.plan import record
+from shared.kinds import Ref
+from shared.ports import Policy
+from tests.functions.subscription.test_install import a_world, installed, status, the
+from tests.functions.subscription.world import World, a_bundle, a_payload, a_subscription
+
+MANUAL = a_subscription(installPlanApproval="Manual")
+CSV = kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")
+
+
+def begun() -> World:
+    """The world while the bundle is unpacked: somebody else may write a plan first."""
+    return a_world(MANUAL)
+
+
+def ended(world: World) -> World:
+    for _ in range(3):
+        world.finish_jobs()
+        world.settle()
+    return world
+
+
+def ours() -> Manifest:
+    """The plan that we are going to write, as whoever knows this program can predict it."""
+    [plan] = the(installed(MANUAL), kinds.INSTALL_PLAN)
+    meta = {key: metadata(plan)[key] for key in ("name", "namespace", "labels", "annotations", "ownerReferences")}
+    return {**plan, "metadata": meta}
+
+
+def without_status(plan: Manifest, **spec: object) -> Manifest:
+    return {key: value for key, value in plan.items() if key != "status"} | {"spec": {**plan["spec"], **spec}}
+
+
+def the_plan(world: World) -> Manifest:
+    """The plan for which the Subscription waits."""
+    return world.objects[kinds.INSTALL_PLAN.ref(status(world)["installPlanRef"]["name"], "ns")]
+
+
+def told(plan: ReadOnly) -> str:
+    [condition] = [one for one in plan["status"]["conditions"] if one["type"] == "Installed"]
+    return str(condition["reason"])
+
+
+def with_finalizer(plan: Manifest) -> Manifest:
+    return {**plan, "metadata": {**plan["metadata"], "finalizers": ["a.tenant/keeps-it"]}}
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        pytest.param(
+            {**without_status(ours(), approved=True), "metadata": {**ours()["metadata"], "name": "forged"}},
+            id="another name, approved",
+        ),
+        pytest.param(without_status(ours(), approved=True), id="the very name of ours, approved"),
+        pytest.param(without_status(ours(), clusterServiceVersionNames=["other.v1"]), id="our name, another version"),
+        pytest.param(with_finalizer(without_status(ours())), id="our name and content, with a finalizer"),
+        pytest.param(without_status(ours(), generation=2**53), id="our name, a generation beyond which none counts"),
+        pytest.param(without_status(ours(), generation=10**30), id="our name, a generation of 31 digits"),
+        pytest.param(without_status(ours(), generation="x"), id="our name, a generation that is no number"),
+        pytest.param({**without_status(ours()), "spec": None}, id="our name, nothing else"),
+    ],
+)
+def test_a_plan_that_came_before_ours_is_neither_executed_nor_in_the_way(forged: Manifest) -> None:
+    world = begun()
+    world.put(forged)
+    ended(world)
+    found = the_plan(world)
+    assert (name_of(found) != name_of(forged), found["spec"]["approved"]) == (True, False)
+    assert (found["status"]["phase"], found["spec"]["generation"] in (1, 2)) == ("RequiresApproval", True)
+    assert "status" not in world.objects[Ref.of(forged)]
+    assert CSV not in world.objects
+
+
+def test_a_plan_that_is_exactly_ours_is_finished_whoever_wrote_it() -> None:
+    """So that a run that was killed between its two writes leaves no plan behind."""
+    world = begun()
+    world.put(without_status(ours()))
+    ended(world)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    assert (plan["status"]["phase"], plan["spec"]["approved"]) == ("RequiresApproval", False)
+    assert record.is_intact(plan)
+
+
+@pytest.mark.parametrize("approved", [False, True])
+def test_a_plan_of_ours_whose_subscription_does_not_know_it_yet_is_kept(approved: bool) -> None:
+    """A run was killed between its second and its third write; it may have been approved since."""
+    world, plan = begun(), ours()
+    world.put({**plan, "spec": {**plan["spec"], "approved": approved}})
+    ended(world)
+    assert [name_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [name_of(plan)]
+    assert the_plan(world)["status"]["phase"] == ("Complete" if approved else "RequiresApproval")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"deletionTimestamp": "2026-01-01T00:00:00Z"}, id="it is being deleted"),
+        pytest.param({"annotations": {names.PLAN_CONTENT: "sha256:0"}}, id="its annotation is not its content"),
+    ],
+)
+def test_a_plan_of_our_name_that_cannot_be_carried_out_is_passed_over(more: Manifest) -> None:
+    world, plan = begun(), ours()
+    world.put({**plan, "metadata": {**plan["metadata"], **more}})
+    ended(world)
+    assert name_of(the_plan(world)) != name_of(plan)
+
+
+def test_approval_counts_once_the_content_is_recorded() -> None:
+    world = installed(MANUAL)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    manager = {"manager": "kubectl-patch", "operation": "Update", "time": "2026-01-01T00:00:00Z",
+               "fieldsV1": {"f:spec": {"f:approved": {}}}}  # fmt: skip
+    approved = {**plan, "spec": {**plan["spec"], "approved": True}}
+    world.put({**approved, "metadata": {**metadata(plan), "managedFields": [manager]}})
+    world.settle()
+    plan = world.objects[Ref.of(plan)]
+    assert plan["status"]["phase"] == "Complete"
+    [condition] = [one for one in plan["status"]["conditions"] if one["type"] == "Approved"]
+    digest = annotations_of(plan)[names.PLAN_CONTENT]
+    assert condition["message"] == (
+        f"spec.approved was set by kubectl-patch (Update) at 2026-01-01T00:00:00Z, for {digest}"
+    )
+
+
+def edited_spec(plan: Manifest) -> None:
+    plan["spec"] |= {"approved": True, "clusterServiceVersionNames": ["other.v1"]}
+
+
+def edited_approval(plan: Manifest) -> None:
+    plan["spec"] |= {"approved": True, "approval": "Automatic"}
+
+
+def edited_spec_and_annotation(plan: Manifest) -> None:
+    edited_spec(plan)
+    plan["metadata"]["annotations"] = {names.PLAN_CONTENT: record.of_plan(plan["spec"], plan["status"])}
+
+
+def edited_steps(plan: Manifest) -> None:
+    plan["status"]["plan"][0]["resource"]["manifest"] = '{"apiVersion":"v1","kind":"ConfigMap"}'
+
+
+def edited_steps_and_record(plan: Manifest) -> None:
+    edited_steps(plan)
+    plan["status"]["conditions"] = [record.condition(record.of_plan(plan["spec"], plan["status"]))]
+
+
+def edited_bundles(plan: Manifest) -> None:
+    plan["status"]["bundleLookups"][0]["path"] = "registry/evil:v1"
+
+
+def without_record(plan: Manifest) -> None:
+    plan["status"]["conditions"] = []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(edited_spec, id="its versions, by who may approve it"),
+        pytest.param(edited_approval, id="its approval, by who may approve it"),
+        pytest.param(edited_spec_and_annotation, id="its versions and the annotation"),
+        pytest.param(edited_steps, id="its steps, by who may write its status"),
+        pytest.param(edited_steps_and_record, id="its steps and their record"),
+        pytest.param(edited_bundles, id="its bundles"),
+        pytest.param(without_record, id="its record"),
+    ],
+)
+def test_a_plan_that_was_changed_is_refused_and_made_again(edit: object) -> None:
+    world = installed(MANUAL)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    changed = deepcopy(plan)
+    changed["spec"]["approved"] = True
+    edit(changed)  # type: ignore[operator]  # why: a parameter
+    world.put(changed)
+    ended(world)
+    refused, again = world.objects[Ref.of(plan)], the_plan(world)
+    assert (told(refused), refused["status"]["phase"]) == ("ContentChanged", "RequiresApproval")
+    assert [event.reason for event in world.events if event.ref == Ref.of(plan)] == ["PlanRefused"]
+    assert refused["status"]["message"] == (
+        f"InstallPlan {name_of(plan)} was changed after olm-functions wrote it, so that no approval holds for it: "
+        "nothing of it is executed. A Subscription that waits for it gets a new plan; delete this one: kubectl delete "
+        f"installplan {name_of(plan)} -n ns"
+    )
+    assert (uid_of(again) != uid_of(refused), again["spec"]["approved"]) == (True, False)
+    assert CSV not in world.objects
+    world.requests.clear()
+    world.ring(names.UPDATED, Ref.of(plan))
+    world.settle()
+    assert world.requests["write"] == 0, "a refusal is said once"
+
+
+def test_a_plan_that_goes_on_without_approval_does_not() -> None:
+    """Who may write only the status cannot approve."""
+    world = installed(MANUAL)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    world.put({**plan, "status": {**plan["status"], "phase": "Installing"}})
+    ended(world)
+    assert CSV not in world.objects
+    assert "waits for approval" in the_plan(world)["status"]["message"]
+
+
+def test_a_plan_of_olm_that_waited_is_replaced_by_ours() -> None:
+    """With `olmf up --take-over`: nobody knows any more what was approved."""
+    world = installed(MANUAL)
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    meta = {key: value for key, value in metadata(plan).items() if key != "annotations"}
+    of_olm = {key: value for key, value in plan["status"].items() if key != "conditions"}
+    world.put({**plan, "metadata": meta, "status": of_olm, "spec": {**plan["spec"], "approved": True}})
+    ended(world)
+    refused, again = world.objects[Ref.of(plan)], the_plan(world)
+    assert told(refused) == "NotPlannedHere"
+    assert (name_of(again) != name_of(refused), again["status"]["phase"]) == (True, "RequiresApproval")
+
+
+def test_a_finished_plan_of_olm_stays_as_it_is() -> None:
+    world = installed(a_subscription())
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    of_olm = {key: value for key, value in plan["status"].items() if key != "conditions"}
+    world.put({**plan, "metadata": {**metadata(plan), "annotations": {}}, "status": of_olm})
+    world.settle()
+    assert world.objects[Ref.of(plan)]["status"] == of_olm
+    assert the_plan(world)["metadata"]["name"] == name_of(plan)
+
+
+@pytest.mark.parametrize("unpack", ["job", "direct"])
+def test_a_bundle_that_was_exchanged_after_planning_is_unpacked_again(unpack: str) -> None:
+    """Who may write the ConfigMap, but not the plan, does not get another content executed."""
+    world = installed(MANUAL, policy=Policy(unpack=unpack))  # type: ignore[arg-type]  # why: a parameter
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    [config_map] = the(world, kinds.CONFIG_MAP, "olm")
+    csv, *others = a_bundle("etcd", "1.0.0")
+    evil = {**csv, "spec": {**csv["spec"], "displayName": "evil"}}
+    world.put({**config_map, **a_payload("registry/etcd:v1.0.0", evil, *others), "metadata": config_map["metadata"]})
+    world.put({**plan, "spec": {**plan["spec"], "approved": True}})
+    world.settle()
+    assert CSV not in world.objects
+    for _ in range(4):
+        world.later(seconds=5)
+        ended(world)
+    assert world.objects[Ref.of(plan)]["status"]["phase"] == "Complete"
+    assert "displayName" not in world.objects[CSV]["spec"]
