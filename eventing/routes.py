@@ -151,14 +151,12 @@ unpacks = hint(events.UNPACK, "true")
 CSV = kinds.CLUSTER_SERVICE_VERSION
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
-PROVIDERS = (kinds.CUSTOM_RESOURCE_DEFINITION, kinds.API_SERVICE)
-"""Kinds that own the ClusterRoles of their API."""
 RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
 """Kinds that give an operator its permissions."""
 GATHERING = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
 SETTLING = timedelta(milliseconds=250)
-"""An API server serves an API, or stops that, up to 50 ms after the event of its CustomResourceDefinition."""
+"""An API server serves an API, or stops that, up to 50 ms after the event of its definition or APIService."""
 
 ROUTES: tuple[Route, ...] = (
     # catalogs
@@ -211,12 +209,13 @@ ROUTES: tuple[Route, ...] = (
     Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
     Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
     Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
-    *(Route(kinds.CLUSTER_ROLE, "platform/ring_providers", its_owner(kind), edited, "bulk") for kind in PROVIDERS),
+    Route(kinds.CLUSTER_ROLE, "platform/ring_providers", its_owner(kinds.CUSTOM_RESOURCE_DEFINITION), edited, "bulk"),
     Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     # look-ups: which objects does the change affect?
     Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),
     Route(kinds.OPERATOR_GROUP, "platform/ring_plans", itself, always),
-    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/ring_dependents", its_api_group, always, "bulk", SETTLING),
+    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/notify_api_users", its_api_group, always, "bulk", SETTLING),
+    Route(kinds.API_SERVICE, "platform/notify_api_users", itself, always, "bulk", SETTLING),
     Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
     *(
         Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk", GATHERING)

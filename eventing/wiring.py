@@ -37,6 +37,7 @@ log = structlog.get_logger()
 TOLD_IN_FULL = (
     kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP,
     kinds.OPERATOR_CONDITION, kinds.NAMESPACE, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION,
+    kinds.API_SERVICE,
 )  # fmt: skip
 """Kinds of which every change becomes an event, so that reads may be cached until then."""
 

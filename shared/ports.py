@@ -193,6 +193,9 @@ class Policy:
     """How long a failing InstallPlan is retried before its phase becomes `Failed`."""
     install_timeout: timedelta = timedelta(minutes=5)
     """How long a Deployment may take to become available."""
+    lift_foreign_roles: bool = False
+    """Give the rights of every Role with the owner labels of a version to its operator in all target namespaces, as
+    OLM does, whoever made the Role; otherwise only those of the permissions that an InstallPlan gave it."""
     protected_copy_namespaces: tuple[str, ...] = ()
     """Namespaces that receive copied CSVs even where copying is disabled."""
 

@@ -86,7 +86,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *EVENTS,
     ),
     "operator_group": (
-        *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION),
+        *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         *_write(kinds.OPERATOR_GROUP, CSV, *kinds.RBAC),
         Right(kinds.NAMESPACE, (*READ, "patch", "update")),
         *GIVE_AWAY,
@@ -97,7 +97,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP, kinds.OPERATOR_CONDITION),
         *_read(kinds.NAMESPACE, kinds.DEPLOYMENT, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.CUSTOM_RESOURCE_DEFINITION),
         *(Right(kind, (*READ, "delete")) for kind in (kinds.INSTALL_PLAN, CSV, *kinds.RBAC)),
-        *_read(kinds.OLM_CONFIG),
+        *_read(kinds.OLM_CONFIG, kinds.API_SERVICE),
         *_status(kinds.OLM_CONFIG),
         *EVENTS,
     ),

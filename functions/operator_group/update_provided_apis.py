@@ -50,7 +50,7 @@ def _served(manifest: Manifest, rivals: Sequence[Group], csvs: Sequence[Manifest
     released = retirement.released(manifest, csvs)
     rung = (csv for csv in csvs if Ref.of(csv) in joining or members.must_look(csv, group, text) or csv in released)
     emits += _rings(rung)
-    if kept - parse_apis(text) or any(members.has_claims(csv, group) for csv in csvs):
+    if not csvs or kept - parse_apis(text) or any(members.has_claims(csv, group) for csv in csvs):
         emits.append(Emit(names.GRANT_DUE, ref))
     return Outcome(tuple(writes), tuple(emits), verdict=f"provides {text or 'no API'}")
 

@@ -12,7 +12,8 @@ from shared.step import Emit, Kind, Outcome, Ref
 
 AUDITED = (
     kinds.NAMESPACE, kinds.CLUSTER_SERVICE_VERSION, kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION,
-    kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.CROWDED,
+    kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.API_SERVICE,
+    *kinds.CROWDED,
 )  # fmt: skip
 """Every watched kind."""
 

@@ -1,8 +1,8 @@
 """Delete objects that are no longer needed and that the garbage collector of Kubernetes does not delete.
 
-Reads:  InstallPlans and Subscriptions; cluster-scoped roles with owner labels and their owners; copies and originals;
+Reads:  InstallPlans and Subscriptions; cluster-scoped roles and their owners or providers; copies and originals;
         the images that CatalogSources refer to.
-Writes: deletes surplus InstallPlans, unwanted copies, roles whose owners were deleted.
+Writes: deletes surplus InstallPlans, unwanted copies, roles whose owners were deleted, or whose API nobody provides.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ def _copies(cluster: Cluster, made: Copies) -> Iterator[Delete]:
 
 
 def _roles(cluster: Cluster) -> Iterator[Manifest]:
+    for provider, made in garbage.by_provider(cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})).items():
+        yield from garbage.unprovided(made, cluster.get(provider))
     for owning in OWNING:
         labels = {names.OWNER_KIND: owning.kind}
         owned = [item for kind in (CLUSTER_ROLE_BINDING, CLUSTER_ROLE) for item in cluster.list(kind, labels=labels)]

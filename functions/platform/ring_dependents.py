@@ -13,7 +13,7 @@ from shared.api.manifest import Manifest
 from shared.domain.groups import dependents
 from shared.domain.groups.group import Group, homes_of
 from shared.domain.lifecycle.phases import is_copied
-from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, OPERATOR_GROUP, ROLE
+from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, ROLE
 from shared.ports import Cluster
 from shared.step import Emit, Outcome, Ref
 
@@ -40,14 +40,6 @@ def _namespace(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
             yield Emit(names.COPY_DUE, Ref.of(csv))
 
 
-def _definitions(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
-    """Versions that own or require a CustomResourceDefinition of an API group (the name of the ref)."""
-    homes = {Ref.of(group).namespace for group in cluster.list(OPERATOR_GROUP)}
-    for csv in _originals(homes, cluster):
-        if dependents.names_api_group(csv, ref.name):
-            yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
-
-
 def _rights(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
     """Versions of the namespace that may wait for, or work with, RBAC objects without an owner."""
     if ref.name != names.ANY:
@@ -71,6 +63,5 @@ def _originals(namespaces: Iterable[str], cluster: Cluster) -> Iterator[Manifest
 
 _RINGS: dict[str, Callable[[Ref, Cluster], Iterator[Emit]]] = {
     NAMESPACE.kind: _namespace,
-    CUSTOM_RESOURCE_DEFINITION.kind: _definitions,
     ROLE.kind: _rights,
 }

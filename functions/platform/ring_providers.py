@@ -7,7 +7,7 @@ Writes: nothing.
 from __future__ import annotations
 
 from shared import names
-from shared.domain.groups.roles import providers_of
+from shared.domain.groups.provision import claims
 from shared.domain.lifecycle.phases import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
@@ -15,7 +15,7 @@ from shared.step import Emit, Outcome, Ref
 
 
 def ring_providers(ref: Ref, cluster: Cluster) -> Outcome:
-    """Ring each group with a member that owns the CustomResourceDefinition (or APIService) at `ref`."""
+    """Ring each group with a member that claims the CustomResourceDefinition at `ref`."""
     groups = [Ref.of(group) for group in cluster.list(OPERATOR_GROUP) if _provides(Ref.of(group), ref, cluster)]
     emits = tuple(Emit(names.GRANT_DUE, group) for group in groups)
     return Outcome(emits=emits, verdict=f"concerns {len(emits)} groups")
@@ -23,4 +23,4 @@ def ring_providers(ref: Ref, cluster: Cluster) -> Outcome:
 
 def _provides(group: Ref, api: Ref, cluster: Cluster) -> bool:
     members = cluster.list(CLUSTER_SERVICE_VERSION, group.namespace)
-    return any(api in providers_of(csv) and not is_copied(csv) for csv in members)
+    return any(api in claims(csv) and not is_copied(csv) for csv in members)

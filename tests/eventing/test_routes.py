@@ -135,8 +135,12 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
             {"cluster_service_version/sync_operator_condition"}, id="csv.md 1.3: an OperatorCondition rings its CSV",
         ),
         pytest.param(
-            kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), "update", {}, {"platform/ring_dependents"},
+            kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), "update", {}, {"platform/notify_api_users"},
             id="csv.md 19-1: a definition concerns those that own or require it",
+        ),
+        pytest.param(
+            kinds.API_SERVICE.ref("v1.example.com"), "update", {}, {"platform/notify_api_users"},
+            id="csv.md 5.4: an APIService concerns those that require it",
         ),
         pytest.param(
             kinds.OLM_CONFIG.ref("cluster"), "update", {}, {"platform/report_copying"},

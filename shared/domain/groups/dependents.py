@@ -1,4 +1,4 @@
-"""Finds the objects affected by a change of a Namespace, a CustomResourceDefinition, RBAC or an owned object."""
+"""Finds the objects affected by a change of a Namespace, an API, RBAC or an owned object."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from shared.domain.groups.group import Group
 from shared.domain.groups.selectors import matches
 from shared.domain.groups.targets import label_of, needs_namespaces, refusal
 from shared.domain.lifecycle.phases import phase_of
+from shared.domain.lifecycle.requirements import service_name
 from shared.domain.subscription.versions import current_csv, installed_csv
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION, Ref
 
@@ -38,6 +39,13 @@ def names_api_group(csv: ReadOnly, group: str) -> bool:
     entries = (*(definitions.get("owned") or ()), *(definitions.get("required") or ()))
     groups = {str(entry.get("name")).partition(".")[2] for entry in entries}
     return group in groups or any(api.get("group") == group for api in spec.get("nativeAPIs") or ())
+
+
+def names_api_service(csv: ReadOnly, name: str) -> bool:
+    """Whether the version requires the APIService of that name (`<version>.<group>`), or a native API behind it."""
+    spec = csv.get("spec") or {}
+    required = (spec.get("apiservicedefinitions") or {}).get("required") or ()
+    return any(service_name(entry) == name for entry in (*required, *(spec.get("nativeAPIs") or ())))
 
 
 def rests_on_rights(csv: ReadOnly) -> bool:

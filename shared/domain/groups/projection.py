@@ -1,29 +1,53 @@
-"""The RBAC of an operator outside its namespace: as cluster roles, or as roles in its targets (csv.md §8.9)."""
+"""The RBAC of an operator outside its namespace: as cluster roles, or as roles in its targets (csv.md §8.9).
+
+The roles of the operator's namespace decide nothing, as whoever may write roles there could forge them: an InstallPlan
+that gave the version its permissions does, because only we write the status of a plan.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import TypeAlias
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of
+from shared.domain.lifecycle import rbac
 from shared.domain.lifecycle.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
-from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, Kind
+from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT, Kind
 
 _SEES_NAMESPACES = {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]}
 
 
+Granted: TypeAlias = tuple[tuple[Manifest, ...], tuple[Manifest, ...]]
+"""Roles and RoleBindings."""
+
+
+def planned(csv: ReadOnly, plans: Iterable[ReadOnly]) -> Granted:
+    """The roles and bindings that InstallPlans made for the permissions that the version has now."""
+    given = rbac.given(csv, plans)
+    made = [one for one in rbac.objects_for(csv, namespace_of(csv)) if (one["kind"], name_of(one)) in given]
+    roles, bindings = (tuple(one for one in made if one["kind"] == kind.kind) for kind in (ROLE, ROLE_BINDING))
+    return roles, bindings
+
+
 def owned(objects: Iterable[Manifest], csv: ReadOnly) -> tuple[Manifest, ...]:
-    """The roles or bindings of the operator's namespace that belong to the version."""
+    """The roles or bindings of the operator's namespace that are labelled for the version, whoever made them."""
     return tuple(item for item in objects if is_labelled_for(item, csv) and names.COPIED_FROM not in labels_of(item))
 
 
-def lifted(roles: Iterable[ReadOnly], bindings: Iterable[ReadOnly]) -> Iterator[Manifest]:
-    """A ClusterRole for every Role and a ClusterRoleBinding for every RoleBinding, of the same names and labels."""
+def lifted(granted: Granted, taken: Collection[str] = ()) -> Iterator[Manifest]:
+    """A ClusterRole for every Role and a ClusterRoleBinding for every RoleBinding, of the same names and labels.
+
+    `taken` are the names of ClusterRoles that others own: these are neither written nor bound.
+    """
+    roles = [role for role in granted[0] if name_of(role) not in taken]
+    ours = {name_of(role) for role in roles}
     for role in roles:
         yield _object(CLUSTER_ROLE, role, rules=[*(role.get("rules") or ()), _SEES_NAMESPACES])
-    for binding in bindings:
-        role_ref = {**binding["roleRef"], "kind": CLUSTER_ROLE.kind}
-        yield _object(CLUSTER_ROLE_BINDING, binding, roleRef=role_ref, subjects=_subjects(binding))
+    for binding in granted[1]:
+        if binding["roleRef"].get("kind") == ROLE.kind and binding["roleRef"].get("name") in ours:
+            role_ref = {**binding["roleRef"], "kind": CLUSTER_ROLE.kind}
+            yield _object(CLUSTER_ROLE_BINDING, binding, roleRef=role_ref, subjects=_subjects(binding))
 
 
 def _object(kind: Kind, source: ReadOnly, **content: object) -> Manifest:
@@ -32,20 +56,15 @@ def _object(kind: Kind, source: ReadOnly, **content: object) -> Manifest:
 
 
 def _subjects(binding: ReadOnly) -> list[Manifest]:
+    """Its ServiceAccounts of the operator's namespace; rights elsewhere are for nobody else."""
     home = namespace_of(binding)
-    subjects = binding.get("subjects") or ()
-    return [
-        {**subject, "namespace": subject.get("namespace") or home}
-        if subject.get("kind") == "ServiceAccount"
-        else subject
-        for subject in subjects
-    ]
+    subjects = ({"namespace": home, **subject} for subject in binding.get("subjects") or ())
+    return [one for one in subjects if (one.get("kind"), one["namespace"]) == (SERVICE_ACCOUNT.kind, home)]
 
 
-def projected(
-    csv: ReadOnly, copy: ReadOnly, roles: Iterable[Manifest], bindings: Iterable[Manifest]
-) -> Iterator[Manifest]:
+def projected(csv: ReadOnly, copy: ReadOnly, granted: Granted) -> Iterator[Manifest]:
     """The roles and bindings of the version for one target namespace; they are deleted with the copy there."""
+    roles, bindings = granted
     for role in roles:
         if is_owned_by(role, csv):
             yield {**_for_target(ROLE, role, csv, copy), "rules": role.get("rules") or []}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata
 from shared.domain.groups.group import Api, Group
+from shared.domain.groups.provision import Provision
 from shared.domain.lifecycle.hashes import api_hash, text_hash
 from shared.domain.lifecycle.ownership import labels_for, reference_to
-from shared.kinds import API_SERVICE, CLUSTER_ROLE, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
+from shared.kinds import CLUSTER_ROLE, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
 
 SUFFIXES = ("admin", "edit", "view")
 _VERBS: Mapping[str, Sequence[str]] = {
@@ -63,86 +64,75 @@ def _role(name: str, labels: Mapping[str, str]) -> Manifest:
 
 
 def is_in_place(wanted: ReadOnly, present: ReadOnly | None) -> bool:
-    """Whether a role or binding has all wanted fields; foreign labels and owners are ignored."""
+    """Whether a role or binding has all wanted fields; foreign labels, annotations and owners are ignored."""
     if present is None or not labels_of(wanted).items() <= labels_of(present).items():
         return False
     owners = {owner["uid"] for owner in metadata(wanted).get("ownerReferences") or ()}
     return (
-        owners <= {owner.get("uid") for owner in metadata(present).get("ownerReferences") or ()}
+        annotations_of(wanted).items() <= annotations_of(present).items()
+        and owners <= {owner.get("uid") for owner in metadata(present).get("ownerReferences") or ()}
         and wanted.get("aggregationRule") == present.get("aggregationRule")
         and all((present.get(key) or []) == wanted[key] for key in ("rules", "roleRef", "subjects") if key in wanted)
     )
 
 
-def known_uids(csv: ReadOnly) -> dict[Ref, str]:
-    """The uids of the CustomResourceDefinitions that a version requires or owns, from its `requirementStatus`."""
-    requirements = (csv.get("status") or {}).get("requirementStatus") or ()
-    return {
-        CUSTOM_RESOURCE_DEFINITION.ref(str(entry.get("name"))): str(entry.get("uuid"))
-        for entry in requirements
-        if entry.get("kind") == CUSTOM_RESOURCE_DEFINITION.kind and entry.get("uuid")
-    }
-
-
-def providers_of(csv: ReadOnly) -> tuple[Ref, ...]:
-    """The CustomResourceDefinitions and APIServices that a version owns."""
-    definitions, services = _owned(csv, "customresourcedefinitions"), _owned(csv, "apiservicedefinitions")
-    refs = (
-        *(CUSTOM_RESOURCE_DEFINITION.ref(str(entry.get("name"))) for entry in definitions),
-        *(API_SERVICE.ref(f"{entry.get('version')}.{entry.get('group')}") for entry in services),
-    )
-    return tuple(dict.fromkeys(refs))
-
-
-def _owned(csv: ReadOnly, definitions: str) -> Sequence[ReadOnly]:
-    return ((csv.get("spec") or {}).get(definitions) or {}).get("owned") or ()
-
-
-def api_roles(csv: ReadOnly, uids: Mapping[Ref, str]) -> Iterator[Manifest]:
-    """The ClusterRoles of every API that a version owns and whose provider exists (has a uid).
+def api_roles(provided: Provision) -> Iterator[Manifest]:
+    """The ClusterRoles of one provided API.
 
     The owner has its real kind, not OLM's lower-case one, with which garbage collection would not find it.
     """
-    for entry in _owned(csv, "customresourcedefinitions"):
-        name = str(entry.get("name"))
-        plural, _, group = name.partition(".")
-        api = Api(group, str(entry.get("version")), str(entry.get("kind")))
-        provider = CUSTOM_RESOURCE_DEFINITION.ref(name)
-        if uid := uids.get(provider):
-            owner = reference_to(CUSTOM_RESOURCE_DEFINITION, name, uid)
-            yield from _roles_of_api(api, f"{name}-{api.version}", plural, owner)
-            yield _view_of_definition(api, name, owner)
-    for entry in _owned(csv, "apiservicedefinitions"):
-        api = Api(str(entry.get("group")), str(entry.get("version")), str(entry.get("kind")))
-        plural = str(entry.get("name"))
-        provider = API_SERVICE.ref(f"{api.version}.{api.group}")
-        if uid := uids.get(provider):
-            owner = reference_to(API_SERVICE, provider.name, uid)
-            yield from _roles_of_api(api, f"{plural}-{api.version}", plural, owner)
-
-
-def _roles_of_api(api: Api, base: str, plural: str, owner: Manifest) -> Iterator[Manifest]:
     for suffix in SUFFIXES:
-        rule = {"verbs": list(_VERBS[suffix]), "apiGroups": [api.group], "resources": [plural]}
-        yield _api_role(f"{base}-{suffix}", _labels(api, suffix), owner, rule)
-
-
-def _view_of_definition(api: Api, name: str, owner: Manifest) -> Manifest:
+        rule = {"verbs": list(_VERBS[suffix]), "apiGroups": [provided.api.group], "resources": [provided.plural]}
+        yield _api_role(provided, suffix, suffix, rule)
     rule = {
         "verbs": ["get"],
         "apiGroups": [CUSTOM_RESOURCE_DEFINITION.group],
         "resources": [CUSTOM_RESOURCE_DEFINITION.plural],
-        "resourceNames": [name],
+        "resourceNames": [provided.definition],
     }
-    return _api_role(f"{name}-{api.version}-crdview", _labels(api, "view"), owner, rule)
+    yield _api_role(provided, "crdview", "view", rule)
+
+
+def _api_role(provided: Provision, word: str, suffix: str, rule: Manifest) -> Manifest:
+    role = _role(f"{provided.definition}-{provided.api.version}-{word}", _labels(provided.api, suffix))
+    role["metadata"]["annotations"] = {names.PROVIDED_BY: provided.provider}
+    role["metadata"]["ownerReferences"] = [reference_to(CUSTOM_RESOURCE_DEFINITION, provided.definition, provided.uid)]
+    return {**role, "rules": [rule]}
+
+
+def provided_by(role: ReadOnly | None) -> str:
+    """The provider (`<namespace>/<name>`) for which we wrote the role of an API; empty for any other role."""
+    return annotations_of(role or {}).get(names.PROVIDED_BY, "")
+
+
+def wanted(provided: Iterable[Provision], present: Mapping[Ref, ReadOnly]) -> tuple[Manifest, ...]:
+    """The roles of APIs as they are to be written.
+
+    Where a version of another namespace provides the same API, and the role names that one, it stays so: two groups
+    must not take it from each other without end.
+    """
+    found: dict[Ref, Manifest] = {}
+    for role in (role for one in provided for role in api_roles(one)):
+        known = provided_by(present.get(Ref.of(role)))
+        if known and _home(known) != _home(provided_by(role)):
+            role["metadata"]["annotations"] = {names.PROVIDED_BY: known}
+        found.setdefault(Ref.of(role), role)
+    return tuple(found.values())
+
+
+def withdrawn(present: Iterable[Manifest], namespace: str, provided: Iterable[Provision]) -> tuple[Manifest, ...]:
+    """The roles that name a provider in the namespace, where nobody provides their API any more.
+
+    A version that does not work at the moment, or is being replaced, provides its APIs all the same.
+    """
+    kept = {Ref.of(role) for one in provided for role in api_roles(one)}
+    return tuple(one for one in present if _home(provided_by(one)) == namespace and Ref.of(one) not in kept)
+
+
+def _home(provider: str) -> str:
+    return provider.partition("/")[0]
 
 
 def _labels(api: Api, suffix: str) -> dict[str, str]:
     keys = (f"{names.RBAC_AGGREGATE_PREFIX}{suffix}", aggregation_label(api, suffix), names.MANAGED)
     return dict.fromkeys(keys, "true")
-
-
-def _api_role(name: str, labels: Mapping[str, str], owner: Manifest, rule: Manifest) -> Manifest:
-    role = _role(name, labels)
-    role["metadata"]["ownerReferences"] = [owner]
-    return {**role, "rules": [rule]}

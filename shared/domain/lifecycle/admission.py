@@ -40,6 +40,26 @@ def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Verd
     )
 
 
+def is_admitted(csv: ReadOnly, groups: Sequence[ReadOnly]) -> bool:
+    """Whether the version is a member of the only group of its namespace, fits it, and conflicts with no other group.
+
+    This does not rest on its phase. `groups`: those of all namespaces.
+    """
+    match [group for group in groups if namespace_of(group) == namespace_of(csv)]:
+        case [own] if not targets.refusal(own):
+            group, rivals = Group.of(own), [Group.of(other) for other in groups]
+            is_member = group.targets and not members.annotations_to_change(csv, group)
+            agreed = provided_apis.intersection(provided_apis.apis_of(csv), group, rivals)
+            modes = install_modes.modes_of(csv)
+            return (
+                bool(is_member)
+                and isinstance(agreed, provided_apis.Agreed)
+                and install_modes.duplicates(modes) is None
+                and install_modes.supports(modes, group.namespace, group.targets or ()) is None
+            )
+    return False
+
+
 def _failed(status: Status, reason: str, message: str) -> Verdict:
     return Verdict(status.to("Failed", reason, message), f"failed, {reason}: {message}", waits_for=message)
 

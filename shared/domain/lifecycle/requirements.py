@@ -55,7 +55,7 @@ def wanted_objects(csv: ReadOnly, neighbours: Sequence[Manifest] = ()) -> tuple[
     replaced = chain.predecessor(csv, neighbours)
     return (
         *(kinds.CUSTOM_RESOURCE_DEFINITION.ref(name) for name in _definitions(csv)),
-        *(kinds.API_SERVICE.ref(_service_name(entry)) for entry in _required_services(csv)),
+        *(kinds.API_SERVICE.ref(service_name(entry)) for entry in _required_services(csv)),
         *(kinds.SERVICE_ACCOUNT.ref(name, namespace_of(csv)) for name in accounts),
         *([kinds.OPERATOR_CONDITION.ref(name_of(replaced), namespace_of(csv))] if replaced else ()),
     )
@@ -219,20 +219,21 @@ def _api(entry: ReadOnly) -> Api:
     return (f"{group}/{version}" if group else version), str(entry.get("kind") or "")
 
 
-def _service_name(entry: ReadOnly) -> str:
-    return f"{entry.get('version')}.{entry.get('group')}"
+def service_name(entry: ReadOnly) -> str:
+    """The name of the APIService of an API; that of the core group ends with its dot (`v1.`)."""
+    return f"{entry.get('version') or ''}.{entry.get('group') or ''}"
 
 
 def _required_services(csv: ReadOnly) -> list[ReadOnly]:
     """Required aggregated APIs that the version does not own, sorted by name; of equal names the last."""
     section = _section(csv, "apiservicedefinitions")
-    owned = {_service_name(entry) for entry in section.get("owned") or ()}
-    required = {_service_name(entry): entry for entry in section.get("required") or ()}
+    owned = {service_name(entry) for entry in section.get("owned") or ()}
+    required = {service_name(entry): entry for entry in section.get("required") or ()}
     return [entry for name, entry in sorted(required.items()) if name not in owned]
 
 
 def _service(facts: Facts, entry: ReadOnly) -> Manifest:
-    kind, name = kinds.API_SERVICE, _service_name(entry)
+    kind, name = kinds.API_SERVICE, service_name(entry)
     service = facts.objects.get(kind.ref(name))
     conditions = ((service or {}).get("status") or {}).get("conditions") or ()
     is_available = any(item.get("type") == "Available" and item.get("status") == "True" for item in conditions)

@@ -70,3 +70,20 @@ def a_csv(name: str = "op.v1", namespace: str = "ns", **more: Any) -> Object:
         },
         "status": more.pop("status", {"phase": more.pop("phase", "Succeeded"), "reason": more.pop("reason", "")}),
     }
+
+
+def a_definition(
+    uid: str = "crd-uid", *, of: str = "ns/op.v1", name: str = "geese.birds.com", kind: str = "Goose", **more: Any
+) -> Object:
+    """Established, and installed for the version `of`, unless it says otherwise."""
+    conditions = more.pop("conditions", {"Established": "True", "NamesAccepted": "True"})
+    plural, _, group = name.partition(".")
+    versions = [{"name": version, "served": served} for version, served in more.pop("versions", {"v1": True}).items()]
+    marks = {f"operatorframework.io/installed-alongside-{of.replace('/', '-')}": of} if of else {}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": name, "uid": uid, "annotations": marks, **more},
+        "spec": {"group": group, "names": {"plural": plural, "kind": kind}, "versions": versions},
+        "status": {"conditions": [{"type": key, "status": value} for key, value in conditions.items()]},
+    }

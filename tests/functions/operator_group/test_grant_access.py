@@ -5,24 +5,22 @@ from typing import Any
 import pytest
 
 from functions.operator_group.grant_access import grant_access
-from shared.kinds import CLUSTER_ROLE, OPERATOR_GROUP
+from shared.domain.lifecycle.rbac import objects_for
+from shared.kinds import CLUSTER_ROLE, INSTALL_PLAN, OPERATOR_GROUP
+from shared.ports import Policy
 from shared.step import Apply, Delete, Outcome
-from tests.functions.operator_group.builders import a_csv, a_group
+from tests.functions.operator_group.builders import a_csv, a_definition, a_group
 from tests.kit.cluster import FakeCluster
 
 REF = OPERATOR_GROUP.ref("g", "ns")
 GOOSE_CRD = "geese.birds.com/v1/Goose"
 GOOSE = "Goose.v1.birds.com"
-NEEDS_ROLES = {"permissions": [{"serviceAccountName": "sa", "rules": []}]}
+RULES = [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]
+NEEDS_ROLES = {"permissions": [{"serviceAccountName": "sa", "rules": RULES}]}
 
 
-def a_definition(uid: str = "crd-uid") -> dict[str, Any]:
-    meta = {"name": "geese.birds.com", "uid": uid}
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": meta}
-
-
-def run(*objects: dict[str, Any]) -> Outcome:
-    return grant_access(REF, FakeCluster(objects))
+def run(*objects: dict[str, Any], lift_foreign_roles: bool = False) -> Outcome:
+    return grant_access(REF, FakeCluster(objects), Policy(lift_foreign_roles=lift_foreign_roles))
 
 
 def applied(outcome: Outcome) -> dict[str, dict[str, Any]]:
@@ -40,6 +38,7 @@ def settled(*objects: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def a_role(kind: str = "Role", *, csv: dict[str, Any], **content: Any) -> dict[str, Any]:
+    """As somebody made it who copied the marks of our roles."""
     meta = {
         "name": "op-role",
         "namespace": "ns",
@@ -60,13 +59,36 @@ def a_role(kind: str = "Role", *, csv: dict[str, Any], **content: Any) -> dict[s
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": meta, **content}
 
 
-def rights_of(csv: dict[str, Any]) -> list[dict[str, Any]]:
+def forged_rights_of(csv: dict[str, Any]) -> list[dict[str, Any]]:
     role_ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "op-role"}
-    subjects = [{"kind": "ServiceAccount", "name": "sa"}]
+    subjects = [{"kind": "ServiceAccount", "name": "sa"}, {"kind": "User", "name": "tenant"}]
     return [
         a_role(csv=csv, rules=[{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]),
         a_role("RoleBinding", csv=csv, roleRef=role_ref, subjects=subjects),
     ]
+
+
+def rights_of(csv: dict[str, Any], phase: str = "Complete") -> list[dict[str, Any]]:
+    """The Role and RoleBinding of its permissions, and the InstallPlan that made them."""
+    made = [dict(each) for each in objects_for(csv, "ns")]
+    steps = [
+        {
+            "resolving": csv["metadata"]["name"],
+            "resource": {"kind": one["kind"], "name": one["metadata"]["name"]},
+            "status": "Created",
+        }
+        for one in made
+    ]
+    meta = {"name": "install-1", "namespace": "ns"}
+    status = {"phase": phase, "plan": steps}
+    plan = {"apiVersion": INSTALL_PLAN.api_version, "kind": INSTALL_PLAN.kind, "metadata": meta, "status": status}
+    return [*made, plan]
+
+
+def named(kind: str, csv: dict[str, Any], place: str = "") -> str:
+    """The key in `applied` of the generated role or binding of the version."""
+    (role,) = (one for one in objects_for(csv, "ns") if one["kind"] == "Role")
+    return f"{kind}/{place}/{role['metadata']['name']}"
 
 
 def test_a_group_has_three_roles_also_without_apis() -> None:
@@ -91,10 +113,10 @@ def test_a_group_has_three_roles_also_without_apis() -> None:
 
 def test_a_group_whose_name_no_label_holds_still_serves_its_operators() -> None:
     """csv.md 8.7 and 8.8: its own roles would be refused; those of the APIs and of the operators are not about it."""
-    group = a_group("g" * 64, targets=["a"])
+    group = a_group("g" * 64, targets=["a"], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD])
 
-    outcome = grant_access(OPERATOR_GROUP.ref("g" * 64, "ns"), FakeCluster([group, csv, a_definition()]))
+    outcome = grant_access(OPERATOR_GROUP.ref("g" * 64, "ns"), FakeCluster([group, csv, a_definition()]), Policy())
 
     assert len(applied(outcome)) == 4
     assert not [name for name in applied(outcome) if "olm.og." in name]
@@ -102,10 +124,11 @@ def test_a_group_whose_name_no_label_holds_still_serves_its_operators() -> None:
 
 
 def test_roles_aggregate_every_provided_api() -> None:
-    """csv.md 8.3 step 6: the annotation and what members own; 8.7: sorted selectors; 18.5 row 112."""
-    group = a_group(targets=["a"], provided="Cow.v1.m.com")
+    """csv.md 8.3 step 6: what members really own, whatever the annotation says; 8.7: sorted selectors; 18.5 row 112."""
+    group = a_group(targets=["a"], provided="Bull.v1.m.com")
+    csv = a_csv(member_of=group, owns=[GOOSE_CRD, "cows.m.com/v1/Cow", "bulls.m.com/v1/Bull"], phase="Pending")
 
-    roles = applied(run(group, a_csv(member_of=group, owns=[GOOSE_CRD], phase="Pending")))
+    roles = applied(run(group, csv, a_definition(), a_definition(name="cows.m.com", kind="Cow")))
 
     (admin,) = (role for name, role in roles.items() if "olm.og.g.admin-" in name)
     labels = [next(iter(item["matchLabels"])) for item in admin["aggregationRule"]["clusterRoleSelectors"]]
@@ -134,9 +157,6 @@ def test_nothing_is_written_twice() -> None:
     """csv.md 18.5 row 114: in sync, no update; foreign labels are kept."""
     group = a_group(targets=[""], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD], install=NEEDS_ROLES)
-    csv["status"]["requirementStatus"] = [
-        {"kind": "CustomResourceDefinition", "name": "geese.birds.com", "uuid": "crd-uid"}
-    ]
     world = settled(group, csv, a_definition(), *rights_of(csv))
     for item in world:
         item["metadata"].setdefault("labels", {})["mine"] = "1"
@@ -185,9 +205,6 @@ def test_the_roles_of_a_provided_api() -> None:
     """csv.md 8.8: admin, edit, view, crdview; names, rules, labels, owner; 18.8 row 151: a real kind."""
     group = a_group(targets=["a"], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD])
-    csv["status"]["requirementStatus"] = [
-        {"kind": "CustomResourceDefinition", "name": "geese.birds.com", "uuid": "crd-uid"}
-    ]
 
     roles = applied(run(group, csv, a_definition()))
 
@@ -240,7 +257,7 @@ def test_a_definition_that_is_gone_gets_no_roles() -> None:
     assert not [name for name in applied(run(group, a_csv(member_of=group, owns=[GOOSE_CRD]))) if "geese" in name]
 
 
-def test_a_definition_is_looked_up_where_the_version_does_not_know_it() -> None:
+def test_the_definition_is_read_whatever_the_status_of_the_version_says() -> None:
     group = a_group(targets=["a"], provided=GOOSE)
 
     roles = applied(run(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition("found")))
@@ -252,12 +269,10 @@ def test_roles_that_went_with_their_definition_stay_away() -> None:
     """csv.md 8.8: garbage collection deletes them with their owner, before the version has looked again."""
     group = a_group(targets=["a"], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD])
-    known = {"kind": "CustomResourceDefinition", "name": "geese.birds.com", "uuid": "crd-uid"}
-    csv["status"]["requirementStatus"] = [known]
     world = settled(group, csv, a_definition())
     left = [item for item in world if "geese.birds.com" not in item["metadata"]["name"]]
 
-    assert run(*left).writes == ()
+    assert not [name for name in applied(run(*left)) if "geese" in name]
 
 
 @pytest.mark.parametrize(
@@ -272,28 +287,213 @@ def test_a_role_of_an_api_that_somebody_edited_is_repaired(field: str) -> None:
     assert list(applied(run(*world))) == ["ClusterRole//geese.birds.com-v1-edit"]
 
 
-def test_the_roles_of_an_aggregated_api() -> None:
-    """csv.md 8.8: owned APIService; nothing where the APIService is missing."""
-    group = a_group(targets=["a"])
-    csv = a_csv(member_of=group)
-    services = [
-        {"name": "cows", "version": version, "group": "m.com", "kind": "Cow", "deploymentName": "d"}
-        for version in ("v1", "v2")
-    ]
-    csv["spec"]["apiservicedefinitions"] = {"owned": services}
-    service = {
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": "v1.m.com", "uid": "s"},
-    }
+SERVICES = {"owned": [{"name": "secrets", "group": "", "version": "v1", "kind": "Secret", "deploymentName": "d"}]}
+BUILT_IN = {"name": "roles.rbac.authorization.k8s.io", "kind": "Role"}
 
-    roles = {name: role for name, role in applied(run(group, csv, service)).items() if "cows" in name}
 
-    assert list(roles) == [f"ClusterRole//cows-v1-{suffix}" for suffix in ("admin", "edit", "view")]
-    assert roles["ClusterRole//cows-v1-admin"]["metadata"]["ownerReferences"][0]["kind"] == "APIService"
-    assert roles["ClusterRole//cows-v1-admin"]["rules"] == [
-        {"verbs": ["*"], "apiGroups": ["m.com"], "resources": ["cows"]}
+@pytest.mark.parametrize(
+    ("csv", "objects"),
+    [
+        pytest.param({}, [a_definition(of="")], id="it was there before, or an administrator made it"),
+        pytest.param({}, [a_definition(of="far/op.v1")], id="it was installed for an operator of another namespace"),
+        pytest.param({}, [a_definition(of="ns/op.v2")], id="it was installed for another version of this namespace"),
+        pytest.param({}, [a_definition(versions={"v2": True})], id="it has no such version"),
+        pytest.param({}, [a_definition(versions={"v1": False, "v2": True})], id="the version is not served"),
+        pytest.param({}, [a_definition(conditions={"Established": "True"})], id="its names are not accepted"),
+        pytest.param({}, [a_definition(deletionTimestamp="x")], id="it is being deleted"),
+        pytest.param({}, [{**a_definition(), "kind": "List"}], id="the answer is another object than was asked for"),
+        pytest.param(
+            {"owns": [f"{BUILT_IN['name']}/v1/Role"]}, [a_definition(**BUILT_IN)],
+            id="it shares the name of a resource of the API server",
+        ),
+        pytest.param({"owns": ["../v1/Goose"]}, [a_definition(name="..")], id="the name is no name"),
+        pytest.param({"labels": {"olm.copiedFrom": "far"}}, [a_definition()], id="csv.md 10: the version is a copy"),
+        pytest.param({"deleted": True}, [a_definition()], id="csv.md 4.8: the version is being deleted"),
+    ],
+)  # fmt: skip
+def test_a_claim_gives_no_rights(csv: dict[str, Any], objects: list[dict[str, Any]]) -> None:
+    """Neither roles of the API, nor a selector of it in the roles of the group, though the phase says Succeeded."""
+    group = a_group(targets=["a"], provided=f"{GOOSE},Role.v1.rbac.authorization.k8s.io")
+
+    roles = applied(run(group, a_csv(member_of=group, **{"owns": [GOOSE_CRD], **csv}), *objects))
+
+    assert len(roles) == 3
+    assert all("olm.og.g." in name and role["rules"] == [] for name, role in roles.items())
+
+
+@pytest.mark.parametrize(
+    ("csv", "rival"),
+    [
+        pytest.param({"webhookdefinitions": [{"generateName": "w"}]}, None, id="it has webhooks"),
+        pytest.param({"apiservicedefinitions": SERVICES}, None, id="it has gained an APIService"),
+        pytest.param({"installModes": []}, None, id="csv.md 8.5: it does not support its group"),
+        pytest.param({}, a_group("second", targets=["b"]), id="csv.md 3.2: its namespace has two groups"),
+        pytest.param(
+            {},
+            a_group("rival", "far", targets=["ns"], provided=GOOSE, created="2024-01-01T00:00:00Z"),
+            id="csv.md 9.2: another group provides the same API",
+        ),
+    ],
+)
+def test_a_version_that_must_not_work_gets_no_roles_and_keeps_those_it_has(
+    csv: dict[str, Any], rival: dict[str, Any] | None
+) -> None:
+    """Its phase still says Succeeded: it was forged, or nobody has looked yet."""
+    group = a_group(targets=["a"], provided=f"{GOOSE},Secret.v1.")
+    fit = a_csv(member_of=group, owns=[GOOSE_CRD])
+    unfit = {**fit, "spec": {**fit["spec"], **csv}}
+    beside = [rival] if rival else []
+
+    new = run(group, unfit, a_definition(), *beside)
+    old = run(*settled(group, fit, a_definition())[3:], group, unfit, a_definition(), *beside)
+
+    assert not [name for name in applied(new) if "olm.og." not in name]
+    assert not [write for write in old.writes if isinstance(write, Delete)]
+
+
+def test_a_group_that_selects_no_namespace_gives_no_new_rights() -> None:
+    """csv.md 3.2: its members fail."""
+    group = a_group(targets=["a"], provided=GOOSE)
+    csv = a_csv(member_of=group, owns=[GOOSE_CRD])
+    limited = a_group(serviceAccountName="limited", provided=GOOSE)
+    assert not [name for name in applied(run(limited, csv, a_definition())) if "geese" in name]
+
+
+def test_names_come_from_the_definition() -> None:
+    """A version that spells the kind otherwise does not make up an API."""
+    group = a_group(targets=["a"], provided="Gans.v1.birds.com")
+    claim, real = "geese.birds.com/v1/Gans", "geese.birds.com/v1/Goose"
+
+    claimed = applied(run(group, a_csv(member_of=group, owns=[claim]), a_definition()))
+    group["metadata"]["annotations"]["olm.providedAPIs"] = GOOSE
+
+    assert claimed == applied(run(group, a_csv(member_of=group, owns=[real]), a_definition()))
+    assert len(claimed) == 7
+
+
+def withdrawn(outcome: Outcome) -> list[str]:
+    return [write.ref.name for write in outcome.writes if isinstance(write, Delete)]
+
+
+ROLES = [f"geese.birds.com-v1-{word}" for word in ("admin", "edit", "view", "crdview")]
+
+
+@pytest.mark.parametrize(
+    ("csv", "definition"),
+    [
+        pytest.param(None, a_definition(), id="the version was deleted"),
+        pytest.param({"deleted": True}, a_definition(), id="the version is being deleted"),
+        pytest.param({"owns": []}, a_definition(), id="the version was edited, and claims it no more"),
+        pytest.param({"owns": ["geese.birds.com/v2/Goose"]}, a_definition(), id="it claims another version of it"),
+        pytest.param({}, a_definition(of=""), id="the definition was made again, by somebody else"),
+        pytest.param({}, a_definition(versions={"v1": False}), id="the definition does not serve it any more"),
+        pytest.param({}, None, id="the definition was deleted"),
+        pytest.param({"labels": {"olm.copiedFrom": "far"}}, a_definition(), id="the version became a copy"),
+    ],
+)
+@pytest.mark.parametrize("has_group", [pytest.param(True, id="with a group"), pytest.param(False, id="without")])
+def test_rights_go_with_the_provision(
+    csv: dict[str, Any] | None, definition: dict[str, Any] | None, *, has_group: bool
+) -> None:
+    group = a_group(targets=["a"], provided=GOOSE)
+    world = settled(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition())[3:]
+    for role in world:
+        role["metadata"]["uid"] = "u"
+    left = [a_csv(member_of=group, **{"owns": [GOOSE_CRD], **csv})] if csv is not None else []
+    left += [definition] if definition else []
+
+    outcome = run(*world, *left, *([group] if has_group else []))
+
+    assert sorted(name for name in withdrawn(outcome) if "olm.og" not in name) == sorted(ROLES)
+    assert all(write.uid == "u" for write in outcome.writes if isinstance(write, Delete))
+    assert not [name for name in applied(outcome) if "geese" in name]
+
+
+@pytest.mark.parametrize("phase", ["Pending", "InstallReady", "Installing", "Failed", "Replacing"])
+def test_rights_stay_while_their_operator_does_not_work(phase: str) -> None:
+    """Users need them then, too; and an upgrade must not take them away for a moment."""
+    group = a_group(targets=["a"], provided=GOOSE)
+    world = settled(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition())
+    unwell = a_csv(member_of=group, owns=[GOOSE_CRD], phase=phase)
+    assert run(*world, unwell).writes == ()
+
+
+def test_the_next_version_takes_the_roles_over() -> None:
+    group = a_group(targets=["a"], provided=GOOSE)
+    old = a_csv(member_of=group, owns=[GOOSE_CRD])
+    roles = settled(group, old, a_definition())[3:]
+    both = a_definition()
+    both["metadata"]["annotations"]["operatorframework.io/installed-alongside-x"] = "ns/op.v2"
+    new = a_csv("op.v2", member_of=group, owns=[GOOSE_CRD])
+
+    outcome = run(group, a_csv(member_of=group, owns=[GOOSE_CRD], phase="Replacing"), new, both, *roles)
+
+    assert [name.rpartition("/")[2] for name in applied(outcome)] == ROLES
+    assert withdrawn(outcome) == []
+    assert run(group, new, both, *roles, *applied(outcome).values()).writes == ()
+
+
+def test_two_namespaces_that_provide_the_same_api_do_not_fight_for_its_roles() -> None:
+    group = a_group(targets=["ns"], provided=GOOSE)
+    roles = settled(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition())[3:]
+    for role in roles:
+        if "geese" in role["metadata"]["name"]:
+            role["metadata"]["annotations"] = {"olmf.io/provided-by": "far/op.v1"}
+
+    assert run(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition(), *roles).writes == ()
+
+
+@pytest.mark.parametrize(
+    "targets", [pytest.param([""], id="a global group"), pytest.param(["a"], id="a group with targets")]
+)
+def test_a_role_that_no_plan_made_is_given_nowhere_else(targets: list[str]) -> None:
+    """Whoever may write roles in the namespace could have copied the marks of ours."""
+    group = a_group(targets=targets)
+    csv = a_csv(member_of=group, install=NEEDS_ROLES)
+    copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
+
+    for rights in (forged_rights_of(csv), rights_of(csv)[:-1], rights_of(csv, "Installing")):
+        assert all("olm.og." in name for name in applied(run(group, csv, copy, *rights)))
+
+
+def test_permissions_that_were_edited_after_the_plan_are_not_given() -> None:
+    group = a_group(targets=[""])
+    planned = a_csv(member_of=group, install=NEEDS_ROLES)
+    everything = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
+    edited = a_csv(member_of=group, install={"permissions": [{"serviceAccountName": "sa", "rules": everything}]})
+    forged = [one for one in rights_of(edited) if one["kind"] != "InstallPlan"]
+
+    assert all("olm.og." in name for name in applied(run(group, edited, *rights_of(planned), *forged)))
+
+
+def test_roles_that_no_plan_made_are_lifted_where_the_administrator_wants_it() -> None:
+    """csv.md 8.9, as OLM; but no other subject, and nothing for a binding to a role that is not lifted."""
+    group = a_group(targets=[""])
+    csv = a_csv(member_of=group, install=NEEDS_ROLES)
+    to_other = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    stray = a_role("RoleBinding", csv=csv, roleRef=to_other, subjects=[{"kind": "ServiceAccount", "name": "sa"}])
+    stray["metadata"]["name"] = "stray"
+
+    roles = applied(run(group, csv, *forged_rights_of(csv), stray, lift_foreign_roles=True))
+
+    assert {name for name in roles if "olm.og." not in name} == {"ClusterRole//op-role", "ClusterRoleBinding//op-role"}
+    assert roles["ClusterRoleBinding//op-role"]["subjects"] == [
+        {"kind": "ServiceAccount", "name": "sa", "namespace": "ns"}
     ]
+
+
+def test_a_cluster_role_of_somebody_else_is_never_bound() -> None:
+    """A Role named `cluster-admin` with our labels: OLM binds the ClusterRole of that name to its subjects."""
+    group = a_group(targets=[""])
+    csv = a_csv(member_of=group, install=NEEDS_ROLES)
+    role, binding = forged_rights_of(csv)
+    role["metadata"]["name"] = binding["roleRef"]["name"] = "cluster-admin"
+    kind = CLUSTER_ROLE
+    theirs = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "cluster-admin"}, "rules": []}
+
+    roles = applied(run(group, csv, role, binding, theirs, lift_foreign_roles=True))
+
+    assert all("olm.og." in name for name in roles)
 
 
 def test_rights_of_an_earlier_version_of_the_same_name_are_not_projected() -> None:
@@ -301,9 +501,9 @@ def test_rights_of_an_earlier_version_of_the_same_name_are_not_projected() -> No
     group = a_group(targets=["a"])
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
     copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
-    left = rights_of({"metadata": {**csv["metadata"], "uid": "earlier"}})
+    left = forged_rights_of({"metadata": {**csv["metadata"], "uid": "earlier"}})
 
-    assert not [name for name in applied(run(group, csv, copy, *left)) if "op-role" in name]
+    assert not [name for name in applied(run(group, csv, copy, *left, lift_foreign_roles=True)) if "op-role" in name]
 
 
 def test_rights_are_lifted_for_a_global_group() -> None:
@@ -313,12 +513,12 @@ def test_rights_are_lifted_for_a_global_group() -> None:
 
     roles = applied(run(group, csv, *rights_of(csv)))
 
-    role, binding = roles["ClusterRole//op-role"], roles["ClusterRoleBinding//op-role"]
+    role, binding = roles[named("ClusterRole", csv)], roles[named("ClusterRoleBinding", csv)]
     assert role["rules"] == [
         {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]},
         {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]},
     ]
-    assert role["metadata"]["labels"] == rights_of(csv)[0]["metadata"]["labels"]
+    assert role["metadata"]["labels"] == rights_of(csv)[1]["metadata"]["labels"]
     assert "ownerReferences" not in role["metadata"]
     assert binding["roleRef"]["kind"] == "ClusterRole"
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "sa", "namespace": "ns"}]
@@ -328,9 +528,10 @@ def test_a_cluster_role_of_somebody_else_is_left_alone() -> None:
     """csv.md 8.9: create if a same-named cluster object is absent."""
     group = a_group(targets=[""])
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
-    theirs = {**a_role("ClusterRole", csv=csv), "metadata": {"name": "op-role"}, "rules": []}
+    name = named("ClusterRole", csv).rpartition("/")[2]
+    theirs = {**a_role("ClusterRole", csv=csv), "metadata": {"name": name}, "rules": []}
 
-    assert "ClusterRole//op-role" not in applied(run(group, csv, *rights_of(csv), theirs))
+    assert all("olm.og." in each for each in applied(run(group, csv, *rights_of(csv), theirs))), "nor is it bound"
 
 
 def test_rights_are_projected_to_targets_that_have_a_copy() -> None:
@@ -341,15 +542,21 @@ def test_rights_are_projected_to_targets_that_have_a_copy() -> None:
 
     roles = applied(run(group, csv, copy, *rights_of(csv)))
 
-    assert {name for name in roles if "op-role" in name} == {"Role/a/op-role", "RoleBinding/a/op-role"}
-    role, binding = roles["Role/a/op-role"], roles["RoleBinding/a/op-role"]
-    assert role["metadata"]["labels"] == {
-        "olm.owner": "op.v1",
-        "olm.owner.namespace": "a",
-        "olm.owner.kind": "ClusterServiceVersion",
-        "olm.copiedFrom": "ns",
-        "olm.managed": "true",
+    assert {name for name in roles if "olm.og." not in name} == {
+        named("Role", csv, "a"),
+        named("RoleBinding", csv, "a"),
     }
+    role, binding = roles[named("Role", csv, "a")], roles[named("RoleBinding", csv, "a")]
+    assert (
+        role["metadata"]["labels"].items()
+        >= {
+            "olm.owner": "op.v1",
+            "olm.owner.namespace": "a",
+            "olm.owner.kind": "ClusterServiceVersion",
+            "olm.copiedFrom": "ns",
+            "olm.managed": "true",
+        }.items()
+    )
     assert role["metadata"]["ownerReferences"][0]["uid"] == "uid-a-op.v1"
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "sa", "namespace": "ns"}]
 
@@ -365,4 +572,4 @@ def test_a_projected_role_that_was_changed_is_restored() -> None:
     (role,) = (item for item in world if item["kind"] == "Role" and item["metadata"]["namespace"] == "a")
     role["rules"] = []
 
-    assert list(applied(run(*world))) == ["Role/a/op-role"]
+    assert list(applied(run(*world))) == [named("Role", csv, "a")]

@@ -116,7 +116,7 @@ def test_what_nobody_owns_any_more_is_pruned_and_rivals_are_rung() -> None:
     outcome = run(a_group(targets=["a"], provided=GOOSE), rival, stranger)
 
     assert outcome.writes == (provides(""),)
-    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("rival", "other")),)
+    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("rival", "other")), GRANT_DUE)
 
 
 def test_a_static_annotation_is_never_written() -> None:
@@ -161,7 +161,7 @@ def test_a_group_that_claims_an_api_rings_those_that_must_give_it_up() -> None:
     outcome = run(group, younger, elsewhere, elder)
 
     assert outcome.writes == ()
-    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("younger", "other")),)
+    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("younger", "other")), GRANT_DUE)
 
 
 def test_a_loser_is_rung_again() -> None:

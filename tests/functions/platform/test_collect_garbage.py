@@ -129,3 +129,30 @@ def test_roles_without_owner_go(kind: str, living: dict[str, Any]) -> None:
     theirs = {**a_cluster_role("theirs", "Deployment", "dead")}
 
     assert deleted(living, *roles, theirs) == ["/left"]
+
+
+def an_api_role(name: str, provider: str) -> dict[str, Any]:
+    marks = {"labels": {"olm.managed": "true"}, "annotations": {"olmf.io/provided-by": provider}}
+    meta = {"name": name, "uid": f"uid-{name}", **marks}
+    return {"apiVersion": CLUSTER_ROLE.api_version, "kind": CLUSTER_ROLE.kind, "metadata": meta}
+
+
+@pytest.mark.parametrize(
+    ("provider", "is_kept"),
+    [
+        pytest.param(a_csv(owns=["geese.birds.com/v1/Goose"]), True, id="its version claims the API"),
+        pytest.param(a_csv(owns=["geese.birds.com/v2/Goose"]), False, id="it claims another version of it"),
+        pytest.param(a_csv(), False, id="it claims it no more"),
+        pytest.param(a_csv("op.v2", owns=["geese.birds.com/v1/Goose"]), False, id="it is gone"),
+        pytest.param(a_csv(owns=["geese.birds.com/v1/Goose"], deleted=True), False, id="it is being deleted"),
+        pytest.param(
+            a_csv(owns=["geese.birds.com/v1/Goose"], labels={"olm.copiedFrom": "x"}), False, id="it is a copy now"
+        ),
+    ],
+)
+def test_a_role_of_an_api_goes_with_its_version(provider: dict[str, Any], *, is_kept: bool) -> None:
+    """Its event was lost, or its namespace has no group that could look."""
+    foreign = an_api_role("olm.og.g.admin-x", "")
+    role = an_api_role("geese.birds.com-v1-admin", "ns/op.v1")
+    found = [name for name in deleted(provider, role, foreign) if name.startswith("/")]
+    assert found == ([] if is_kept else ["/geese.birds.com-v1-admin"])

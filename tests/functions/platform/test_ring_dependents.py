@@ -6,7 +6,7 @@ import pytest
 
 from functions.platform.ring_dependents import ring_dependents
 from shared import kinds, names
-from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, OPERATOR_GROUP, ROLE, Ref
+from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, ROLE, Ref
 from shared.step import Emit
 from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
 from tests.kit.cluster import FakeCluster
@@ -14,7 +14,6 @@ from tests.kit.cluster import FakeCluster
 LABEL = "olm.operatorgroup.uid/uid-g"
 GROUP_RUNG = Emit(names.GROUP_CHANGED, OPERATOR_GROUP.ref("g", "ns"))
 COPY_DUE = Emit(names.COPY_DUE, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
-CSV_RUNG = Emit(names.REQUIREMENT_CHANGED, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
 RIGHTS_RUNG = Emit(names.RIGHTS_CHANGED, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
 BY_LABEL: dict[str, Any] = {"selector": {"matchLabels": {"team": "x"}}}
 
@@ -79,33 +78,6 @@ def test_a_deleted_namespace_receives_no_copies() -> None:
 
 def test_the_namespace_of_the_group_itself_receives_none() -> None:
     assert run(NAMESPACE.ref("ns"), a_group(targets=[""]), a_namespace("ns"), a_csv()) == ()
-
-
-@pytest.mark.parametrize(
-    ("csv", "emits"),
-    [
-        pytest.param(a_csv(owns=["geese.birds.com/v1/Goose"]), (CSV_RUNG,), id="csv.md 19 row 1: it owns one"),
-        pytest.param(
-            a_csv(required=[{"name": "geese.birds.com", "version": "v1", "kind": "Goose"}]),
-            (CSV_RUNG,),
-            id="csv.md 19 row 1: it requires one",
-        ),
-        pytest.param(
-            a_csv(native=[{"group": "birds.com", "version": "v1", "kind": "Goose"}]),
-            (CSV_RUNG,),
-            id="csv.md 5.5: it names one as a native API",
-        ),
-        pytest.param(
-            a_csv(owns=["cows.m.com/v1/Cow"], native=[{"group": "m.com", "version": "v1", "kind": "Bull"}]),
-            (),
-            id="csv.md 19 row 1: of another API group",
-        ),
-    ],
-)
-def test_versions_concerned_by_definitions(csv: dict[str, Any], emits: tuple[Emit, ...]) -> None:
-    copy = a_csv("copy.v1", owns=["geese.birds.com/v1/Goose"], labels={"olm.copiedFrom": "x"})
-
-    assert run(CUSTOM_RESOURCE_DEFINITION.ref("birds.com"), a_group(), csv, copy) == emits
 
 
 @pytest.mark.parametrize(

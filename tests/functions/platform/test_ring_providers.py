@@ -6,7 +6,7 @@ import pytest
 
 from functions.platform.ring_providers import ring_providers
 from shared import names
-from shared.kinds import API_SERVICE, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
 from shared.step import Emit
 from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
@@ -14,15 +14,12 @@ from tests.kit.cluster import FakeCluster
 GEESE = CUSTOM_RESOURCE_DEFINITION.ref("geese.birds.com")
 OWNER = a_csv(owns=["geese.birds.com/v1/Goose"])
 COPY = a_csv(namespace="other", owns=["geese.birds.com/v1/Goose"], labels={"olm.copiedFrom": "ns"})
-SERVER = a_csv()
-SERVER["spec"]["apiservicedefinitions"] = {"owned": [{"version": "v1", "group": "birds.com"}]}
 
 
 @pytest.mark.parametrize(
     ("csv", "ref", "rings"),
     [
         pytest.param(OWNER, GEESE, True, id="csv.md 8.8: a member owns the definition"),
-        pytest.param(SERVER, API_SERVICE.ref("v1.birds.com"), True, id="csv.md 8.8: a member owns the APIService"),
         pytest.param(OWNER, CUSTOM_RESOURCE_DEFINITION.ref("cows.m.com"), False, id="it owns another definition"),
         pytest.param(a_csv(), GEESE, False, id="it owns none"),
     ],

@@ -1,0 +1,42 @@
+"""Wake the versions that own or require an API that changed, and the groups whose roles depend on it.
+
+Reads:  OperatorGroups and the ClusterServiceVersions in their namespaces.
+Writes: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shared import names
+from shared.api.manifest import Manifest
+from shared.domain.groups import dependents
+from shared.domain.groups.members import has_succeeded
+from shared.domain.groups.provision import claims
+from shared.domain.lifecycle.phases import is_copied
+from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
+from shared.ports import Cluster
+from shared.step import Emit, Outcome, Ref
+
+
+def notify_api_users(ref: Ref, cluster: Cluster) -> Outcome:
+    """Key: an APIService, or a CustomResourceDefinition whose name stands for all definitions of that API group."""
+    emits = tuple(_emits(ref, cluster))
+    return Outcome(emits=emits, verdict=f"concerns {len(emits)} objects")
+
+
+def _emits(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+    for group in cluster.list(OPERATOR_GROUP):
+        for csv in cluster.list(CLUSTER_SERVICE_VERSION, Ref.of(group).namespace):
+            if is_copied(csv) or not _is_user(csv, ref):
+                continue
+            yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
+            if has_succeeded(csv) and claims(csv):
+                # Users keep their roles for an API only while its definition says that it is the version's.
+                yield Emit(names.GRANT_DUE, Ref.of(group))
+
+
+def _is_user(csv: Manifest, ref: Ref) -> bool:
+    if ref.kind == API_SERVICE.kind:
+        return dependents.names_api_service(csv, ref.name)
+    return dependents.names_api_group(csv, ref.name)

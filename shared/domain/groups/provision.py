@@ -1,0 +1,81 @@
+"""The APIs that a version really provides: of definitions that an InstallPlan installed for it, as they are served now.
+
+A version may claim any API. Only an InstallPlan writes the annotation of a CustomResourceDefinition that names the
+version, and nobody who is confined to namespaces can: so it decides, with what the definition itself says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from shared.api.manifest import ReadOnly, annotations_of, is_deleted, name_of, namespace_of, uid_of
+from shared.domain.groups.group import Api
+from shared.domain.syntax import SUBDOMAIN
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Ref
+from shared.names import INSTALLED_ALONGSIDE_PREFIX
+
+BUILT_IN: Final = frozenset({
+    "", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps",
+    "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
+    "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "extensions", "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy", "rbac.authorization.k8s.io",
+    "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+})  # fmt: skip
+"""API groups of the API server itself: a definition in one of them can share its name with a built-in resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provision:
+    """One served version of a definition, and the version of the operator that it was installed for."""
+
+    api: Api
+    plural: str
+    uid: str
+    """Of the definition."""
+    provider: str
+    """`<namespace>/<name>` of the ClusterServiceVersion."""
+
+    @property
+    def definition(self) -> str:
+        """The name of the definition."""
+        return f"{self.plural}.{self.api.group}"
+
+
+def provider_of(csv: ReadOnly) -> str:
+    """The text that names a version in annotations of cluster-scoped objects."""
+    return f"{namespace_of(csv)}/{name_of(csv)}"
+
+
+def claims(csv: ReadOnly) -> dict[Ref, tuple[str, ...]]:
+    """The definitions that a version says it owns, with the versions of them that it names."""
+    found: dict[Ref, tuple[str, ...]] = {}
+    for entry in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or ():
+        name = str(entry.get("name") or "")
+        if not SUBDOMAIN.problems(name):
+            ref = CUSTOM_RESOURCE_DEFINITION.ref(name)
+            found[ref] = (*found.get(ref, ()), str(entry.get("version") or ""))
+    return found
+
+
+def provisions(csv: ReadOnly, definitions: Mapping[Ref, ReadOnly | None]) -> Iterator[Provision]:
+    """The APIs that a version provides; `definitions` are those that it claims, as they were read."""
+    provider = provider_of(csv)
+    for ref, versions in claims(csv).items():
+        definition = definitions.get(ref)
+        if definition is None or Ref.of(definition) != ref or not _is_installed_for(provider, definition):
+            continue
+        spec = definition["spec"]
+        served = {str(one.get("name")) for one in spec.get("versions") or () if one.get("served")}
+        for version in dict.fromkeys(versions):
+            if version in served and spec["group"] not in BUILT_IN:
+                api = Api(str(spec["group"]), version, str(spec["names"]["kind"]))
+                yield Provision(api, str(spec["names"]["plural"]), uid_of(definition), provider)
+
+
+def _is_installed_for(provider: str, definition: ReadOnly) -> bool:
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    true = {one.get("type") for one in conditions if one.get("status") == "True"}
+    marks = {text for key, text in annotations_of(definition).items() if key.startswith(INSTALLED_ALONGSIDE_PREFIX)}
+    return provider in marks and {"Established", "NamesAccepted"} <= true and not is_deleted(definition)
