@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from cloudevents.conversion import to_binary, to_structured
 from cloudevents.http import CloudEvent
 
 from eventing import events
-from eventing.events import Event, change_id
+from eventing.events import Event, change_id, change_of
 from eventing.watch.hints import hints
 from shared import names
 from shared.api.manifest import ReadOnly, uid_of, version_of
@@ -75,8 +76,12 @@ def framing_defects(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
         yield "the body is not JSON, though its content type says so"
 
 
-def event_of(cloud: CloudEvent) -> Event:
-    """The event that a CloudEvent describes. InvalidEventError names every defect."""
+def event_of(cloud: CloudEvent, *, trusted: bool) -> Event:
+    """The event that a CloudEvent describes. InvalidEventError names every defect.
+
+    Only of a trusted sender its id, and uid and resourceVersion in its body, say which change an event tells of: what
+    was told of is neither audited nor read again. Of others an event only says where to look.
+    """
     attributes = {key: value for key, value in cloud.get_attributes().items() if isinstance(value, str)}
     data = cloud.get_data()
     body: ReadOnly = data if isinstance(data, dict) else {}
@@ -89,6 +94,8 @@ def event_of(cloud: CloudEvent) -> Event:
     if body and attributes["type"].startswith(names.RESOURCE_EVENT):
         said |= hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
         identity = _identity(body, attributes["type"].rpartition(".")[2]) or identity
+    if not trusted and change_of(identity):
+        identity = f"untrusted-{hashlib.blake2b(identity.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
     return Event(identity, attributes["type"], attributes["source"], ref, said, attributes.get("traceparent", ""))
 
 

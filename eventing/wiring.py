@@ -25,6 +25,7 @@ from shared.kinds import NAMESPACE, SECRET
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eventing.endpoint.senders import Senders
     from eventing.health import Health, Heartbeat
     from eventing.run_result import RunResult
     from eventing.workqueue import Claim, WorkQueue
@@ -161,6 +162,46 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
             queue.add(jobs_for(event), event.id, trace=trace)
 
     return accept
+
+
+def senders(values: Settings) -> Senders:
+    """Who may send events to the endpoint."""
+    from eventing.endpoint.senders import Senders
+
+    review = None
+    if values.endpoint_audience:
+        from eventing.endpoint.reviews import TokenReviews
+        from shared.adapters.kube import KubeClient
+
+        client = KubeClient.from_kubeconfig(values.kubeconfig, agent="olmf/endpoint")
+        ours = f"system:serviceaccount:{values.policy.global_namespace}:*"
+        review = TokenReviews(
+            lambda path, body: client.request("POST", path, body),
+            values.endpoint_audience,
+            values.endpoint_senders or (ours,),
+        )
+    return Senders(
+        token=values.endpoint_token,
+        token_file=values.endpoint_token_file,
+        review=review,
+        trusts_network=values.endpoint_trusts_network,
+    )
+
+
+def endpoint_token(environ: Mapping[str, str] = os.environ) -> str:
+    """The token of this machine's environment for what it sends to an endpoint; empty without one."""
+    if token := environ.get("OLMF_ENDPOINT_TOKEN"):
+        return token
+    file = environ.get("OLMF_ENDPOINT_TOKEN_FILE")
+    return first_token(Path(file)) if file else ""
+
+
+def first_token(file: Path) -> str:
+    """The token that a sender uses of a file; empty without one."""
+    try:
+        return next(iter(file.read_text().split()), "")
+    except FileNotFoundError:
+        return ""
 
 
 @contextmanager

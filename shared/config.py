@@ -61,6 +61,16 @@ class Settings:
     """Log one JSON object per line instead of plain text."""
     sink: str = ""
     """URL to which this project's events are posted as CloudEvents (see `eventing/outlet.py`); empty: they are not."""
+    endpoint_token: str = ""
+    """Token that a sender of events to the endpoint must have; several, one on each line, in the file below."""
+    endpoint_token_file: str = ""
+    """File with such tokens, which is read again for each event."""
+    endpoint_audience: str = ""
+    """Audience of the tokens that accounts of the cluster send (Knative's OIDC); the API server reviews them."""
+    endpoint_senders: tuple[str, ...] = ()
+    """Names of those accounts, comma-separated, a `*` at the end for any rest; empty: those of our own namespace."""
+    endpoint_trusts_network: bool = False
+    """Without any of these: whether a NetworkPolicy or a mesh lets nobody but trusted senders reach the endpoint."""
     journal_bytes: int = 64 * 1024 * 1024
     """Maximum size of the journal in Redis."""
     journal_files: str = ""
@@ -76,6 +86,8 @@ class Settings:
             variable = name.upper()
             if variable in environ and name not in given:
                 given[name] = _value(variable, kind, environ[variable])
+        if given.get("endpoint_senders") and not given.get("endpoint_audience"):
+            raise SettingError("OLMF_ENDPOINT_SENDERS is set: wanted OLMF_ENDPOINT_AUDIENCE, too")
         if (sink := given.get("sink")) and not sink.startswith(("http://", "https://")):
             raise SettingError(f"OLMF_SINK={sink!r}: wanted http://… or https://…")
         return cls(**given, policy=Policy(**_read(Policy, environ)))

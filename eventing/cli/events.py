@@ -57,7 +57,11 @@ def send(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Post one CloudEvent to the endpoint: by default a poke, which makes every step of the object look again."""
+    """Post one CloudEvent to the endpoint: by default a poke, which makes every step of the object look again.
+
+    With --endpoint the token is that of OLMF_ENDPOINT_TOKEN or OLMF_ENDPOINT_TOKEN_FILE.
+    """
+    from eventing import wiring
     from eventing.cli.objects import ref_of
     from eventing.endpoint import send as post
     from eventing.events import Event
@@ -71,7 +75,7 @@ def send(
     if not url:
         raise CliError("where is the endpoint? Name it with --endpoint, or a state directory with --state", USAGE)
     try:
-        post(url, event)
+        post(url, event, token=place.endpoint_token if place else wiring.endpoint_token())
     except OSError as error:
         raise CliError(f"{url}: {error}", UNKNOWN) from error
     sys.stdout.write(f"sent {event.type} about {event.ref}\n")

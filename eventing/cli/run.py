@@ -72,6 +72,7 @@ def endpoint(
             settings,
             wiring.sink(settings),
             drain=drained,
+            senders=wiring.senders(settings),
             on_ready=lambda address, probe: announce(address, probe=probe),
         )
 

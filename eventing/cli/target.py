@@ -83,6 +83,16 @@ class Target:
         found = self.addresses()
         return (found.endpoint if found else "") or os.environ.get("OLMF_ENDPOINT", "")
 
+    @property
+    def endpoint_token(self) -> str:
+        """What the endpoint knows us by: the token of the installation here, else that of the environment."""
+        from eventing import wiring
+
+        found = self.addresses()
+        return (
+            wiring.first_token(StateDirectory(Path(found.state)).endpoint_token) if found else ""
+        ) or wiring.endpoint_token()
+
     @contextlib.contextmanager
     def redis(self) -> Iterator[Client]:
         """A connection to the queue and the journal. CliError when nobody told where Redis is."""

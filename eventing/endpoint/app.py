@@ -20,7 +20,8 @@ from starlette.types import ASGIApp
 
 from eventing.cloudevents import InvalidEventError, event_of
 from eventing.endpoint import QueueUnavailable
-from eventing.endpoint.gate import Gate
+from eventing.endpoint.gate import IS_TRUSTED, Gate, Limits
+from eventing.endpoint.senders import Senders
 from eventing.events import Event
 from eventing.metrics.exposition import CONTENT_TYPE
 
@@ -34,18 +35,21 @@ def asgi(
     accept: Accept,
     *,
     drain: Drain | None = None,
+    senders: Senders | None = None,
+    limits: Limits | None = None,
     metrics: Callable[[], str] = str,
     on_start: Callable[[], None] | None = None,
     is_ready: Callable[[], bool] = lambda: True,
 ) -> Starlette:
     """The application: `POST /` receives an event, `GET /livez` and `/readyz` are the probes, `/metrics` is a text.
 
-    It is ready while `is_ready` says so: while it can queue an event. It lives as long as it answers.
+    It is ready while `is_ready` says so: while it can queue an event. It lives as long as it answers. Only the
+    sender of an event must be known.
     """
 
     def receive(cloud: CloudEvent) -> None:
         try:
-            event = event_of(cloud)
+            event = event_of(cloud, trusted=IS_TRUSTED.get())
         except InvalidEventError as error:
             raise HTTPException(400, str(error)) from error
         try:
@@ -63,7 +67,8 @@ def asgi(
             on_start()
         yield
 
-    routes = [*_plain(metrics, is_ready), Mount("/", Gate(_function(receive)))]
+    gate = Gate(_function(receive), senders or Senders(), limits)
+    routes = [*_plain(metrics, is_ready), Mount("/", gate)]
     return Starlette(routes=routes, lifespan=lifespan)
 
 

@@ -11,6 +11,8 @@ import uvicorn
 
 from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.app import Accept, Drain, asgi
+from eventing.endpoint.connections import BoundedProtocol
+from eventing.endpoint.senders import Senders
 from eventing.events import Event
 from eventing.listener import address_of, listener
 from eventing.metrics import work as work_metrics
@@ -37,6 +39,7 @@ def listen(
     accept: Accept,
     *,
     drain: Drain | None = None,
+    senders: Senders | None = None,
     on_ready: Callable[[str, str], None] | None = None,
 ) -> None:
     """Implements `eventing.endpoint.serve`."""
@@ -51,11 +54,14 @@ def listen(
     app = asgi(
         _speaking_our_errors(accept),
         drain=drain,
+        senders=senders,
         metrics=lambda: text(work()),
         on_start=started,
         is_ready=answering(settings.redis_url),
     )
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS)
+    config = uvicorn.Config(
+        app, http=BoundedProtocol, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+    )
     with listening:
         asyncio.run(_Server(config).serve(sockets=[listening]))
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import urllib3
+import contextlib
+import socket
+import threading
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
 
 from eventing.cloudevents import to_request
 from eventing.events import Event
 
 SECONDS = 10.0
+"""How long a receiver may take in all, also one that answers a byte at a time."""
 LONGEST_ANSWER = 500
 
 
@@ -15,13 +20,47 @@ class EndpointError(OSError):
     """The receiver did not accept the event; the message says why."""
 
 
-def send(url: str, event: Event, receiver: str = "the endpoint") -> None:
-    """Post the event; returns when the receiver has accepted it, raises EndpointError otherwise."""
+def send(url: str, event: Event, receiver: str = "the endpoint", *, token: str = "", seconds: float = SECONDS) -> None:
+    """Post the event; returns when the receiver has accepted it, raises EndpointError otherwise.
+
+    Of an answer that accepts nothing but the status is read, of another one no more than a sentence.
+    """
     headers, body = to_request(event)
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
     try:
-        answer = urllib3.request("POST", url, headers=headers, body=body, timeout=SECONDS, retries=False)
-    except urllib3.exceptions.HTTPError as error:
-        raise EndpointError(f"{receiver} does not answer: {error}") from error
-    if not 200 <= answer.status < 300:
-        said = answer.data[:LONGEST_ANSWER].decode(errors="replace").strip()
-        raise EndpointError(f"{receiver} answered {answer.status}: {said}")
+        status, said = _posted(url, headers, body, seconds)
+    except (HTTPException, OSError, ValueError) as error:
+        raise EndpointError(f"{receiver} does not answer: {str(error) or type(error).__name__}") from error
+    if not 200 <= status < 300:
+        raise EndpointError(f"{receiver} answered {status}: {said}")
+
+
+def _posted(url: str, headers: dict[str, str], body: bytes, seconds: float) -> tuple[int, str]:
+    """Status and first words of the answer."""
+    place = urlsplit(url)
+    connection = (HTTPSConnection if place.scheme == "https" else HTTPConnection)(
+        place.hostname or "", place.port, timeout=seconds
+    )
+    late = threading.Timer(seconds, _cut, (connection,))
+    late.daemon = True
+    late.start()
+    try:
+        target = (place.path or "/") + (f"?{place.query}" if place.query else "")
+        connection.request("POST", target, body, headers)
+        answer = connection.getresponse()
+        if 200 <= answer.status < 300:
+            return answer.status, ""
+        said = b""
+        with contextlib.suppress(HTTPException, OSError):  # the status says enough
+            said = answer.read(LONGEST_ANSWER)
+        return answer.status, said.decode(errors="replace").strip()
+    finally:
+        late.cancel()
+        connection.close()
+
+
+def _cut(connection: HTTPConnection) -> None:
+    """End whatever the connection waits for; its own time limit is that of a single read."""
+    with contextlib.suppress(OSError, AttributeError):
+        connection.sock.shutdown(socket.SHUT_RDWR)

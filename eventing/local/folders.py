@@ -21,7 +21,7 @@ LOOK_SECONDS = 1.0
 
 
 async def ring_on_change(
-    folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, *, look_seconds: float = LOOK_SECONDS
+    folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, token: str = "", *, look_seconds: float = LOOK_SECONDS
 ) -> None:
     """Send `io.olmf.poke` about a CatalogSource whenever one of its folders changed; until cancelled."""
     from eventing.endpoint import send
@@ -34,7 +34,7 @@ async def ring_on_change(
             if now != seen[ref]:
                 poke = Event(id=f"folder-{uuid.uuid4()}", type=names.POKE, source="/olmf/up", ref=ref)
                 try:
-                    await asyncio.to_thread(send, endpoint, poke)
+                    await asyncio.to_thread(send, endpoint, poke, token=token)
                     seen[ref] = now
                 except OSError as error:  # the endpoint is being restarted: sent at the next check
                     log.warning("poke_failed", ref=str(ref), error=str(error))

@@ -49,7 +49,7 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
             start.result()
             on_ready(supervisor)
             async with asyncio.TaskGroup() as tasks:
-                rings = ring_on_change(plan.served(), supervisor.addresses.endpoint)
+                rings = ring_on_change(plan.served(), supervisor.addresses.endpoint, plan.state.make_endpoint_token())
                 beside = [tasks.create_task(work) for work in (rings, keep_short(plan.state.logs))]
                 await ended
                 for task in beside:
@@ -86,7 +86,9 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     kubeconfig = str(plan.kubeconfig or plan.state.kubeconfig)
     supervisor.publish(kubeconfig=kubeconfig, redis=found["redis"], registry=found.get("content", ""))
     has_nodes = await _aside(lambda: make_objects(plan, kubeconfig, found.get("content", "")))
+    plan.state.make_endpoint_token()
     environ = {
+        "OLMF_ENDPOINT_TOKEN_FILE": str(plan.state.endpoint_token),
         "OLMF_REDIS_URL": found["redis"],
         "OLMF_KUBECONFIG": kubeconfig,
         "OLMF_CONTENT": str(plan.state.root / "content"),

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import secrets
 import shlex
 import socket
 import time
@@ -83,6 +84,20 @@ class StateDirectory:
     def addresses_file(self) -> Path:
         """Where the supervisor writes `Addresses`."""
         return self.root / "olmf.json"
+
+    @property
+    def endpoint_token(self) -> Path:
+        """The token by which the endpoint knows its senders."""
+        return self.root / "run" / "endpoint.token"
+
+    def make_endpoint_token(self) -> str:
+        """The token, made when there is none yet; nobody but the owner can read its file."""
+        with contextlib.suppress(FileNotFoundError):
+            if token := self.endpoint_token.read_text().strip():
+                return token
+        token = secrets.token_urlsafe(32)
+        write_whole(self.endpoint_token, [token.encode(), b"\n"], mode=0o600)
+        return token
 
     def command(self, *words: str) -> str:
         """The command line `olmf <words>` for this directory."""

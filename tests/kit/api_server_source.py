@@ -47,8 +47,9 @@ def request_of(change: str, manifest: Manifest, plural: str, source: str, mode: 
 class ApiServerSource:
     """One watch per kind; each change is posted before the next one of that kind is looked at."""
 
-    def __init__(self, connection: Connection, endpoint: str, mode: Mode) -> None:
+    def __init__(self, connection: Connection, endpoint: str, mode: Mode, token: str) -> None:
         self._connection, self._endpoint, self._mode = connection, endpoint, mode
+        self._token = {"Authorization": f"Bearer {token}"}
         self._session: aiohttp.ClientSession
         self.sent: list[dict[str, str]] = []
         """The headers of everything that was posted and taken."""
@@ -81,7 +82,7 @@ class ApiServerSource:
         async for line in watch:
             source = self._connection.origin
             headers, body = request_of(line["type"], line["object"], kind.plural, source, self._mode)
-            async with self._session.post(self._endpoint, data=body, headers=headers) as answer:
+            async with self._session.post(self._endpoint, data=body, headers=headers | self._token) as answer:
                 text = await answer.text()
                 if answer.status < 300 and not text:
                     self.sent.append(headers)
@@ -100,10 +101,12 @@ class ApiServerSource:
 
 
 @contextmanager
-def api_server_source(kubeconfig: Path, endpoint: str, kinds: Sequence[Kind], mode: Mode) -> Iterator[ApiServerSource]:
-    """A source that runs in a thread until the end of the block."""
+def api_server_source(
+    kubeconfig: Path, endpoint: str, kinds: Sequence[Kind], mode: Mode, token: str
+) -> Iterator[ApiServerSource]:
+    """A source that runs in a thread until the end of the block; it sends the token, as with Knative's OIDC."""
     source, started, loop = (
-        ApiServerSource(connect(str(kubeconfig)), endpoint, mode),
+        ApiServerSource(connect(str(kubeconfig)), endpoint, mode, token),
         threading.Event(),
         asyncio.new_event_loop(),
     )

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from starlette.types import ASGIApp, Message
 
@@ -10,8 +12,14 @@ from eventing.cloudevents import to_request
 from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.app import asgi
 from eventing.endpoint.gate import LARGEST_BODY
-from eventing.events import Event
+from eventing.endpoint.reviews import ReviewUnavailable
+from eventing.endpoint.senders import Senders
+from eventing.events import Event, change_of
+from eventing.journal import RedisJournal
+from eventing.wiring import sink
+from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
+from shared.config import Settings
 
 AN_EVENT = Event("1", names.POKE, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))
 
@@ -37,7 +45,7 @@ async def ask(
     app: ASGIApp, method: str = "POST", path: str = "/", *, headers: dict[str, str] | None = None, body: bytes = b""
 ) -> tuple[int, str, dict[str, str]]:
     """One request in, status, text and headers out."""
-    raw = [(key.lower().encode(), value.encode()) for key, value in (headers or {}).items()]
+    raw = [(key.lower().encode(), value.encode("latin-1")) for key, value in (headers or {}).items()]
     scope: dict[str, Any] = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
         "path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "", "headers": raw,
@@ -146,3 +154,113 @@ async def test_without_redis_it_lives_but_is_not_ready() -> None:
     app = asgi(Queue().accept, is_ready=lambda: False)
     assert (await ask(app, "GET", "/livez"))[0] == 200
     assert (await ask(app, "GET", "/readyz"))[:2] == (503, "Redis does not answer")
+
+
+TOKEN = "a-token-of-ours"
+
+
+def allowed(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "want"),
+    [
+        pytest.param({}, 401, id="no token"),
+        pytest.param(allowed("another"), 401, id="another token"),
+        pytest.param(allowed(TOKEN + "x"), 401, id="a longer one"),
+        pytest.param(allowed(""), 401, id="an empty one"),
+        pytest.param({"Authorization": f"Basic {TOKEN}"}, 401, id="another scheme"),
+        pytest.param(allowed("ä" * 10), 401, id="one that is not ASCII"),
+        pytest.param(allowed("x" * 100_000), 401, id="one without end"),
+        pytest.param(allowed(TOKEN), 204, id="the token"),
+        pytest.param({"Authorization": f"bearer  {TOKEN}"}, 204, id="the token, in another spelling"),
+    ],
+)
+async def test_who_may_send(headers: dict[str, str], want: int) -> None:
+    queue = Queue()
+    event, body = to_request(AN_EVENT)
+    app = asgi(queue.accept, senders=Senders(token=TOKEN))
+    encoded = {key: value.encode().decode("latin-1") for key, value in headers.items()}
+    status, text, answered = await ask(app, headers=event | encoded, body=body)
+    assert (status, len(queue.events)) == (want, int(want == 204))
+    if want == 401:
+        assert (text, answered["www-authenticate"]) == (
+            "the sender is not known: wanted the header `Authorization: Bearer TOKEN`",
+            "Bearer",
+        )
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz", "/metrics"])
+async def test_what_is_read_needs_no_token(path: str) -> None:
+    app = asgi(Queue().accept, senders=Senders(token=TOKEN))
+    assert (await ask(app, "GET", path))[0] == 200
+
+
+async def test_a_token_is_replaced_while_the_endpoint_runs(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    app = asgi(Queue().accept, senders=Senders(token_file=str(file)))
+    event, body = to_request(AN_EVENT)
+    said = []
+    for content in (None, "", "old\n", "old\nnew\n", "new"):
+        if content is not None:
+            file.write_text(content)
+        said.append([(await ask(app, headers=event | allowed(token), body=body))[0] for token in ("old", "new")])
+    assert said == [[401, 401], [401, 401], [204, 401], [204, 204], [401, 204]]
+
+
+@pytest.mark.parametrize(
+    ("senders", "headers", "is_told"),
+    [
+        pytest.param(Senders(), {}, False, id="nobody is known: a hint"),
+        pytest.param(Senders(trusts_network=True), {}, True, id="the network lets only trusted senders through"),
+        pytest.param(Senders(token=TOKEN), allowed(TOKEN), True, id="a sender with the token"),
+    ],
+)
+async def test_which_change_an_event_tells_of(senders: Senders, headers: dict[str, str], is_told: bool) -> None:
+    queue = Queue()
+    event, body = to_request(Event("uid.7.update", names.UPDATED, "/test", kinds.NAMESPACE.ref("team-a")))
+    assert (await ask(asgi(queue.accept, senders=senders), headers=event | headers, body=body))[0] == 204
+    assert bool(change_of(queue.events[0].id)) == is_told
+
+
+@pytest.mark.parametrize(
+    ("review", "want"),
+    [
+        pytest.param(lambda token: token == "of-the-broker", 204, id="the account of the broker"),
+        pytest.param(lambda _: False, 401, id="another account"),
+    ],
+)
+async def test_accounts_of_the_cluster(review: Callable[[str], bool], want: int) -> None:
+    app = asgi(Queue().accept, senders=Senders(review=review))
+    event, body = to_request(AN_EVENT)
+    assert (await ask(app, headers=event | allowed("of-the-broker"), body=body))[0] == want
+
+
+async def test_while_nobody_can_say_whose_token_it_is_the_sender_shall_come_again() -> None:
+    def review(_: str) -> bool:
+        raise ReviewUnavailable("the API server is away")
+
+    app = asgi(Queue().accept, senders=Senders(review=review))
+    event, body = to_request(AN_EVENT)
+    status, _, answered = await ask(app, headers=event | allowed("any"), body=body)
+    assert (status, answered["retry-after"]) == (503, "1")
+
+
+async def test_an_unknown_sender_neither_blinds_the_audit_nor_stalls_a_kind(redis_url: str) -> None:
+    """One request with a made-up uid and version, about an object that exists."""
+    accept = sink(Settings(redis_url=redis_url))
+    ref = kinds.NAMESPACE.ref("team-a")
+    meta = {"name": "team-a", "uid": "made-up", "resourceVersion": "9223372036854775807"}
+    body = orjson.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+    headers, _ = to_request(Event("made-up.9223372036854775807.update", names.UPDATED, "/test", ref))
+    app = asgi(accept)
+    for _ in range(3):
+        assert (await ask(app, headers=headers | {"content-type": "application/json"}, body=body))[0] == 204
+    with connect(redis_url) as client:
+        journal = RedisJournal(client)
+        assert journal.unseen([(ref, "105")]) == (ref,)
+        for version in range(100, 120):
+            journal.saw([Event(f"uid.{version}.update", names.UPDATED, "watch", ref)])
+        assert journal.unseen([(ref, "119")]) == ()
+        assert WorkQueue(client, Settings()).depth().ready, "it is a doorbell all the same"

@@ -8,7 +8,7 @@ import pytest
 from cloudevents.http import from_http
 
 from eventing.cloudevents import InvalidEventError, event_of, framing_defects, to_request
-from eventing.events import Event
+from eventing.events import Event, change_of
 from shared import kinds, names
 
 AN_EVENT = Event(
@@ -28,11 +28,11 @@ BINARY = {
 """As Knative's ApiServerSource begins."""
 
 
-def received(headers: Mapping[str, str], body: bytes) -> Event:
+def received(headers: Mapping[str, str], body: bytes, *, trusted: bool = True) -> Event:
     """What the gate, the framework and the function make of a request."""
     if found := tuple(framing_defects(headers, body)):
         raise InvalidEventError(found)
-    return event_of(from_http(dict(headers), body))
+    return event_of(from_http(dict(headers), body), trusted=trusted)
 
 
 @pytest.mark.parametrize("structured", [False, True], ids=["binary mode", "structured mode"])
@@ -247,3 +247,28 @@ def test_what_is_no_event(headers: dict[str, str], body: bytes, want: tuple[str,
     with pytest.raises(InvalidEventError) as caught:
         received(headers, body)
     assert caught.value.defects == want
+
+
+POISON = {"uid": "u1", "resourceVersion": "9223372036854775807"}
+
+
+@pytest.mark.parametrize("identity", ["4f1c9a0e", "u1.9223372036854775807.update", "u1.7.delete"])
+def test_a_change_is_believed_of_trusted_senders_only(identity: str) -> None:
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a", **POISON}}
+    headers = {**BINARY, "ce-id": identity, "ce-type": names.UPDATED}
+    event = received(headers, json.dumps(body).encode(), trusted=False)
+    assert (event.ref, event.type, change_of(event.id)) == (kinds.NAMESPACE.ref("team-a"), names.UPDATED, None)
+    assert received(headers, json.dumps(body).encode()).id == "u1.9223372036854775807.update"
+
+
+def test_the_id_of_an_unknown_sender_is_the_same_at_each_delivery() -> None:
+    reference = {"apiVersion": "v1", "kind": "Namespace", "name": "team-a"}
+    ids = {
+        received(
+            {**BINARY, "ce-id": identity, "ce-type": "dev.knative.apiserver.ref.update"},
+            json.dumps(reference).encode(),
+            trusted=False,
+        ).id
+        for identity in ("u1.7.update", "u1.7.update", "u1.8.update")
+    }
+    assert len(ids) == 2

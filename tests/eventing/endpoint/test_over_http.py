@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import urllib3
 
+from eventing.local.state import StateDirectory
 from eventing.routes import WATCHED
 from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION
 from tests.kit.api_server_source import Mode, api_server_source, request_of
@@ -21,7 +22,8 @@ def test_an_operator_is_installed_and_removed_by_events_over_http(tmp_path: Path
         status = found.status()
         assert "watch" not in {process["name"] for process in status["processes"]}
         kubeconfig = Path(status["kubeconfig"])
-        with api_server_source(kubeconfig, status["endpoint"], WATCHED, mode) as source:
+        token = StateDirectory(found.state).endpoint_token.read_text().strip()
+        with api_server_source(kubeconfig, status["endpoint"], WATCHED, mode, token) as source:
             found.apply(a_namespace("zz"), an_operator_group("zz"), a_subscription("tide", "zz"))
             found.until_phase("tide.v1.0.0", "zz")
             sub = SUBSCRIPTION.ref("tide", "zz")
@@ -30,6 +32,8 @@ def test_an_operator_is_installed_and_removed_by_events_over_http(tmp_path: Path
         metrics = urllib3.request("GET", f"{status['endpoint']}/metrics").data.decode()
         assert 'olmf_run_duration_seconds_count{step="install_plan/execute_install_plan",result="done"} ' in metrics
         assert source.refused == []
+        assert urllib3.request("POST", status["endpoint"], headers=source.sent[0], retries=False).status == 401
+        assert found.olmf("events", "send", "Namespace/zz").stdout.startswith("sent io.olmf.poke about")
         said = {headers["ce-subject"]: headers for headers in source.sent}
     seen = said["/apis/v1/namespaces//namespaces/zz"]
     assert (seen["ce-namespace"], seen["kn-namespace"], seen["ce-type"]) == (

@@ -1,0 +1,82 @@
+"""Says who sends a request: a sender with a token of ours, an account of the cluster, or somebody unknown.
+
+A token is compared in constant time; its file is read again for each request, so that it can be replaced while we run,
+and may hold several, one on each line, until the last sender has the new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import structlog
+
+from eventing.endpoint.reviews import ReviewUnavailable
+
+Standing: TypeAlias = Literal["trusted", "unknown", "refused", "later"]
+"""`unknown`: nothing is configured by which a sender could be known, its events count as hints; `later`: it could not
+be found out now."""
+REVIEW_SECONDS = 5.0
+LONGEST_TOKEN = 8192
+_REVIEWS_AT_ONCE = 4
+log = structlog.get_logger()
+
+
+class Senders:
+    """Judges requests by their `Authorization` header; one object serves all requests."""
+
+    def __init__(
+        self,
+        *,
+        token: str = "",
+        token_file: str = "",
+        review: Callable[[str], bool] | None = None,
+        trusts_network: bool = False,
+    ) -> None:
+        """`review` asks the cluster whether a token is that of a sender; `trusts_network` is for lack of all others."""
+        self._token, self._file = token, token_file
+        self._review = review
+        self._trusts_network = trusts_network
+        self._threads = ThreadPoolExecutor(_REVIEWS_AT_ONCE, "review") if review else None
+
+    async def judge(self, headers: Mapping[str, str]) -> Standing:
+        """Whether a request with these headers comes from a trusted sender."""
+        if not (self._token or self._file or self._review):
+            return "trusted" if self._trusts_network else "unknown"
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        given = given.strip()
+        if scheme.lower() != "bearer" or not given or len(given) > LONGEST_TOKEN:
+            return "refused"
+        if any(_is_same(given, token) for token in self._tokens()):
+            return "trusted"
+        return await self._reviewed(given)
+
+    def _tokens(self) -> list[str]:
+        found = [self._token] if self._token else []
+        if self._file:
+            try:
+                found += Path(self._file).read_text().split()
+            except (OSError, ValueError) as error:  # why: without the file nobody is known by it, until it is there
+                log.warning("token_file_unreadable", file=self._file, error=str(error))
+        return found
+
+    async def _reviewed(self, token: str) -> Standing:
+        if self._review is None or self._threads is None:
+            return "refused"
+        asked = asyncio.get_running_loop().run_in_executor(self._threads, self._review, token)
+        try:
+            return "trusted" if await asyncio.wait_for(asked, REVIEW_SECONDS) else "refused"
+        except (TimeoutError, ReviewUnavailable) as error:
+            log.warning("token_not_reviewed", error=str(error) or f"no answer within {REVIEW_SECONDS} s")
+            return "later"
+
+
+def _is_same(given: str, token: str) -> bool:
+    """Compares digests, so that neither content nor length shows in the time that it takes."""
+    ours, theirs = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (token, given))
+    return hmac.compare_digest(ours, theirs)
