@@ -1,0 +1,58 @@
+"""The endpoint as a program of its own, beside a Redis and a cluster that is not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from eventing.local.tie import READY_FILE
+from tests.kit.waiting import wait_for
+
+_NOWHERE = {
+    "apiVersion": "v1", "kind": "Config", "current-context": "it",
+    "clusters": [{"name": "it", "cluster": {"server": "http://127.0.0.1:1"}}],
+    "users": [{"name": "it", "user": {}}], "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A running endpoint."""
+
+    address: str
+    process: subprocess.Popen[bytes]
+
+    @property
+    def memory(self) -> int:
+        """Bytes of its resident memory."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+
+
+@contextmanager
+def running_endpoint(
+    redis_url: str, folder: Path, *words: str, environ: Mapping[str, str] | None = None
+) -> Iterator[Endpoint]:
+    """`olmf run endpoint` with these words; it must end with 0 when it is told to."""
+    ready, kubeconfig = folder / "ready.json", folder / "kubeconfig"
+    kubeconfig.write_text(yaml.safe_dump(_NOWHERE))
+    given = {
+        "OLMF_REDIS_URL": redis_url, "OLMF_KUBECONFIG": str(kubeconfig), "OLMF_PORT": "0", READY_FILE: str(ready),
+        "OLMF_CONTENT": str(folder / "content"),
+    }  # fmt: skip
+    command = [sys.executable, "-m", "eventing.cli.main", "run", "endpoint", *words]
+    with subprocess.Popen(command, env={**os.environ, **given, **(environ or {})}) as process:
+        try:
+            said = wait_for(lambda: ready.read_text() if ready.exists() else "", "the start of the endpoint")
+            yield Endpoint(json.loads(said)["address"], process)
+        finally:
+            process.terminate()
+            assert process.wait(30) == 0
