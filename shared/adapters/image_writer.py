@@ -10,6 +10,7 @@ from pathlib import Path
 from shared.adapters.oci import Reference, Registry, logins
 from shared.adapters.oci.build import Files, build
 from shared.adapters.oci.local import ArchiveName, LayoutName, local_name
+from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.push import push
 from shared.adapters.oci.saving import save_archive, save_layout
 
@@ -18,7 +19,7 @@ def write_image(files: Files, labels: Mapping[str, str], target: str, registry: 
     """Build the image of some files and write it to `target`; returns its name by digest. OciError on failure.
 
     `target` is `registry/name:tag`, `oci:DIR[:tag]` or `docker-archive:FILE[:name:tag]`. The same files and labels give
-    the same image, byte for byte. Without `registry`, the logins of the user are used.
+    the same image, byte for byte. Without `registry`, logins, certificates and registries.conf of the user are used.
     """
     with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
         aside = Path(folder, "layer")
@@ -32,5 +33,8 @@ def write_image(files: Files, labels: Mapping[str, str], target: str, registry: 
                 save_archive(built, archive)
                 return str(archive.at(built.config_descriptor.digest))
         reference = Reference.parse(target)
-        chosen = registry or logins.registry_of_machine(os.environ, Path.home())
-        return str(push(chosen, build(files, labels, aside), reference))
+        if registry:
+            return str(push(registry, build(files, labels, aside), Place(reference)))
+        place = logins.target_of_machine(reference, os.environ, Path.home())
+        chosen = logins.registry_of_machine(os.environ, Path.home())
+        return str(push(chosen, build(files, labels, aside), place))

@@ -68,11 +68,8 @@ class Mirrors:
 
     def places(self, reference: Reference) -> list[Place]:
         """The places of an image, in the order to try. OciError without any."""
-        rule = max((one for one in self.rules if one.fits(reference)), key=lambda one: len(one.prefix), default=None)
-        if rule is None:
+        if (rule := self._rule(reference)) is None:
             return [Place(reference, self.is_insecure)]
-        if rule.is_blocked:
-            raise OciError("Blocked", f"{reference}: registries.conf blocks {rule.prefix}; ask who runs this machine")
         found = [
             Place(_moved(reference, rule.prefix, mirror.location), mirror.is_insecure or self.is_insecure)
             for mirror in rule.mirrors
@@ -82,6 +79,17 @@ class Mirrors:
             own = _moved(reference, rule.prefix, rule.location) if rule.location else reference
             found.append(Place(own, rule.is_insecure or self.is_insecure))
         return found
+
+    def target(self, reference: Reference) -> Place:
+        """Where an image is pushed to: as its name says, never a mirror. OciError where that is blocked."""
+        rule = self._rule(reference)
+        return Place(reference, self.is_insecure or (rule is not None and rule.is_insecure))
+
+    def _rule(self, reference: Reference) -> Rule | None:
+        rule = max((one for one in self.rules if one.fits(reference)), key=lambda one: len(one.prefix), default=None)
+        if rule is not None and rule.is_blocked:
+            raise OciError("Blocked", f"{reference}: registries.conf blocks {rule.prefix}; ask who runs this machine")
+        return rule
 
     @classmethod
     def of_files(cls, paths: Iterable[Path]) -> Mirrors:

@@ -19,10 +19,10 @@ from shared.adapters.progress import advanced
 _CREATED, _ACCEPTED, _NO_CONTENT = 201, 202, 204
 
 
-def push(registry: Registry, built: Built, reference: Reference) -> Reference:
+def push(registry: Registry, built: Built, place: Place) -> Reference:
     """Send an image; its name by digest. OciError when the registry refuses."""
+    reference = place.reference
     try:
-        place = Place(reference)
         with io.BytesIO(built.config) as config:
             _send_blob(registry.exchange, place, built.config_descriptor, config)
         with built.layer.path.open("rb") as layer:
