@@ -101,12 +101,15 @@ def upgrade(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve what waits and follow the package to its newest version."""
-    from eventing.packages import follow, switch_channel
+    from eventing.packages import follow, narrowing, switch_channel
 
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         leaving = switch_channel(cluster, place, package, channel) if channel else ""
         limit = timedelta(seconds=timeout)
-        for line in follow(cluster, place, package, timeout=limit, is_approving=True, leaving=leaving):
+        narrow = narrowing(cluster, place, package)
+        for line in follow(
+            cluster, place, package, timeout=limit, is_approving=True, leaving=leaving, on_failed=narrow
+        ):
             say(line)
 
 

@@ -1,7 +1,7 @@
 """Packages as a person sees them: ask for one, follow it, list them; all of it through the Kubernetes API."""
 
 from eventing.packages.channels import switch_channel
-from eventing.packages.follow import NotReadyError, follow, install
+from eventing.packages.follow import NotReadyError, follow, install, narrowing
 from eventing.packages.listing import installed, offered
 from eventing.packages.removal import remove
 from eventing.packages.requests import (
@@ -22,6 +22,7 @@ __all__ = [
     "follow",
     "install",
     "installed",
+    "narrowing",
     "offered",
     "plan_to_approve",
     "remove",

@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable
 
 from shared import names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of
+from shared.domain.lifecycle.phases import is_copied
 from shared.domain.subscription.versions import current_csv, installed_csv
 
 
 def originals(csvs: Iterable[ReadOnly]) -> list[ReadOnly]:
     """Those that are no copies of what another namespace installed."""
-    return [csv for csv in csvs if names.COPIED_FROM not in labels_of(csv)]
+    return [csv for csv in csvs if not is_copied(csv)]
 
 
 def chain(csvs: Iterable[ReadOnly], roots: Collection[str]) -> set[str]:

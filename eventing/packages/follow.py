@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -47,7 +47,8 @@ def install(cluster: KubeClient, request: Request, *, timeout: timedelta) -> Ite
         yield str(done)
     try:
         if timeout:
-            yield from follow(cluster, request.namespace, request.package, timeout=timeout)
+            narrow = narrowing(cluster, request.namespace, request.package)
+            yield from follow(cluster, request.namespace, request.package, timeout=timeout, on_failed=narrow)
     except NotReadyError as error:
         command = f"olmf uninstall {request.package} -n {request.namespace}"
         left = f"; it made {', '.join(made)}: `{command}` takes the Subscription away" if made else ""
@@ -56,13 +57,14 @@ def install(cluster: KubeClient, request: Request, *, timeout: timedelta) -> Ite
 
 def follow(
     cluster: KubeClient, namespace: str, package: str, *,
-    timeout: timedelta, is_approving: bool = False, leaving: str = "",
+    timeout: timedelta, is_approving: bool = False, leaving: str = "", on_failed: Callable[[str], str] = lambda _: "",
 ) -> Iterator[str]:  # fmt: skip
     """Lines for every change of standing, until the package works. NotReadyError when the time is over before.
 
     A plan that waits for approval ends it, too. Approving, it goes on to the newest version instead: it ends when
     nothing newer came for a moment, and never at the version it is `leaving`. What cannot go on by itself is not waited
-    for: NotReadyError, too.
+    for: NotReadyError, too. Nothing is written but approvals: `on_failed` may do something about a failed version, and
+    says what it did.
     """
     deadline = time.monotonic() + timeout.total_seconds()
     last, since = Standing("", ""), 0.0
@@ -79,7 +81,7 @@ def follow(
                 yield f"{package}: waits for approval; `olmf approve {package} -n {namespace}` approves it"
                 return
             yield approve_plan(cluster, namespace, plan)
-        elif now.phase == "Failed" and (done := narrow_group(cluster, namespace, package, now.version)):
+        elif now.phase == "Failed" and (done := on_failed(now.version)):
             yield done
         elif now.is_done and now.version != leaving and (not is_approving or is_over or stood >= SETTLED_SECONDS):
             return
@@ -88,6 +90,11 @@ def follow(
         if is_over:
             raise NotReadyError(_sorry(package, namespace, _helped(cluster, namespace, now), timeout))
         time.sleep(LOOK_SECONDS)
+
+
+def narrowing(cluster: KubeClient, namespace: str, package: str) -> Callable[[str], str]:
+    """A function that narrows the group of a failed version, where that is ours to do."""
+    return lambda version: narrow_group(cluster, namespace, package, version)
 
 
 def _helped(cluster: KubeClient, namespace: str, now: Standing) -> Standing:

@@ -119,7 +119,7 @@ class ImageCatalogs:
     def _answer(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
         digest = _digest_of(reference)
         is_known = digest in self._open and self._clock() < self._served.get(_asker(source, reference), 0.0)
-        catalog = self._open[digest] if is_known else self._opened(reference, source)
+        catalog = self._keep_open(digest, self._open[digest]) if is_known else self._opened(reference, source)
         return catalog if isinstance(catalog, Unavailable) else question(catalog)
 
     def _opened(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
@@ -160,8 +160,10 @@ class ImageCatalogs:
         self._served[asker] = until
 
     def _keep_open(self, digest: str, catalog: Snapshot) -> Snapshot:
-        if len(self._open) >= _OPEN_CATALOGS:
-            self._open.clear()
+        """Keep it as the one that was used last; the one that was not used for longest is closed for it."""
+        self._open.pop(digest, None)
+        while len(self._open) >= _OPEN_CATALOGS:
+            del self._open[next(iter(self._open))]
         self._open[digest] = catalog
         return catalog
 

@@ -237,3 +237,21 @@ def test_a_file_name_that_is_no_text_is_told(registry: ScriptedRegistry, tmp_pat
     assert answer.reason == "Malformed"
     assert r"'configs/caf\udce9.json', which is not UTF-8; rename the file" in answer.message
     assert answer.message.encode()
+
+
+def test_of_many_open_catalogs_the_one_that_was_not_used_for_longest_is_closed(
+    registry: ScriptedRegistry, tmp_path: Path
+) -> None:
+    port = catalogs(tmp_path)
+    found = []
+    for number in range(65):
+        source = publish(registry, ("configs/c.json", a_package(f"tea-{number}")), tag=f"v{number}")
+        pulled = port.pull(source)
+        assert isinstance(pulled, Pulled)
+        found.append((pulled.reference, source))
+    opened = [port.snapshot(*one) for one in found[:64]]
+    assert port.snapshot(*found[0]) is opened[0]
+    port.snapshot(*found[64])
+    assert port.snapshot(*found[0]) is opened[0], "it was used after the others"
+    assert [number for number in range(2, 64) if port.snapshot(*found[number]) is not opened[number]] == []
+    assert port.snapshot(*found[1]) is not opened[1]

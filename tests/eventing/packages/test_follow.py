@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from eventing.packages.follow import NotReadyError, follow, stand
+from eventing.packages.chain import originals
+from eventing.packages.follow import NotReadyError, follow, narrowing, stand
 from eventing.packages.groups import are_groups_in_the_way, narrow_group
 from eventing.packages.requests import PackageError
 from shared.api.manifest import Manifest
@@ -163,6 +164,33 @@ def test_a_group_of_an_install_is_narrowed_only_where_nobody_else_lives(
     cluster = Writable([*stopped(group, modes="OwnNamespace").objects.values(), *others])
     assert bool(narrow_group(cast("KubeClient", cluster), "two", "tide", "tide.v1")) is bool(want)
     assert cluster.merged == want
+
+
+def test_who_follows_changes_nothing_unless_told_to() -> None:
+    group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": [""]})
+    group["metadata"]["annotations"] = {MADE_FOR: "tide"}
+    cluster = Writable(stopped(group, modes="OwnNamespace").objects.values())
+    client = cast("KubeClient", cluster)
+    with pytest.raises(NotReadyError):
+        list(follow(client, "two", "tide", timeout=timedelta(0)))
+    assert cluster.merged == []
+    with pytest.raises(NotReadyError):
+        list(follow(client, "two", "tide", timeout=timedelta(0), on_failed=narrowing(client, "two", "tide")))
+    assert [name for name, _ in cluster.merged] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "want"),
+    [
+        pytest.param({}, ["tide.v1"], id="an original"),
+        pytest.param({"status": {"phase": "Succeeded", "reason": "Copied"}}, [], id="a copy that lost its label"),
+        pytest.param({"annotations": {"olm.operatorNamespace": "one"}}, [], id="a copy by its annotation"),
+    ],
+)
+def test_copies_are_told_by_one_rule(fields: Manifest, want: list[str]) -> None:
+    csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec={}, status=fields.get("status", {}))
+    csv["metadata"]["annotations"] = fields.get("annotations", {})
+    assert [one["metadata"]["name"] for one in originals([csv])] == want
 
 
 def test_an_install_that_groups_stop_ends_with_the_reason_and_what_helps() -> None:
