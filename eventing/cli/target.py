@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,6 +49,7 @@ class Target:
     """A cluster, and the installation that works on it."""
 
     kubeconfig: str
+    """Empty: the service account of this pod, which is one of ours."""
     where: str
     directory: StateDirectory | None = None
     """Of the installation; None: it is looked for."""
@@ -61,14 +62,14 @@ class Target:
 
     @property
     def namespace(self) -> str:
-        """Where a verb looks that names no namespace, as kubectl does: that of the context, else `default`."""
-        from shared.adapters.kube import context_of
+        """Where a verb looks that names no namespace, as kubectl does: that of the context or pod, else `default`."""
+        from shared.adapters.kube import context_of, pod_namespace
 
-        return (context_of(self.kubeconfig).namespace if self.kubeconfig else "") or "default"
+        return (context_of(self.kubeconfig).namespace if self.kubeconfig else pod_namespace()) or "default"
 
     def addresses(self) -> Addresses | None:
         """Where the parts of the installation are; None when nothing that runs here works on the cluster."""
-        directory = self.directory or directory_of(self.kubeconfig)
+        directory = self.directory or (directory_of(self.kubeconfig) if self.kubeconfig else None)
         return directory.read() if directory else None
 
     @property
@@ -122,15 +123,22 @@ class Target:
 
 
 def choose(
-    state: Path | None = None, kubeconfig: Path | None = None, *, quiet: bool = False, idle: int = UNKNOWN
+    state: Path | None = None,
+    kubeconfig: Path | None = None,
+    *,
+    quiet: bool = False,
+    idle: int = UNKNOWN,
+    is_ours: Callable[[], bool] | None = None,
 ) -> Target:
-    """`--kubeconfig`, else `--state`, else `$KUBECONFIG`, else the running sandbox. CliError (`idle`) without one.
+    """`--kubeconfig`, else `--state`, else `$KUBECONFIG`, else the running sandbox, else in a pod of ours its cluster.
+
+    CliError (`idle`) without one. `is_ours` tells whether this is a pod of ours.
 
     Commands that are printed from now on are for this cluster.
     """
-    target = _choose(state, kubeconfig, idle)
+    target = _choose(state, kubeconfig, idle, is_ours or _is_pod_of_ours)
     typed = {"--state": state, "--kubeconfig": kubeconfig}
-    is_known_to_kubectl = not (state or kubeconfig) and os.environ.get("KUBECONFIG")
+    is_known_to_kubectl = not target.kubeconfig or (not (state or kubeconfig) and os.environ.get("KUBECONFIG"))
     take(
         Aim(
             shlex.join(word for option, path in typed.items() if path for word in (option, str(path))),
@@ -142,7 +150,7 @@ def choose(
     return target
 
 
-def _choose(state: Path | None, kubeconfig: Path | None, idle: int) -> Target:
+def _choose(state: Path | None, kubeconfig: Path | None, idle: int, is_ours: Callable[[], bool]) -> Target:
     environ = os.environ.get("KUBECONFIG", "")
     directory = StateDirectory(state.resolve()) if state else None
     if kubeconfig:
@@ -155,9 +163,18 @@ def _choose(state: Path | None, kubeconfig: Path | None, idle: int) -> Target:
         return Target(environ, f"cluster of $KUBECONFIG ({environ})")
     directory = directory or StateDirectory.default()
     addresses = directory.read()
+    if addresses is None and not state and is_ours():
+        return Target("", "cluster of this pod")
     if addresses is None:
         raise CliError(nothing_runs(directory), idle)
     return Target(addresses.kubeconfig, f"installation in {addresses.state}", directory)
+
+
+def _is_pod_of_ours() -> bool:
+    """Whether this is a pod of an installation: it has an account of the cluster, and was told where Redis is."""
+    from shared.adapters.kube import is_in_pod
+
+    return is_in_pod() and any(os.environ.get(name) for name in ("OLMF_REDIS_URL", "REDIS_URL"))
 
 
 def nothing_runs(directory: StateDirectory) -> str:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from shared.adapters.kube.cached import CachedClient, Changes, Told, weight
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
-from shared.adapters.kube.connection import Connection, ConnectionSettingError, Context, connect, context_of
+from shared.adapters.kube.connection import (
+    Connection,
+    ConnectionSettingError,
+    Context,
+    connect,
+    context_of,
+    is_in_pod,
+    pod_namespace,
+)
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import KubeInventory
 from shared.adapters.kube.paths import path_of
@@ -26,6 +34,8 @@ __all__ = [
     "Told",
     "connect",
     "context_of",
+    "is_in_pod",
     "path_of",
+    "pod_namespace",
     "weight",
 ]

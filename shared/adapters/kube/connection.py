@@ -234,9 +234,22 @@ def _token_file(path: Path) -> Callable[[], str]:
     return current
 
 
+def is_in_pod(environ: Mapping[str, str] = os.environ, account: Path = POD) -> bool:
+    """Whether this process is in a pod with a service account."""
+    return bool(environ.get("KUBERNETES_SERVICE_HOST")) and (account / "token").exists()
+
+
+def pod_namespace(account: Path = POD) -> str:
+    """The namespace of this pod; empty outside of one."""
+    try:
+        return (account / "namespace").read_text("utf-8").strip()
+    except OSError:
+        return ""
+
+
 def _pod(environ: Mapping[str, str]) -> Connection:
     host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
-    if not host or not port or not (POD / "token").exists():
+    if not host or not port or not is_in_pod(environ):
         raise ConnectionSettingError(
             "no cluster: not in a pod with a service account, and no kubeconfig was given (--kubeconfig or KUBECONFIG)"
         )
