@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,11 +16,14 @@ from eventing.events import Event, change_id, change_of
 from eventing.watch.hints import hints
 from shared import names
 from shared.api.manifest import ReadOnly, uid_of, version_of
-from shared.kinds import BY_IDENTITY, Kind, Ref
+from shared.kinds import BY_IDENTITY, InvalidName, Kind, Ref
 
 HINTS = (events.PHASE, events.OWNERS, events.COPIED, events.UNPACK)
 VERBS = ("add", "update", "delete")
 OURS = "io.olmf."
+LONGEST_ID = 300
+_WORD = re.compile("[-A-Za-z0-9_:]{1,128}")
+"""A uid or resourceVersion that can be a part of an id."""
 _REQUIRED = ("id", "source", "type")
 _IDENTITY = {"apiversion": "api_version", "kind": "kind", "name": "name"}
 
@@ -87,22 +91,30 @@ def event_of(cloud: CloudEvent, *, trusted: bool) -> Event:
     body: ReadOnly = data if isinstance(data, dict) else {}
     ref, defects = _ref(attributes, body)
     defects = [*_type_defects(attributes["type"], data), *defects, *_hint_defects(attributes)]
-    if defects:
+    if ref is None or defects:
         raise InvalidEventError(tuple(defects))
     said = {key: attributes[key] for key in HINTS if key in attributes}
     identity = attributes["id"]
     if body and attributes["type"].startswith(names.RESOURCE_EVENT):
-        said |= hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
+        said |= _hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
         identity = _identity(body, attributes["type"].rpartition(".")[2]) or identity
     if not trusted and change_of(identity):
         identity = f"untrusted-{hashlib.blake2b(identity.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
+    identity = identity[:LONGEST_ID]
     return Event(identity, attributes["type"], attributes["source"], ref, said, attributes.get("traceparent", ""))
 
 
 def _identity(body: ReadOnly, verb: str) -> str:
     """The id that our watcher gives this change, because the ids of the sender (Knative) are random."""
     uid, version = uid_of(body), version_of(body)
-    return change_id(uid, version, verb) if uid and version else ""
+    return change_id(uid, version, verb) if _WORD.fullmatch(uid) and _WORD.fullmatch(version) else ""
+
+
+def _hints(body: ReadOnly) -> Mapping[str, str]:
+    try:
+        return hints(body)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InvalidEventError((f"data is no object of Kubernetes: {error}",)) from error
 
 
 _NO_JSON = object()
@@ -149,35 +161,38 @@ def _type_defects(kind: str, data: object) -> Iterator[str]:
         yield f"data is {_named(data)}: wanted the object, or a reference to it, as a JSON object"
 
 
-def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref, list[str]]:
+def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref | None, list[str]]:
     """The object that an event is about: from its attributes, else from its body (a whole object, or a reference)."""
-    inside = _ref_in(body)
+    inside = _identity_in(body)
     defects: list[str] = []
     found: dict[str, str] = {}
     for attribute, field in _IDENTITY.items():
-        said, stated = attributes.get(attribute, ""), str(getattr(inside, field))
+        said, stated = attributes.get(attribute, ""), inside[field]
         if said and stated and said != stated:
             defects.append(f"{attribute} is {said!r}, but the body is about {stated!r}")
         if not said and not stated:
             defects.append(f"{attribute} is missing: the event must say which object it is about")
         found[field] = said or stated
-    ref = Ref(**found, namespace=attributes.get("namespace", "") or inside.namespace)
-    known = BY_IDENTITY.get((ref.api_version, ref.kind))
+    known = BY_IDENTITY.get((found["api_version"], found["kind"]))
+    namespace = attributes.get("namespace", "") or inside["namespace"]
     if known and not known.is_namespaced:
-        ref = known.ref(ref.name)
-    elif known and not ref.namespace:
-        defects.append(f"namespace is missing: a {ref.kind} has one")
-    parts = {"kind": ref.kind, "name": ref.name, "namespace": ref.namespace}
-    defects += [f"{part} is {text!r}: wanted a name without /" for part, text in parts.items() if "/" in text]
-    return ref, defects
+        namespace = ""
+    elif known and not namespace:
+        defects.append(f"namespace is missing: a {known.kind} has one")
+    if defects:
+        return None, defects
+    try:
+        return Ref(**found, namespace=namespace), []
+    except InvalidName as error:
+        return None, [str(error)]
 
 
-def _ref_in(body: ReadOnly) -> Ref:
-    if "metadata" in body:
-        meta = body["metadata"] if isinstance(body["metadata"], dict) else {}
-        return Ref.of({**body, "metadata": meta})
-    place = {key: str(body.get(key) or "") for key in ("name", "namespace")}
-    return Ref(str(body.get("apiVersion") or ""), str(body.get("kind") or ""), **place)
+def _identity_in(body: ReadOnly) -> Mapping[str, str]:
+    """What a whole object, or a reference to one, says of its identity."""
+    place = body.get("metadata", body)
+    said = {"api_version": body.get("apiVersion"), "kind": body.get("kind")}
+    said |= {key: place.get(key) if isinstance(place, dict) else None for key in ("name", "namespace")}
+    return {key: value if isinstance(value, str) else "" for key, value in said.items()}
 
 
 def _hint_defects(attributes: Mapping[str, str]) -> Iterator[str]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
-from shared.kinds import Ref
+from shared.refs import InvalidName, Ref, decoded, encoded
 
 PHASE = "phase"
 OWNERS = "owners"
 COPIED = "copied"
 UNPACK = "unpack"
+MOST_OWNERS = 64
+"""Maximum number of owners that a hint names: each may wake several steps."""
+_ANY_VERSION = "any/v1"
+"""Hints leave out the versions of owners; here stands a group whose names have the widest rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +29,55 @@ class Event:
     ref: Ref
     hints: Mapping[str, str] = field(default_factory=dict)
     """What the sender saw in the object. A hint narrows the routes, a missing one does not: `phase` (`status.phase`),
-    `owners` (comma-joined owner references and owner labels: `Kind/name` in the same namespace, else
-    `Kind/namespace/name`), `copied` (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job)."""
+    `owners` (of owner references and owner labels, as `Owner.joined` writes them), `copied` (`true|false`: a copied
+    CSV), `unpack` (`true|false`: an unpack Job)."""
     traceparent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """An owner of an object, as a hint names it. InvalidName when no object can be called so."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+    """Empty: that of the object."""
+
+    def __post_init__(self) -> None:
+        Ref(_ANY_VERSION, self.kind, self.name, self.namespace)
+
+    @classmethod
+    def or_none(cls, kind: object, name: object, namespace: object = "") -> Owner | None:
+        """The owner that a text of somebody else names; None when no object can be called so."""
+        if not (isinstance(kind, str) and isinstance(name, str) and isinstance(namespace, str)):
+            return None
+        try:
+            return cls(kind, name, namespace)
+        except InvalidName:
+            return None
+
+    @staticmethod
+    def joined(owners: Iterable[Owner]) -> str:
+        """The hint: `Kind/name`, or `Kind/namespace/name` of another namespace, percent-encoded, between commas."""
+        return ",".join(map(str, islice(dict.fromkeys(owners), MOST_OWNERS)))
+
+    @classmethod
+    def split(cls, hint: str) -> tuple[Owner, ...]:
+        """The inverse of `joined`; what is no owner is left out."""
+        return tuple(filter(None, map(cls._parsed, hint.split(",", MOST_OWNERS)[:MOST_OWNERS])))
+
+    def __str__(self) -> str:
+        return "/".join(filter(None, (self.kind, self.namespace, encoded(self.name))))
+
+    @classmethod
+    def _parsed(cls, text: str) -> Owner | None:
+        kind, *place, name = text.split("/") if "/" in text else ("", "")
+        if len(place) > 1 or "" in place:
+            return None
+        try:
+            return cls(kind, decoded(name), *place)
+        except InvalidName:
+            return None
 
 
 def change_id(uid: str, resource_version: str, verb: str) -> str:
@@ -39,6 +90,6 @@ def change_id(uid: str, resource_version: str, verb: str) -> str:
 
 def change_of(event_id: str) -> tuple[str, str] | None:
     """Uid and resourceVersion in the id of a watch event; None for other events."""
-    uid, _, rest = event_id.partition(".")
-    version, _, verb = rest.partition(".")
+    change, _, verb = event_id.rpartition(".")
+    uid, _, version = change.partition(".")
     return (uid, version) if uid and version and verb in ("add", "update", "delete") else None

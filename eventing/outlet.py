@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import replace
 from typing import NoReturn
 
 import structlog
 
 from eventing.endpoint import send
 from eventing.events import Event
-from eventing.routes import OUTSIDE, SINK
+from eventing.routes import SINK, from_outside
 from eventing.run_result import RunResult
 from eventing.traces import begun_by
 from eventing.worker import Drainer, Run
@@ -60,6 +59,6 @@ def post(sink: str, claim: Claim) -> RunResult:
 def event_of(claim: Claim) -> Event:
     """The event of a claim; its id is that of the last run that emitted it."""
     kind = claim.step.partition("/")[2]
-    ref = replace(claim.ref, api_version=claim.ref.api_version.removeprefix(OUTSIDE))
+    ref = from_outside(claim.ref)
     identity = f"{claim.causes[-1]}.{ref.namespace}.{ref.name}"
     return Event(identity, kind, SOURCE, ref, traceparent=claim.trace or begun_by(identity))

@@ -17,8 +17,8 @@ Predicate: TypeAlias = Callable[[Event], bool]
 Key: TypeAlias = Callable[[Event], tuple[Ref, ...]]
 SINK = "sink"
 """The group of jobs that post events to an external sink (`eventing/outlet.py`)."""
-OUTSIDE = "outside:"
-"""Prefix of the API version in the ref of such a job."""
+OUTSIDE = "outside"
+"""First part of the API group in the ref of such a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +57,17 @@ def itself(event: Event) -> tuple[Ref, ...]:
 
 def its_namespace(event: Event) -> tuple[Ref, ...]:
     """The Namespace of the object as the key."""
-    return (kinds.NAMESPACE.ref(event.ref.namespace),)
+    ref = kinds.NAMESPACE.ref_or_none(event.ref.namespace)
+    return () if ref is None else (ref,)
 
 
 def its_owner(kind: Kind) -> Key:
     """The owners of that kind that the event names as keys; no keys when the event names none."""
 
     def key(event: Event) -> tuple[Ref, ...]:
-        found = []
-        for owner in filter(None, event.hints.get(events.OWNERS, "").split(",")):
-            owner_kind, *place, name = owner.split("/")
-            if owner_kind == kind.kind:
-                found.append(kind.ref(name, place[0] if place else event.ref.namespace))
-        return tuple(found)
+        owners = (one for one in events.Owner.split(event.hints.get(events.OWNERS, "")) if one.kind == kind.kind)
+        found = (kind.ref_or_none(one.name, one.namespace or event.ref.namespace) for one in owners)
+        return tuple(filter(None, found))
 
     return key
 
@@ -80,8 +78,9 @@ def its_reporter(event: Event) -> tuple[Ref, ...]:
 
 
 def its_api_group(event: Event) -> tuple[Ref, ...]:
-    """One key for all CustomResourceDefinitions of an API group: an operator brings many at once."""
-    return (kinds.CUSTOM_RESOURCE_DEFINITION.ref(event.ref.name.partition(".")[2]),)
+    """One key for all definitions of an API group, which is a valid name: an operator brings many at once."""
+    ref = kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(event.ref.name.partition(".")[2])
+    return () if ref is None else (ref,)
 
 
 def rights_beside_it(event: Event) -> tuple[Ref, ...]:
@@ -91,7 +90,13 @@ def rights_beside_it(event: Event) -> tuple[Ref, ...]:
 
 def itself_outside(event: Event) -> tuple[Ref, ...]:
     """A separate ref for the object, so that a slow sink does not block the steps of the object."""
-    return (replace(event.ref, api_version=OUTSIDE + event.ref.api_version),)
+    version = event.ref.api_version
+    return (replace(event.ref, api_version=f"{OUTSIDE}{'.' if '/' in version else '/'}{version}"),)
+
+
+def from_outside(ref: Ref) -> Ref:
+    """The ref of the object itself: the inverse of `itself_outside`."""
+    return replace(ref, api_version=ref.api_version.removeprefix(OUTSIDE)[1:])
 
 
 def always(_: Event) -> bool:

@@ -263,7 +263,7 @@ def _journal_files(values: Settings, program: str) -> Callable[[bytes], None]:
 
 
 def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:
-    return lambda namespace, name: cluster.get(SECRET.ref(name, namespace))
+    return lambda namespace, name: SECRET.look_up(cluster.get, name, namespace)
 
 
 def _mirrors() -> Mirrors:

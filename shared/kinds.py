@@ -1,58 +1,41 @@
-"""The Kubernetes kinds this project names in code, and the identity of one object."""
+"""The Kubernetes kinds this project names in code, and how the text of others becomes the identity of an object."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from shared.api.manifest import ReadOnly, metadata
+from shared.refs import InvalidName, Ref, names_of
 
+__all__ = ["BY_IDENTITY", "KINDS", "InvalidName", "Kind", "Ref"]
 
-@dataclass(frozen=True, slots=True, order=True)
-class Ref:
-    """Identity of one object, namespaced or not; never its content.
-
-    As text: `<apiVersion>/<kind>/<namespace>/<name>`, the namespace empty for cluster-scoped objects,
-    e.g. `operators.coreos.com/v1alpha1/Subscription/olm/etcd`, `v1/Namespace//olm`.
-    """
-
-    api_version: str
-    kind: str
-    name: str
-    namespace: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.api_version}/{self.kind}/{self.namespace}/{self.name}"
-
-    @classmethod
-    def parse(cls, text: str) -> Ref:
-        """The inverse of `str`. Raises ValueError, which quotes the text, when it is not a ref."""
-        match text.split("/"):
-            case [version, kind, namespace, name] if version and kind and name:
-                return cls(version, kind, name, namespace)
-            case [group, version, kind, namespace, name] if group and version and kind and name:
-                return cls(f"{group}/{version}", kind, name, namespace)
-        raise ValueError(f"{text!r} is not a ref: wanted apiVersion/kind/namespace/name")
-
-    @classmethod
-    def of(cls, manifest: ReadOnly) -> Ref:
-        """The identity in the apiVersion, kind and metadata of an object."""
-        meta = metadata(manifest)
-        return cls(
-            str(manifest.get("apiVersion") or ""),
-            str(manifest.get("kind") or ""),
-            str(meta.get("name") or ""),
-            str(meta.get("namespace") or ""),
-        )
+_PLURAL = re.compile("[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Kind:
-    """One kind that an API server serves, with the parts of its URL."""
+    """One kind that an API server serves, with the parts of its URL. InvalidName when none can be called so."""
 
     api_version: str
     kind: str
     plural: str
     is_namespaced: bool = True
+
+    def __post_init__(self) -> None:
+        names_of(self.api_version, self.kind)
+        if not _PLURAL.fullmatch(self.plural):
+            raise InvalidName(f"{self.plural!r} is no plural of a kind: wanted lower case letters and digits")
+
+    @classmethod
+    def or_none(cls, api_version: object, kind: object, plural: object, *, is_namespaced: bool = True) -> Kind | None:
+        """The kind that a text of somebody else describes; None when no kind can be called so."""
+        try:
+            return cls(str(api_version), str(kind), str(plural), is_namespaced)
+        except InvalidName:
+            return None
 
     @property
     def group(self) -> str:
@@ -65,8 +48,24 @@ class Kind:
         return self.api_version.rpartition("/")[2]
 
     def ref(self, name: str, namespace: str = "") -> Ref:
-        """The identity of one object of this kind."""
+        """The identity of one object of this kind. InvalidName when no object can have it."""
+        if self.is_namespaced and not namespace:
+            raise InvalidName(f"{name!r}: a {self.kind} is in a namespace")
         return Ref(self.api_version, self.kind, name, namespace if self.is_namespaced else "")
+
+    def ref_or_none(self, name: object, namespace: object = "") -> Ref | None:
+        """The identity of an object that a text of somebody else names; None when no object can have it."""
+        if not isinstance(name, str) or not isinstance(namespace, str):
+            return None
+        try:
+            return self.ref(name, namespace)
+        except InvalidName:
+            return None
+
+    def look_up(self, get: Callable[[Ref], _T | None], name: object, namespace: object = "") -> _T | None:
+        """What `get` has of an object that a text of somebody else names; None when no object can have that name."""
+        ref = self.ref_or_none(name, namespace)
+        return None if ref is None else get(ref)
 
 
 _OLM = "operators.coreos.com"

@@ -1,4 +1,8 @@
-"""The input and the result of a step: it receives a `Ref` and returns an `Outcome`."""
+"""The input and the result of a step: it receives a `Ref` and returns an `Outcome`.
+
+A write or event about an object with an invalid name cannot be made (`shared.refs.InvalidName`): a step decides before
+what becomes of foreign text.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,18 @@ class Create:
     must_be_new: bool = False
     """Whether an existing object of that name is a conflict: it may belong to another owner, so the step runs again."""
 
+    def __post_init__(self) -> None:
+        Ref.of(self.manifest)
+
 
 @dataclass(frozen=True, slots=True)
 class Apply:
     """Forced server-side apply of a whole object that this project owns; field manager `olmf`."""
 
     manifest: Manifest
+
+    def __post_init__(self) -> None:
+        Ref.of(self.manifest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,9 @@ class Replace:
     manifest: Manifest
     on_warning: Record | None = None
     """As in `Create`."""
+
+    def __post_init__(self) -> None:
+        Ref.of(self.manifest)
 
 
 @dataclass(frozen=True, slots=True)

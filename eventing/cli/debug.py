@@ -111,7 +111,9 @@ def _standing(known: _Known, ref: Ref) -> Row:
     from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION
 
     columns = ((SUBSCRIPTION, "subscription"), (CLUSTER_SERVICE_VERSION, "version"), (INSTALL_PLAN, "plan"))
-    column = next((column for kind, column in columns if ref == kind.ref(ref.name, ref.namespace)), "")
+    column = next(
+        (column for kind, column in columns if (ref.api_version, ref.kind) == (kind.api_version, kind.kind)), ""
+    )
     rows = installed(known.objects, ref.namespace, known.jobs) if column else []
     return standing_of(next((row for row in rows if row[column] == ref.name), {}), known.book, known.jobs)
 

@@ -102,7 +102,9 @@ def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | Non
     if row.get("reason", "") not in ("", UNRESOLVED, UNHEALTHY):
         return None
     namespace, _, name = str(row.get("catalog") or "").partition("/")
-    last = why(book, CATALOG_SOURCE.ref(name, namespace), jobs, writes=0).last
+    if (ref := CATALOG_SOURCE.ref_or_none(name, namespace)) is None:
+        return None
+    last = why(book, ref, jobs, writes=0).last
     return next((each.next_try for each in last if each.waits_for), None)
 
 
@@ -112,9 +114,8 @@ def _last(row: Row, book: Book, jobs: Sequence[Listed]) -> list[Stuck]:
     from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
     version, name, namespace = (str(row[key]) for key in ("version", "subscription", "namespace"))
-    refs = [CLUSTER_SERVICE_VERSION.ref(version, namespace)] if version else []
-    refs += [SUBSCRIPTION.ref(name, namespace)] if name else []
-    return [each for ref in refs for each in why(book, ref, jobs, writes=0).last]
+    refs = (CLUSTER_SERVICE_VERSION.ref_or_none(version, namespace), SUBSCRIPTION.ref_or_none(name, namespace))
+    return [each for ref in filter(None, refs) for each in why(book, ref, jobs, writes=0).last]
 
 
 def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:

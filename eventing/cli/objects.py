@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eventing.cli.failure import USAGE, CliError
-from shared.kinds import KINDS, Kind, Ref
+from shared.kinds import KINDS, InvalidName, Kind, Ref
 
 SHORT = {
     "catsrc": "CatalogSource", "sub": "Subscription", "subs": "Subscription", "ip": "InstallPlan",
@@ -19,12 +19,15 @@ def ref_of(text: str, namespace: str) -> Ref:
     if text.count("/") > 1:
         try:
             return Ref.parse(text)
-        except ValueError as error:
+        except InvalidName as error:
             raise CliError(str(error), USAGE) from error
     word, slash, name = text.partition("/")
     if not slash or not name:
         raise CliError(f"{text!r}: wanted KIND/NAME, e.g. Subscription/etcd", USAGE)
-    return kind_of(word).ref(name, namespace)
+    try:
+        return kind_of(word).ref(name, namespace)
+    except InvalidName as error:
+        raise CliError(str(error), USAGE) from error
 
 
 def kind_of(word: str) -> Kind:

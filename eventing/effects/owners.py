@@ -31,10 +31,13 @@ class Owners:
         return {**manifest, "metadata": {**metadata(manifest), "ownerReferences": filled}}
 
     def _uid(self, owner: Manifest, namespace: str) -> str:
-        kind = self._api.find(owner["apiVersion"], owner["kind"])
+        api_version, kind_name = str(owner.get("apiVersion")), str(owner.get("kind"))
+        kind = self._api.find(api_version, kind_name)
         if kind is None:
-            raise ApiError(404, "NotFound", f"the owner's kind {owner['apiVersion']} {owner['kind']} is not served")
-        ref = kind.ref(owner["name"], namespace)
+            raise ApiError(404, "NotFound", f"the owner's kind {api_version} {kind_name} is not served")
+        ref = kind.ref_or_none(owner.get("name"), namespace)
+        if ref is None:
+            raise ApiError(404, "NotFound", f"the owner {kind_name} {owner.get('name')!r} does not exist")
         if not self._uids.get(ref):
             found = self._known.get(ref) or self._api.get(ref)
             if found is None:

@@ -13,7 +13,7 @@ from shared.kinds import NAMESPACE
 _MAX_CAUSES = 5
 _MAX_DEPTH = 40
 _LONGEST_VERDICT = 200
-_NAMESPACES = str(NAMESPACE.ref(""))
+_NAMESPACES = f"{NAMESPACE.api_version}/{NAMESPACE.kind}//"
 
 
 class Tree:

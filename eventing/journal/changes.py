@@ -37,19 +37,19 @@ class RedisChanges:
 
     def told(self, kind: Kind, namespace: str) -> Told:
         """What was told of the kind in the namespace (empty: in all); zeros when nothing was."""
-        key, *_ = _keys(kind.ref("", namespace), namespace)
+        key, *_ = _keys(kind, namespace)
         return Told(*(int(each or 0) for each in self._client.execute_command("HMGET", key, "sum", "newest", "writes")))
 
     def wrote(self, kind: Kind, namespace: str) -> None:
         """Count a write to an object of the kind in the namespace."""
         pipe = self._client.pipeline(transaction=False)
-        for key in _keys(kind.ref("", namespace), namespace):
+        for key in _keys(kind, namespace):
             pipe.execute_command("HINCRBY", key, "writes", 1)
             pipe.execute_command("EXPIRE", key, _KEEP_SECONDS)
         pipe.execute()
 
 
-def _keys(ref: Ref, namespace: str) -> Iterator[str]:
+def _keys(of: Ref | Kind, namespace: str) -> Iterator[str]:
     """Of the namespace, and of all together."""
     for place in dict.fromkeys((namespace, "")):
-        yield f"{CHANGES}{ref.api_version}/{ref.kind}/{place}"
+        yield f"{CHANGES}{of.api_version}/{of.kind}/{place}"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from eventing.events import OWNERS
+from eventing.events import OWNERS, Owner
 from eventing.journal.book import Book
 from eventing.journal.facts import verdict_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
@@ -84,7 +84,7 @@ def _is_packaged(ref: str) -> bool:
 def _owned(book: Book, namespace: str) -> Iterator[set[str]]:
     for saw in book.events.values():
         if (owners := saw.hints.get(OWNERS)) and saw.ref.split("/")[-2] == namespace:
-            yield {name_of(saw.ref), *map(name_of, owners.split(","))}
+            yield {name_of(saw.ref), *(owner.name for owner in Owner.split(owners))}
 
 
 def _clauses(book: Book, namespace: str) -> Iterator[tuple[str, set[str]]]:

@@ -66,7 +66,7 @@ class Tape:
 
     def _note_reads(self, args: tuple[Any, ...], answer: Any) -> None:
         if isinstance(answer, tuple):
-            self.reads.update((Ref.of(manifest), manifest) for manifest in answer)
+            self.reads.update((ref, manifest) for manifest in answer if (ref := Ref.read(manifest)))
         elif args and isinstance(args[0], Ref):
             self.reads[args[0]] = answer
 

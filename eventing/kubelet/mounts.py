@@ -33,6 +33,6 @@ def mount_secrets(cluster: Cluster, task: Task, root: Path) -> None:
     for name, mount in task.secrets.items():
         folder = root / os.path.normpath(f"/{mount}").lstrip("/")  # why: `..` does not lead out of the root
         folder.mkdir(parents=True, exist_ok=True)
-        secret = cluster.get(SECRET.ref(name, task.ref.namespace)) or {}
+        secret = SECRET.look_up(cluster.get, name, task.ref.namespace) or {}
         for key, value in (secret.get("data") or {}).items():
             (folder / key).write_bytes(base64.b64decode(value))

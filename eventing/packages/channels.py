@@ -46,6 +46,6 @@ def _reach(cluster: KubeClient, namespace: str, subscription: ReadOnly, package:
     """Where its channels lead from the installed version; None without one, or while another one takes its place."""
     name = installed_csv(subscription)
     is_settled = name and name == current_csv(subscription)
-    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)) if is_settled else None
+    csv = CLUSTER_SERVICE_VERSION.look_up(cluster.get, name, namespace) if is_settled else None
     version = version_or_none(str(((csv or {}).get("spec") or {}).get("version") or ""))
     return Reach(of_package(package, CatalogKey("", "")), name, version) if csv else None

@@ -154,5 +154,5 @@ def stand(cluster: KubeClient, namespace: str, package: str) -> Standing:
 
 def _version(cluster: KubeClient, namespace: str, name: str) -> ReadOnly | None:
     """A version; none for a copy of what another namespace installed, which carries the same name."""
-    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace))
+    csv = CLUSTER_SERVICE_VERSION.look_up(cluster.get, name, namespace)
     return csv if csv is not None and originals([csv]) else None

@@ -33,7 +33,7 @@ def are_groups_in_the_way(cluster: KubeClient, namespace: str, now: Standing) ->
     groups = cluster.list(OPERATOR_GROUP, namespace)
     if are_prohibitive(groups):
         return True
-    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(now.version, namespace)) if now.version else None
+    csv = CLUSTER_SERVICE_VERSION.look_up(cluster.get, now.version, namespace)
     reason = reason_of(csv) if csv else ""
     if csv is None or reason not in (UNSUPPORTED_GROUP, *_REFUSALS):
         return False
@@ -49,7 +49,7 @@ def narrow_group(cluster: KubeClient, namespace: str, package: str, version: str
 
     A group that a person made, or that another package lives in, too, is not ours to change.
     """
-    csv = cluster.get(CLUSTER_SERVICE_VERSION.ref(version, namespace))
+    csv = CLUSTER_SERVICE_VERSION.look_up(cluster.get, version, namespace)
     groups = cluster.list(OPERATOR_GROUP, namespace)
     if csv is None or reason_of(csv) != UNSUPPORTED_GROUP or len(groups) != 1:
         return ""

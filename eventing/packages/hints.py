@@ -23,7 +23,7 @@ def is_catalog_ready(cluster: KubeClient, namespace: str, package: str) -> bool:
     if subscription is None:
         return False
     spec = subscription["spec"]
-    source = cluster.get(CATALOG_SOURCE.ref(str(spec.get("source")), str(spec.get("sourceNamespace")))) or {}
+    source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace")) or {}
     return ((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState") == "READY"
 
 

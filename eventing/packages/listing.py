@@ -58,8 +58,9 @@ def _refs(subscription: ReadOnly, now: Standing) -> Iterator[Ref]:
     """What a package consists of; a package that works does not mind what is decided for its namespace."""
     place, plan = namespace_of(subscription), (subscription.get("status") or {}).get("installPlanRef") or {}
     versions = dict.fromkeys(filter(None, (now.version, installed_csv(subscription))))
-    yield from (CLUSTER_SERVICE_VERSION.ref(name, place) for name in versions)
-    yield INSTALL_PLAN.ref(str(plan.get("name") or ""), place)
+    named = (*(CLUSTER_SERVICE_VERSION.ref_or_none(name, place) for name in versions),
+             INSTALL_PLAN.ref_or_none(plan.get("name"), place))  # fmt: skip
+    yield from filter(None, named)
     yield SUBSCRIPTION.ref(name_of(subscription), place)
     if now.phase != "Succeeded":
         yield NAMESPACE.ref(place)
@@ -183,7 +184,7 @@ def looked_up(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = N
     """The package that the spec of a Subscription names; None when its catalog was read and has none of that name."""
     from shared.ports import Unavailable
 
-    source = cluster.get(CATALOG_SOURCE.ref(str(spec.get("source")), str(spec.get("sourceNamespace"))))
+    source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace"))
     reference, image = content_of(source or {"metadata": {}, "spec": {}})
     if not reference:
         return Unavailable("NotFound", "the catalog was not read yet")

@@ -39,7 +39,7 @@ def targets_for(cluster: KubeClient, namespace: str, spec: ReadOnly, catalogs: D
 def _modes(cluster: KubeClient, spec: ReadOnly, catalogs: Described) -> tuple[ReadOnly, ...]:
     """The install modes of the version that a Subscription gets first, as far as its catalog states them."""
     package = looked_up(cluster, spec, catalogs)
-    source = cluster.get(CATALOG_SOURCE.ref(str(spec.get("source")), str(spec.get("sourceNamespace"))))
+    source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace"))
     if source is None or not isinstance(package, Package):
         return ()
     channel = spec.get("channel") or package.default_channel

@@ -65,7 +65,7 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
     if present:
         _check_wishes(cluster, request, present)
         yield f"{request.package} is already subscribed in {request.namespace}"
-    if cluster.get(NAMESPACE.ref(request.namespace)) is None:
+    if NAMESPACE.look_up(cluster.get, request.namespace) is None:
         cluster.create(_object(NAMESPACE, request.namespace))
         yield Made(f"Namespace {request.namespace}")
     if not cluster.list(OPERATOR_GROUP, request.namespace):
@@ -172,7 +172,7 @@ def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
 
 def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
     """Set `spec.approved` of an InstallPlan: the one of that name, or the one that a package of that name waits for."""
-    found = cluster.get(INSTALL_PLAN.ref(wanted, namespace)) or _plan_of_package(cluster, namespace, wanted)
+    found = INSTALL_PLAN.look_up(cluster.get, wanted, namespace) or _plan_of_package(cluster, namespace, wanted)
     plan = name_of(found)
     if found["spec"].get("approved"):
         return f"{plan} was approved before"
@@ -190,7 +190,7 @@ def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadO
         known = ", ".join(name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)) or "none"
         raise PackageError(f"no InstallPlan and no package {package!r} in {namespace} (plans there: {known})")
     plan = plan_to_approve(cluster, subscription)
-    if found := plan and cluster.get(INSTALL_PLAN.ref(plan, namespace)):
+    if found := INSTALL_PLAN.look_up(cluster.get, plan, namespace):
         return found
     raise PackageError(
         f"no plan of {package} waits for approval; `olmf why Subscription/{name_of(subscription)} -n {namespace}`"
@@ -205,7 +205,7 @@ def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
 def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
     """Name of the plan that a Subscription points to, if it waits for approval, else empty."""
     name = str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
-    plan = cluster.get(INSTALL_PLAN.ref(name, namespace_of(subscription))) if name else None
+    plan = INSTALL_PLAN.look_up(cluster.get, name, namespace_of(subscription))
     return name if plan and not plan["spec"].get("approved") else ""
 
 

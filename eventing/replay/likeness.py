@@ -63,6 +63,8 @@ IN_PLACE: Mapping[tuple[str, str], How] = {
 
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _PLAN = re.compile(r"install-[a-z2-7]+")
+_NO_NAME = re.compile(r"[^a-z0-9]+")
+_LONGEST = 200
 
 
 def differences(
@@ -96,10 +98,11 @@ def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
     for plan in sorted(plans, key=lambda one: int(one["spec"].get("generation") or 0)):
         references = metadata(plan).get("ownerReferences") or ()
         owners = sorted(str(owner["name"]) for owner in references)
-        what = f"{' and '.join(planned_csvs(plan))} for {' and '.join(owners)} in {namespace_of(plan)}"
+        words = ("of", *planned_csvs(plan), "for", *owners, "in", namespace_of(plan))
+        what = _NO_NAME.sub("-", "-".join(words).lower())[:_LONGEST].rstrip("-.")
         same = (what, *sorted(str(owner["uid"]) for owner in references))
         seen[same] += 1
-        found[name_of(plan)] = f"<plan {seen[same]} of {what}>"
+        found[name_of(plan)] = f"plan-{seen[same]}-{what}"
     return found
 
 

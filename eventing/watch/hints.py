@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from eventing import events
+from eventing.events import Owner
 from shared import kinds, names
-from shared.api.manifest import ReadOnly, labels_of, metadata
+from shared.api.manifest import ReadOnly, labels_of, metadata, namespace_of
 from shared.domain.lifecycle.phases import is_copied
-from shared.kinds import Ref
 
 Hints = dict[str, str]
+_CSV = kinds.CLUSTER_SERVICE_VERSION.kind
 
 
 def hints(manifest: ReadOnly) -> Hints:
     """The hints of a whole object, or of its metadata alone (then without hints about its status)."""
-    ref = Ref.of(manifest)
+    identity = (manifest.get("apiVersion"), manifest.get("kind"))
     found: Hints = {}
     if "spec" in manifest or "status" in manifest:
         found[events.PHASE] = str((manifest.get("status") or {}).get("phase") or "")
-    found[events.OWNERS] = ",".join(_owners(manifest, ref.namespace))
-    if (ref.api_version, ref.kind) == _identity(kinds.CLUSTER_SERVICE_VERSION):
+    found[events.OWNERS] = Owner.joined(_owners(manifest, namespace_of(manifest)))
+    if identity == _identity(kinds.CLUSTER_SERVICE_VERSION):
         found[events.COPIED] = _said(is_copied(manifest))
-    if (ref.api_version, ref.kind) == _identity(kinds.JOB):
+    if identity == _identity(kinds.JOB):
         found[events.UNPACK] = _said(names.UNPACK_REF in labels_of(manifest))
     return found
 
 
-def _owners(manifest: ReadOnly, namespace: str) -> tuple[str, ...]:
-    """The owner references, then the owner that OLM's labels name."""
-    found = [f"{owner['kind']}/{owner['name']}" for owner in metadata(manifest).get("ownerReferences") or ()]
+def _owners(manifest: ReadOnly, namespace: str) -> Iterator[Owner]:
+    """The owner that OLM's labels name, then the owner references; none for a text that is no name."""
     labels = labels_of(manifest)
-    name, kind = labels.get(names.OWNER), labels.get(names.OWNER_KIND, kinds.CLUSTER_SERVICE_VERSION.kind)
-    if name:
-        place = labels.get(names.OWNER_NAMESPACE, namespace)
-        found.append(f"{kind}/{name}" if place == namespace else f"{kind}/{place}/{name}")
-    return tuple(dict.fromkeys(found))
+    kind, place = labels.get(names.OWNER_KIND, _CSV), labels.get(names.OWNER_NAMESPACE, namespace)
+    if owner := Owner.or_none(kind, labels.get(names.OWNER), "" if place == namespace else place):
+        yield owner
+    for reference in metadata(manifest).get("ownerReferences") or ():
+        if owner := Owner.or_none(reference.get("kind"), reference.get("name")):
+            yield owner
 
 
 def _identity(kind: kinds.Kind) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from eventing import events
-from eventing.events import Event, change_id
+from eventing.events import Event, Owner, change_id
 from eventing.routes import jobs_for
 from eventing.traces import begun_by
 from eventing.watch.hints import hints
@@ -111,6 +111,7 @@ class Memory:
 
 def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:
     """The hints with the former owners added, which must learn that they no longer own the object."""
-    owners = [*now.get(events.OWNERS, "").split(","), *before.get(events.OWNERS, "").split(",")]
-    joined = ",".join(dict.fromkeys(filter(None, owners)))
-    return now if joined == now.get(events.OWNERS, "") else {**now, events.OWNERS: joined}
+    present, former = now.get(events.OWNERS, ""), before.get(events.OWNERS, "")
+    if former in ("", present):
+        return now
+    return {**now, events.OWNERS: Owner.joined((*Owner.split(present), *Owner.split(former)))}

@@ -38,7 +38,7 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
         return Outcome((Merge(ref, label),), verdict="its label was edited")
     if names.COPIED_FROM not in labels_of(found):
         return Outcome(verdict=_NOT_OURS)
-    parent = cluster.get(CLUSTER_SERVICE_VERSION.ref(ref.name, copy.home)) if copy.home else None
+    parent = CLUSTER_SERVICE_VERSION.look_up(cluster.get, ref.name, copy.home)
     if reason := copies.dangling(copy, parent):
         return Outcome((Delete(ref, copy.uid),), verdict=f"deleted: {reason}")
     if parent is None or copy.look == copies.wanted_look(parent):

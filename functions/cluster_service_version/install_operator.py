@@ -15,6 +15,7 @@ from shared.domain.lifecycle.deployments import changes, desired_deployments
 from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
 from shared.domain.lifecycle.strategy import UnknownStrategy, strategy_of
 from shared.ports import Attempt, Clock, Cluster
+from shared.refs import misnamed
 from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace, Write
 
 _REFUSED = ("forbidden", "invalid")
@@ -36,6 +37,8 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt)
     if failure and failure.ref.kind == kinds.DEPLOYMENT.kind and failure.kind in _REFUSED:
         return outcome_of(csv, installation.refused(status, failure.message, is_forbidden=failure.kind == "forbidden"))
     desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
+    if why := next(filter(None, map(misnamed, desired)), ""):
+        return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
     found = changes(csv, desired, cluster.list(kinds.DEPLOYMENT, ref.namespace))
     orphans = (kinds.DEPLOYMENT.ref(name_of(item), ref.namespace) for item in found.orphans)
     writes: tuple[Write, ...] = (

@@ -7,6 +7,7 @@ Writes: its status; its Deployments where only annotations differ, or the name o
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from functions.cluster_service_version import outcome_of
 from shared import kinds
@@ -39,7 +40,8 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
             return outcome_of(csv, replaced)
     desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
     labelled = cluster.list(kinds.DEPLOYMENT, ref.namespace, labels=owner_labels(csv))
-    problem = first_problem(csv, desired, labelled, lambda name: cluster.get(kinds.DEPLOYMENT.ref(name, ref.namespace)))
+    find = partial(kinds.DEPLOYMENT.look_up, cluster.get, namespace=ref.namespace)
+    problem = first_problem(csv, desired, labelled, find)
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), verdict="its pods get what they lack")

@@ -30,11 +30,13 @@ def restore_rights(ref: Ref, cluster: Cluster) -> Outcome:
         return Outcome(emits=_group(csv), verdict="rights beside a copy come from the group of its original")
     given = rbac.given(csv, cluster.list(INSTALL_PLAN, ref.namespace))
     wanted = [each for each in rbac.objects_for(csv, ref.namespace) if (each["kind"], name_of(each)) in given]
-    gone = tuple(Create(manifest) for manifest in wanted if cluster.get(Ref.of(manifest)) is None)
+    refs = ((Ref.read(manifest), manifest) for manifest in wanted)
+    gone = tuple(Create(manifest) for one, manifest in refs if one and cluster.get(one) is None)
     return Outcome(gone, _group(csv), verdict=f"{len(gone)} of {len(wanted)} generated rights were gone")
 
 
 def _group(csv: Manifest) -> tuple[Emit, ...]:
     annotations = annotations_of(csv)
     name, home = annotations.get(names.OPERATOR_GROUP), annotations.get(names.OPERATOR_NAMESPACE)
-    return (Emit(names.GRANT_DUE, OPERATOR_GROUP.ref(name, home)),) if name and home else ()
+    group = OPERATOR_GROUP.ref_or_none(name, home)
+    return (Emit(names.GRANT_DUE, group),) if group else ()

@@ -62,11 +62,11 @@ def _emits(ref: Ref, plan: ReadOnly, status: Manifest, progress: Progress) -> tu
     """The events for the end of a plan; the Subscriptions that own the plan are woken by each of its changes anyway."""
     if status["phase"] == "Installing":
         return (Emit(names.BUNDLE_LOST, ref),) if progress.is_bundle_lost else ()
-    csvs = (kinds.CLUSTER_SERVICE_VERSION.ref(name, ref.namespace) for name in state.planned_csvs(plan))
-    made = (kinds.SUBSCRIPTION.ref(name, ref.namespace) for name in generated(plan))
+    csvs = (kinds.CLUSTER_SERVICE_VERSION.ref_or_none(name, ref.namespace) for name in state.planned_csvs(plan))
+    made = (kinds.SUBSCRIPTION.ref_or_none(name, ref.namespace) for name in generated(plan))
     ended = (names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED, (ref,))
     rung = (ended, (names.REQUIREMENT_CHANGED, csvs), (names.STANDING_CHANGED, made))
-    return tuple(Emit(type_, one) for type_, refs in rung for one in refs)
+    return tuple(Emit(type_, one) for type_, refs in rung for one in refs if one)
 
 
 def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:

@@ -64,12 +64,12 @@ def _rights(csv: Manifest, group: Group, cluster: Cluster, policy: Policy) -> It
     else:
         granted = projection.planned(csv, cluster.list(INSTALL_PLAN, group.namespace))
     if group.is_global:
-        held = ((role, cluster.get(CLUSTER_ROLE.ref(name_of(role)))) for role in granted[0])
+        held = ((role, CLUSTER_ROLE.look_up(cluster.get, name_of(role))) for role in granted[0])
         taken = {name_of(role) for role, holder in held if projection.is_foreign(role, holder)}
         yield from _lacking(projection.lifted(granted, taken), cluster)
         return
     for target in outside:
-        if copy := cluster.get(CLUSTER_SERVICE_VERSION.ref(name_of(csv), target)):
+        if copy := CLUSTER_SERVICE_VERSION.look_up(cluster.get, name_of(csv), target):
             yield from _lacking(projection.projected(csv, copy, granted), cluster)
 
 

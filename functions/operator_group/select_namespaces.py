@@ -52,8 +52,8 @@ def _rings(beside: Iterable[ReadOnly], *, has_siblings: bool) -> Iterator[Emit]:
 def _concerned(group: Group, cluster: Cluster) -> tuple[Manifest, ...]:
     """The namespaces that have the label of the group, and those that must get it."""
     labelled = {Ref.of(item): item for item in cluster.list(NAMESPACE, labels={targets.label_of(group.uid): ""})}
-    wanted = [] if group.is_global else [NAMESPACE.ref(name) for name in group.targets or ()]
-    unlabelled = (cluster.get(target) for target in wanted if target not in labelled)
+    wanted = () if group.is_global else map(NAMESPACE.ref_or_none, group.targets or ())
+    unlabelled = (cluster.get(target) for target in wanted if target and target not in labelled)
     return (*labelled.values(), *filter(None, unlabelled))
 
 

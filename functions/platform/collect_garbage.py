@@ -42,11 +42,11 @@ def _plans(cluster: Cluster) -> tuple[Manifest, ...]:
 
 
 def _copies(cluster: Cluster, made: Copies) -> Iterator[Delete]:
-    parents: dict[Ref, Manifest | None] = {}
+    parents: dict[Ref | None, Manifest | None] = {}
     for copy in made.made_from(""):
-        parent = CLUSTER_SERVICE_VERSION.ref(copy.name, copy.home)
+        parent = CLUSTER_SERVICE_VERSION.ref_or_none(copy.name, copy.home)
         if parent not in parents:
-            parents[parent] = cluster.get(parent) if copy.home else None
+            parents[parent] = cluster.get(parent) if parent else None
         if copies.dangling(copy, parents[parent]):
             yield Delete(CLUSTER_SERVICE_VERSION.ref(copy.name, copy.namespace), copy.uid)
 

@@ -22,7 +22,6 @@ from shared.domain.subscription.plans import has_failed
 from shared.domain.subscription.state import Standing, generating_plan, passes_failures, plan_of
 from shared.domain.subscription.track import Surroundings
 from shared.domain.subscription.versions import installed_csv
-from shared.kinds import Kind
 from shared.ports import Catalogs, Clock, Cluster, Policy
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 
@@ -33,8 +32,9 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     if subscription is None:
         return NOTHING
     sources = health.visible(cluster.list(kinds.CATALOG_SOURCE), ref.namespace, policy.global_namespace)
-    csv = _named(cluster, kinds.CLUSTER_SERVICE_VERSION, Standing.read(subscription).current_csv, ref)
-    plan = _named(cluster, kinds.INSTALL_PLAN, plan_of(subscription) or generating_plan(subscription), ref)
+    current, planned = Standing.read(subscription).current_csv, plan_of(subscription) or generating_plan(subscription)
+    csv = kinds.CLUSTER_SERVICE_VERSION.look_up(cluster.get, current, ref.namespace)
+    plan = kinds.INSTALL_PLAN.look_up(cluster.get, planned, ref.namespace)
     seen = Surroundings(
         sources,
         plan=plan,
@@ -52,13 +52,8 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
 
 def _rings(subscription: ReadOnly, ref: Ref) -> tuple[Emit, ...]:
     """Wake the installed version on every change: `spec.config` is applied to its Deployments."""
-    installed = installed_csv(subscription)
-    version = kinds.CLUSTER_SERVICE_VERSION.ref(installed, ref.namespace)
-    return (Emit(names.CONFIG_CHANGED, version),) if installed else ()
-
-
-def _named(cluster: Cluster, kind: Kind, name: str, near: Ref) -> Manifest | None:
-    return cluster.get(kind.ref(name, near.namespace)) if name else None
+    version = kinds.CLUSTER_SERVICE_VERSION.ref_or_none(installed_csv(subscription), ref.namespace)
+    return (Emit(names.CONFIG_CHANGED, version),) if version else ()
 
 
 def _package(subscription: Manifest, sources: Sequence[ReadOnly], catalogs: Catalogs) -> Package | None:

@@ -166,7 +166,7 @@ def test_the_program_goes_on_while_the_sink_is_ill(queue: WorkQueue, redis_url: 
         """Ends the endless loop."""
 
     def tell(claim: Claim) -> RunResult:
-        if claim.ref.name == "the end":
+        if claim.ref.name == "the-end":
             raise Enough
         return post(sink.url, claim)
 
@@ -180,7 +180,7 @@ def test_the_program_goes_on_while_the_sink_is_ill(queue: WorkQueue, redis_url: 
         queue.add(news("run-7"), "run-7")
         queue.add(news("run-8", INSTALL_PLAN.ref("install-2", "ns")), "run-8")
         wait_for(lambda: queue.sweep() and {said["ce-name"] for said in sink.taken()} == {"install-1", "install-2"})
-        queue.add(news("run-9", INSTALL_PLAN.ref("the end", "ns")), "run-9")
+        queue.add(news("run-9", INSTALL_PLAN.ref("the-end", "ns")), "run-9")
         thread.join()
 
 

@@ -24,7 +24,6 @@ from eventing.worker import Drainer, Run, work
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue.work_queue import LONGEST_RECORD
 from shared.config import Settings
-from shared.kinds import Ref
 from shared.telemetry import configure_logging
 
 GROUP = "test"
@@ -86,7 +85,7 @@ def unfit(claim: Claim) -> RunResult:
     """A result that the queue does not take."""
     if claim.ref.name.startswith("bad-record"):
         return RunResult("run", b"x" * (LONGEST_RECORD + 1))
-    return RunResult("run", b"{}", (Job(f"{GROUP}/tell", Ref("v1", "ConfigMap", "a/b", "x/y")),))
+    return RunResult("run", b"{}", (Job(f"{GROUP}/tell|x", claim.ref),))
 
 
 def pause(client: Redis) -> None:

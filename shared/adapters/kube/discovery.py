@@ -9,6 +9,7 @@ from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.paths import root_of
 from shared.api.manifest import Manifest
 from shared.kinds import BY_IDENTITY, Kind
+from shared.refs import is_possible
 
 FRESH_SECONDS = 30.0
 """How long a positive answer is cached: a bound for aggregated APIs, which no event reports."""
@@ -28,6 +29,8 @@ class KindIndex:
         """The kind, or None when it is not served."""
         if static := BY_IDENTITY.get((api_version, kind)):
             return static
+        if not is_possible(api_version, kind):
+            return None
         read_at, kinds = self._known.get(api_version, (float("-inf"), {}))
         if self._clock() - read_at < (FRESH_SECONDS if kind in kinds else SETTLING_SECONDS):
             return kinds.get(kind)
@@ -46,8 +49,9 @@ class KindIndex:
             if error.is_not_found:
                 return {}
             raise
-        return {
-            entry["kind"]: Kind(api_version, entry["kind"], entry["name"], entry["namespaced"])
+        # why: an aggregated API server may name kinds as it likes, and subresources are none
+        found = (
+            Kind.or_none(api_version, entry["kind"], entry["name"], is_namespaced=entry["namespaced"])
             for entry in resources
-            if "/" not in entry["name"]
-        }
+        )
+        return {kind.kind: kind for kind in found if kind}

@@ -37,4 +37,5 @@ class KubeInventory:
         def ask(asked: Mapping[str, str]) -> Manifest:
             return self._client.request("GET", path_of(kind), query=asked, accept=METADATA)
 
-        return ((kind.ref(name_of(item), namespace_of(item)), version_of(item)) for item in items(ask, query))
+        found = ((kind.ref_or_none(name_of(item), namespace_of(item)), version_of(item)) for item in items(ask, query))
+        return ((ref, version) for ref, version in found if ref)

@@ -54,14 +54,15 @@ def rests_on_rights(csv: ReadOnly) -> bool:
 
 
 def owners_of(manifest: ReadOnly) -> Iterator[Ref]:
-    """The objects of OLM's API that own this one, by reference or by label."""
+    """The objects of OLM's API that own this one, by reference or by label; none for a text that is no name."""
     for reference in metadata(manifest).get("ownerReferences") or ():
-        if kind := _OWNERS.get(str(reference.get("kind"))):
-            yield kind.ref(str(reference.get("name")), namespace_of(manifest))
+        kind = _OWNERS.get(str(reference.get("kind")))
+        if kind and (owner := kind.ref_or_none(reference.get("name"), namespace_of(manifest))):
+            yield owner
     labels = labels_of(manifest)
     kind = _OWNERS.get(labels.get(names.OWNER_KIND, ""))
-    if kind and labels.get(names.OWNER):
-        yield kind.ref(labels[names.OWNER], labels.get(names.OWNER_NAMESPACE, ""))
+    if kind and (owner := kind.ref_or_none(labels.get(names.OWNER), labels.get(names.OWNER_NAMESPACE))):
+        yield owner
 
 
 def follows(subscription: ReadOnly, csv: str) -> bool:

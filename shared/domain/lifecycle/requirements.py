@@ -53,12 +53,13 @@ def wanted_objects(csv: ReadOnly, neighbours: Sequence[Manifest] = ()) -> tuple[
     strategy = strategy_of(csv)
     accounts = strategy.service_accounts if isinstance(strategy, Strategy) else ()
     replaced = chain.predecessor(csv, neighbours)
-    return (
-        *(kinds.CUSTOM_RESOURCE_DEFINITION.ref(name) for name in _definitions(csv)),
-        *(kinds.API_SERVICE.ref(service_name(entry)) for entry in _required_services(csv)),
-        *(kinds.SERVICE_ACCOUNT.ref(name, namespace_of(csv)) for name in accounts),
+    wanted = (
+        *map(kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none, _definitions(csv)),
+        *(kinds.API_SERVICE.ref_or_none(service_name(entry)) for entry in _required_services(csv)),
+        *(kinds.SERVICE_ACCOUNT.ref_or_none(name, namespace_of(csv)) for name in accounts),
         *([kinds.OPERATOR_CONDITION.ref(name_of(replaced), namespace_of(csv))] if replaced else ()),
     )
+    return tuple(filter(None, wanted))
 
 
 def wanted_apis(csv: ReadOnly) -> tuple[Api, ...]:
@@ -185,7 +186,7 @@ def _definitions(csv: ReadOnly) -> dict[str, ReadOnly]:
 
 def _definition(csv: ReadOnly, facts: Facts, name: str, entry: ReadOnly) -> Manifest:
     kind = kinds.CUSTOM_RESOURCE_DEFINITION
-    crd = facts.objects.get(kind.ref(name))
+    crd = kind.look_up(facts.objects.get, name)
     if crd is None:
         return _status(kind, name, "NotPresent", "CRD is not present")
     if name in owned_definitions(csv) and (others := _alongside(csv, facts, crd)):
@@ -234,7 +235,7 @@ def _required_services(csv: ReadOnly) -> list[ReadOnly]:
 
 def _service(facts: Facts, entry: ReadOnly) -> Manifest:
     kind, name = kinds.API_SERVICE, service_name(entry)
-    service = facts.objects.get(kind.ref(name))
+    service = kind.look_up(facts.objects.get, name)
     conditions = ((service or {}).get("status") or {}).get("conditions") or ()
     is_available = any(item.get("type") == "Available" and item.get("status") == "True" for item in conditions)
     if service is None or not is_available or _api(entry) not in facts.served:
@@ -251,11 +252,13 @@ def _native_api(facts: Facts, entry: ReadOnly) -> Manifest:
     status = ("Present", "Native API exists")
     if (api_version, kind) not in facts.served:
         status = ("NotPresent", "Native API does not exist")
-    return _status(Kind(api_version, kind, ""), f"{entry.get('version')}.{entry.get('group') or ''}", *status)
+    group, _, version = api_version.rpartition("/")
+    named = _status(kinds.API_SERVICE, f"{entry.get('version')}.{entry.get('group') or ''}", *status)
+    return {**named, "group": group, "version": version, "kind": kind}
 
 
 def _account(csv: ReadOnly, facts: Facts, name: str) -> Manifest | None:
-    return facts.objects.get(kinds.SERVICE_ACCOUNT.ref(name, namespace_of(csv)))
+    return kinds.SERVICE_ACCOUNT.look_up(facts.objects.get, name, namespace_of(csv))
 
 
 def _dependents(csv: ReadOnly, facts: Facts, strategy: Strategy) -> Iterator[tuple[str, list[Manifest]]]:

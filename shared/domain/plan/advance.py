@@ -26,6 +26,7 @@ from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import home_of, is_copy, occupied, way_out
 from shared.domain.unpack.content import bundle_in, digest_in
 from shared.kinds import Kind, Ref
+from shared.refs import misnamed
 
 
 class World(Protocol):
@@ -114,7 +115,7 @@ class _Pass:
             return self.csvs[name]
         if kind.is_namespaced and kind.kind in self._listed:
             return self._all(kind).get(name)
-        return self.world.get(kind.ref(name, namespace_of(self.plan)))
+        return kind.look_up(self.world.get, name, namespace_of(self.plan))
 
     def objects(self, text: str, reference: Reference) -> Mapping[Resource, Manifest]:
         """The objects of a referenced bundle."""
@@ -187,6 +188,8 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
     if rule.owner != "none" and not place.csv:
         raise _Failure(f"{resource.kind} {resource.name} names no ClusterServiceVersion that is to own it")
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.csvs)
+    if why := misnamed(wanted):
+        raise _Failure(why)
     live = going.live(rule.kind, resource.name)
     if rule.kind == kinds.CLUSTER_SERVICE_VERSION:
         wanted = _version(going, wanted, live)
@@ -220,6 +223,8 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
         raise _Failure(problem)
     if manifest["apiVersion"] != crds.RULE.kind.api_version:
         raise _Failure(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
+    if why := misnamed(manifest):
+        raise _Failure(why)
     if live is not None:
         going.warnings += _checked(going.world, manifest, live)
     return crds.act(manifest, live, place, going.csvs.keys())
@@ -245,9 +250,9 @@ def _checked(world: World, new: Manifest, live: Manifest) -> Iterator[str]:
 
 def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
     """Copy a pull secret from the namespace of the global catalogs; an existing secret is not changed."""
-    if going.world.get(kinds.SECRET.ref(resource.name, place.namespace)) is not None:
+    if kinds.SECRET.look_up(going.world.get, resource.name, place.namespace) is not None:
         return Action("Present")
-    source = going.world.get(kinds.SECRET.ref(resource.name, going.home))
+    source = kinds.SECRET.look_up(going.world.get, resource.name, going.home)
     if source is None:
         raise _Failure(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
     return Action("Created", create=execution.copied(source, place))
@@ -272,7 +277,7 @@ def _manifest(going: _Pass, step: ReadOnly, resource: Resource) -> Manifest:
 
 def _objects(world: World, reference: Reference, namespace: str) -> Mapping[Resource, Manifest]:
     where = f"{reference.namespace}/{reference.name}"
-    config_map = world.get(kinds.CONFIG_MAP.ref(reference.name, reference.namespace))
+    config_map = kinds.CONFIG_MAP.look_up(world.get, reference.name, reference.namespace)
     if config_map is None:
         raise _Lost(f"error finding unpacked bundle configmap for ref {where}: it was deleted; while its catalog "
                     "exists, it is unpacked again, otherwise delete this plan to get a new one")  # fmt: skip

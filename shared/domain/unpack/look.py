@@ -101,6 +101,6 @@ def _pods(wanted: Unpacking, job: ReadOnly, objects: Objects) -> Sequence[Manife
 
 def _is_outdated(wanted: Unpacking, broken: Broken, objects: Objects) -> bool:
     """Whether the catalog has changed since the failure, so that unpacking may succeed now."""
-    source = objects.get(kinds.CATALOG_SOURCE.ref(wanted.catalog.name, wanted.catalog.namespace)) or {}
+    source = kinds.CATALOG_SOURCE.look_up(objects.get, wanted.catalog.name, wanted.catalog.namespace) or {}
     changed = instant(((source.get("status") or {}).get("connectionState") or {}).get("lastConnect"))
     return changed is not None and changed > broken.since

@@ -31,7 +31,7 @@ def unpackings(
     for lookup in plan["status"].get("bundleLookups") or ():
         reference = lookup.get("catalogSourceRef") or {}
         key = CatalogKey(str(reference.get("namespace") or ""), str(reference.get("name") or ""))
-        source = get(kinds.CATALOG_SOURCE.ref(key.name, key.namespace))
+        source = kinds.CATALOG_SOURCE.look_up(get, key.name, key.namespace)
         if source is not None:
             name, path = str(lookup.get("identifier") or ""), str(lookup.get("path") or "")
             yield name, Unpacking(path, key, catalog_of(source).secrets, image, limits, Promise(name), user)

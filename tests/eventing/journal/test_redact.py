@@ -45,7 +45,12 @@ def in_a_plan(secret: Manifest) -> Manifest:
 
 
 def in_a_list(secret: Manifest) -> Manifest:
-    return {"kind": "SecretList", "apiVersion": "v1", "metadata": {}, "items": [{**secret, "kind": None}, secret]}
+    return {
+        "kind": "SecretList",
+        "apiVersion": "v1",
+        "metadata": {"name": "x"},
+        "items": [{**secret, "kind": None}, secret],
+    }
 
 
 def nested_twice(secret: Manifest) -> Manifest:
@@ -80,7 +85,7 @@ def record_of(answer: Manifest, write: Write) -> str:
     tape = recorder.tape(fresh)
     cluster = tape.port(Cluster, OneAnswer(answer))
     cluster.get(TOKEN)
-    cluster.get(CONFIG_MAP.ref("x"))
+    cluster.get(CONFIG_MAP.ref("x", "olm"))
     cluster.list(SECRET, namespace="olm")
     decided = Decided.of(Outcome((write,)))
     performed = Effects(FakeApi([a_secret("none", "data")]), FixedClock()).perform(decided.writes, {}, lambda: True)
@@ -105,7 +110,7 @@ def test_no_secret_value_is_stored(
         Apply(written(secret)),
         Replace(written(secret)),
         Merge(TOKEN, patch),
-        SetStatus(CONFIG_MAP.ref("x"), {"plan": written(secret)}),
+        SetStatus(CONFIG_MAP.ref("x", "olm"), {"plan": written(secret)}),
     ]
     write = data.draw(st.sampled_from(writes))
     record = record_of(read(secret), write)

@@ -240,7 +240,7 @@ def test_a_deleted_definition_comes_back_with_its_package(
     missing = {"kind": "CustomResourceDefinition", "name": name, "status": "NotPresent"}
     csv["status"]["requirementStatus"] = [missing, {**missing, "name": "well.example.com", "status": "Present"}]
     spec = {"clusterServiceVersionNames": ["a.v1"]}
-    plans = [an_object(INSTALL_PLAN, f"i-{phase}", spec=spec, status={"phase": phase}) for phase in phases]
+    plans = [an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase}) for phase in phases]
     back = Remedy(
         "uninstalling and installing a again brings things.example.com back",
         "when CustomResourceDefinition things.example.com is there",

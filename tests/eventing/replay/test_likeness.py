@@ -136,7 +136,7 @@ def test_a_plan_is_known_by_what_it_is_for_and_so_is_who_names_it() -> None:
     other = an_object(SUBSCRIPTION, "tide", status={"installPlanRef": {"name": "install-77777777"}})
     assert told([*then, follower], [*now, same]) == []
     assert told([*then, follower], [*now, other]) == ["tide"]
-    assert told(then, now[:1]) == ["<plan 1 of v1 for tide in demo>"]
+    assert told(then, now[:1]) == ["plan-1-of-v1-for-tide-in-demo"]
 
 
 def test_of_two_plans_for_the_same_the_older_is_the_first() -> None:
@@ -162,5 +162,5 @@ def test_the_plans_of_a_subscription_that_was_made_again_are_counted_anew() -> N
     plans = [a_plan("install-aaaaaaaa", "v1", 1), a_plan("install-bbbbbbbb", "v1", 2)]
     plans.append(a_plan("install-cccccccc", "v1", 3, "uid-of-the-next"))
     assert [plan_names(plans)[name_of(plan)] for plan in plans] == [
-        f"<plan {number} of v1 for tide in demo>" for number in (1, 2, 1)
+        f"plan-{number}-of-v1-for-tide-in-demo" for number in (1, 2, 1)
     ]

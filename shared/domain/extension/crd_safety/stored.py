@@ -47,16 +47,14 @@ def to_check(old: ReadOnly, new: ReadOnly) -> tuple[Kind, ...]:
     before, after = served(old), served(new)
     spec = new.get("spec") or {}
     words = spec.get("names") or {}
-    return tuple(
-        Kind(
-            f"{spec.get('group')}/{version}",
-            str(words.get("kind")),
-            str(words.get("plural")),
-            is_namespaced=spec.get("scope") != "Cluster",
-        )
+    plural = words.get("plural") or str(words.get("kind")).lower()  # why: files may leave out what nobody asks here
+    is_namespaced = spec.get("scope") != "Cluster"
+    found = (
+        Kind.or_none(f"{spec.get('group')}/{version}", words.get("kind"), plural, is_namespaced=is_namespaced)
         for version in after
         if version in before and before[version] != after[version]
     )
+    return tuple(filter(None, found))
 
 
 def misfits(new: ReadOnly, kind: Kind, objects: Iterable[ReadOnly]) -> Iterator[Misfit]:
