@@ -139,7 +139,7 @@ class Writable(FakeCluster):
 
     def __init__(self, objects: Iterable[Manifest]) -> None:
         super().__init__(objects)
-        self.merged: list[object] = []
+        self.merged: list[tuple[str, object]] = []
 
     def merge(self, ref: Ref, patch: object) -> None:
         self.merged.append((ref.name, patch))
@@ -157,7 +157,7 @@ class Writable(FakeCluster):
     ],
 )  # fmt: skip
 def test_a_group_of_an_install_is_narrowed_only_where_nobody_else_lives(
-    others: list[Manifest], want: list[object]
+    others: list[Manifest], want: list[tuple[str, object]]
 ) -> None:
     group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": [""]})
     group["metadata"]["annotations"] = {MADE_FOR: "tide"}
