@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from eventing.endpoint.senders import Senders
     from eventing.health import Health, Heartbeat
+    from eventing.journal import RedisJournal
     from eventing.run_result import RunResult
+    from eventing.runner import Runner
     from eventing.workqueue import Claim, WorkQueue
     from shared.adapters.content import ImageCatalogs
     from shared.adapters.kube import KubeClient
@@ -130,9 +132,20 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         }
         routes = (*ROUTES, *TO_SINK) if values.sink else ROUTES
         runner = Runner(given, cluster, clock, routes=routes, recorder=recorder)
-        return lambda claim: runner.run(claim, lambda jobs: queue.is_held(claim, jobs))
+        return _trimming(runner, queue, journal)
 
     return make
+
+
+def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal) -> Callable[[Claim], RunResult]:
+    """Runs claims, and keeps the journal, to which the queue appends their records, within its bound."""
+
+    def run(claim: Claim) -> RunResult:
+        result = runner.run(claim, lambda jobs: queue.is_held(claim, jobs))
+        journal.grew(len(result.record))
+        return result
+
+    return run
 
 
 def catalogs_for(cluster: KubeClient) -> ImageCatalogs:

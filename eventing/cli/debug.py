@@ -90,7 +90,7 @@ def _running(place: Target) -> _Known:
     from eventing.workqueue import listed
 
     with place.redis() as client:
-        return _Known(RedisJournal(client).book(), listed(client), place.cluster(), place.namespace)
+        return _Known(RedisJournal(client).brief_book(), listed(client), place.cluster(), place.namespace)
 
 
 def _captured(path: Path) -> _Known:

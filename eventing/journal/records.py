@@ -122,8 +122,27 @@ class Recorded(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     bodies: dict[str, msgspec.Raw] = {}
 
 
+class _BriefDecision(msgspec.Struct, frozen=True, gc=False):
+    """A decision without what the step was told: the decoder passes over the rest, which is most of an entry."""
+
+    end: str
+    writes: list[Write] = []
+    verdict: str = ""
+    wait: dict[str, Any] | None = None
+    failure: str = ""
+
+
+class _BriefRun(Run, frozen=True, omit_defaults=True, gc=False):
+    decisions: list[_BriefDecision] = []  # type: ignore[assignment]  # why: only what is decoded differs
+
+
+class _BriefRecorded(msgspec.Struct, frozen=True, gc=False):
+    run: _BriefRun
+
+
 _encoder = msgspec.json.Encoder()
 _runs = msgspec.json.Decoder(Recorded)
+_brief_runs = msgspec.json.Decoder(_BriefRecorded)
 _events = msgspec.json.Decoder(Saw)
 
 
@@ -140,6 +159,17 @@ def deflated(data: bytes) -> bytes:
 def unpack_run(data: bytes) -> Recorded:
     """The inverse of `pack` for a run. ValueError when it is something else."""
     return _runs.decode(inflated(data))
+
+
+def unpack_brief_run(data: bytes) -> Recorded:
+    """A run without what its steps were told, and without bodies. ValueError when it is something else."""
+    run = _brief_runs.decode(inflated(data)).run
+    decisions = [
+        Decision([], one.end, one.writes, verdict=one.verdict, wait=one.wait, failure=one.failure)
+        for one in run.decisions
+    ]
+    fields = {name: getattr(run, name) for name in Run.__struct_fields__}
+    return Recorded(Run(**{**fields, "decisions": decisions}))
 
 
 def unpack_event(data: bytes) -> Saw:

@@ -11,14 +11,30 @@ from typing import Any, Protocol
 from eventing.events import Event
 from eventing.journal.book import Book
 from eventing.journal.changes import note
-from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Saw, pack, unpack_event, unpack_run
+from eventing.journal.records import (
+    EVENT,
+    RUN,
+    STREAM,
+    Recorded,
+    Saw,
+    pack,
+    unpack_brief_run,
+    unpack_event,
+    unpack_run,
+)  # fmt: skip
 from eventing.journal.seen import Seen
 from shared.kinds import Ref
 
 KEY = "olmf:journal:key"
 _TRIM_EVERY = 500
+_TRIM_SHARE = 16
+"""A process trims when it may have added this part of the bound, so that several together stay near it."""
+_TRIMS = 3
+"""Entries differ in size, so that forgetting a share of them frees more or less than that share."""
 _LONGEST_BLOCK_MS = 5000  # the socket gives up not long after
 _PAGE = 500
+_BRIEF_PAGE = 50
+"""Whole entries of a page are in memory at once, and each may have megabytes."""
 
 
 class Client(Protocol):
@@ -51,6 +67,7 @@ class RedisJournal:
         self._also = also
         self._seen = Seen(client, lambda: now_ms() / 1000)
         self._until_trim = _TRIM_EVERY
+        self._bytes_until_trim = 0
 
     def secret(self) -> bytes:
         """The key of this installation's stand-ins for Secret values: the same in every process, lost with Redis."""
@@ -60,18 +77,24 @@ class RedisJournal:
     def saw(self, events: Iterable[Event]) -> None:
         """Note events, in one trip."""
         pipe = self._client.pipeline(transaction=False)
-        count = 0
+        count = size = 0
         for event in events:
             count += 1
             entry = pack(Saw.of(event, self._now_ms()))
+            size += len(entry)
             self._also(entry)
             pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
             self._seen.note(pipe, event)
             note(pipe, event)
         if count:
             pipe.execute()
+            self.grew(size, count)
+
+    def grew(self, size: int, count: int = 1) -> None:
+        """Somebody else appended entries of so many bytes, the queue those of runs: trim when it is time."""
         self._until_trim -= count
-        if self._until_trim <= 0:
+        self._bytes_until_trim -= size
+        if self._until_trim <= 0 or self._bytes_until_trim <= 0:
             self.trim()
 
     def unseen(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
@@ -81,25 +104,29 @@ class RedisJournal:
     def trim(self) -> None:
         """Forget the oldest entries when the stream is longer than its bound in bytes, and objects long gone."""
         self._until_trim = _TRIM_EVERY
+        self._bytes_until_trim = self._max_bytes // _TRIM_SHARE
         self._seen.forget()
-        size = self._client.execute_command("MEMORY USAGE", STREAM, "SAMPLES", 100) or 0
-        if size > self._max_bytes:
+        for _ in range(_TRIMS):
+            size = self._client.execute_command("MEMORY USAGE", STREAM, "SAMPLES", 100) or 0
+            if size <= self._max_bytes:
+                return
             length = self._client.execute_command("XLEN", STREAM)
             self._client.execute_command("XTRIM", STREAM, "MAXLEN", "~", int(length * self._max_bytes / size * 0.9))
 
-    def entries(self, after: str = "-", *, block_ms: int = 0) -> Iterator[Recorded | Saw]:
+    def entries(self, after: str = "-", *, block_ms: int = 0, is_brief: bool = False) -> Iterator[Recorded | Saw]:
         """Entries from the oldest, or after a stream id; with `block_ms` also those to come, until that long none came.
 
-        An entry that this version cannot read is left out.
+        Brief ones have neither what steps were told nor bodies. An entry that this version cannot read is left out.
         """
+        page_size = _BRIEF_PAGE if is_brief else _PAGE
         position = after
         while True:
             first = position if position == "-" else f"({position}"
-            page = self._client.execute_command("XRANGE", STREAM, first, "+", "COUNT", _PAGE)
+            page = self._client.execute_command("XRANGE", STREAM, first, "+", "COUNT", page_size)
             for key, fields in page:
                 position = key.decode()
-                yield from _decoded(fields)
-            if len(page) < _PAGE and not self._wait(position, block_ms):
+                yield from _decoded(fields, is_brief=is_brief)
+            if len(page) < page_size and not self._wait(position, block_ms):
                 return
 
     def _wait(self, position: str, block_ms: int) -> bool:
@@ -117,12 +144,16 @@ class RedisJournal:
         return self.entries(newest[0][0].decode() if newest else "-", block_ms=block_ms)
 
     def book(self) -> Book:
-        """Everything that the journal still holds."""
+        """Everything that the journal still holds; many times its size in Redis."""
         return Book.of(self.entries())
 
+    def brief_book(self) -> Book:
+        """What the journal holds of causes, writes and verdicts: all that `why` asks for, in a fraction of memory."""
+        return Book.of(self.entries(is_brief=True))
 
-def _decoded(fields: dict[bytes, bytes]) -> Iterator[Recorded | Saw]:
-    for name, decode in ((RUN, unpack_run), (EVENT, unpack_event)):
+
+def _decoded(fields: dict[bytes, bytes], *, is_brief: bool) -> Iterator[Recorded | Saw]:
+    for name, decode in ((RUN, unpack_brief_run if is_brief else unpack_run), (EVENT, unpack_event)):
         if data := fields.get(name.encode()):
             try:
                 yield decode(data)

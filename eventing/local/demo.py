@@ -135,7 +135,7 @@ def _explain(stage: Stage) -> None:
     if addresses is None:
         raise DemoFailedError("the sandbox ended before its end")
     with closing(connect(addresses.redis)) as client:
-        book = RedisJournal(client).book()
+        book = RedisJournal(client).brief_book()
     write = sys.stdout.write
     write("\nThe steps that ran and wrote or rang something:\n")
     for line in timeline(book.runs.values()):

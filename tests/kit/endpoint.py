@@ -16,11 +16,12 @@ import yaml
 from eventing.local.tie import READY_FILE
 from tests.kit.waiting import wait_for
 
-_NOWHERE = {
+NOWHERE = {
     "apiVersion": "v1", "kind": "Config", "current-context": "it",
     "clusters": [{"name": "it", "cluster": {"server": "http://127.0.0.1:1"}}],
     "users": [{"name": "it", "user": {}}], "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
 }  # fmt: skip
+"""The kubeconfig of a cluster that does not answer."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def running_endpoint(
 ) -> Iterator[Endpoint]:
     """`olmf run endpoint` with these words; it must end with 0 when it is told to."""
     ready, kubeconfig = folder / "ready.json", folder / "kubeconfig"
-    kubeconfig.write_text(yaml.safe_dump(_NOWHERE))
+    kubeconfig.write_text(yaml.safe_dump(NOWHERE))
     given = {
         "OLMF_REDIS_URL": redis_url, "OLMF_KUBECONFIG": str(kubeconfig), "OLMF_PORT": "0", READY_FILE: str(ready),
         "OLMF_CONTENT": str(folder / "content"),

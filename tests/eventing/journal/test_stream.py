@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
+from pathlib import Path
 
+import msgspec
 import pytest
+import yaml
 from redis import Redis
 
 from eventing.events import Event, change_id
-from eventing.journal import RUN, STREAM, Recorded, RedisJournal, Run, Saw
-from eventing.journal.records import pack
+from eventing.journal import RUN, STREAM, Recorded, RedisJournal, Run, Saw, why
+from eventing.journal.records import Answer, Decision, Write, pack
 from eventing.routes import Job
 from eventing.run_result import RunResult
+from eventing.wiring import runner_factory
+from eventing.worker import Drainer
 from eventing.workqueue import WorkQueue, connect
 from shared import names
 from shared.config import Settings
 from shared.kinds import CONFIG_MAP
+from tests.kit.endpoint import NOWHERE
 
 ONE = CONFIG_MAP.ref("one", "olm")
 
@@ -109,6 +116,47 @@ def test_the_stream_is_bounded_in_bytes(client: Redis) -> None:
     assert (client.memory_usage(STREAM, samples=0) or 0) <= 220_000
     assert journal.book().run("run-1999") is not None
     assert journal.book().run("run-0") is None
+
+
+def test_runs_alone_keep_within_the_bound(client: Redis, redis_url: str, tmp_path: Path) -> None:
+    """No event comes: the worker trims what its own runs append."""
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(yaml.safe_dump(NOWHERE))
+    settings = Settings(
+        redis_url=redis_url, kubeconfig=str(kubeconfig), content=tmp_path, journal_bytes=100_000, max_failures=10_000
+    )
+    queue = WorkQueue(client, settings)
+    run = runner_factory(settings)(queue)
+    for number in range(600):
+        queue.add([Job("test/unknown", CONFIG_MAP.ref(f"map-{number}", "ns"))], "event")
+    assert Drainer(queue, ("test",), run).drain(linger=0) == 600
+    assert (client.memory_usage(STREAM, samples=0) or 0) <= 130_000
+    assert queue.ran()[0].count == 600
+
+
+def test_a_few_large_entries_are_trimmed_like_many_small_ones(client: Redis) -> None:
+    journal = RedisJournal(client, max_bytes=1_000_000)
+    for number in range(40):
+        data = a_run(f"run-{number}", secrets.token_hex(50_000))
+        client.xadd(STREAM, {RUN: data})
+        journal.grew(len(data))
+        assert (client.memory_usage(STREAM, samples=0) or 0) <= 1_200_000
+    assert journal.book().run("run-39") is not None
+
+
+def test_a_brief_book_answers_why_as_the_whole_one_does(client: Redis) -> None:
+    journal = RedisJournal(client)
+    answer = Answer("Cluster", "get", ["v1/ConfigMap/ns/one"], body="d1")
+    writes = [Write("Create", str(ONE), "d2", "sent", "u1", "8")]
+    decision = Decision([answer], "outcome", writes, verdict="made it", wait={"what": "a catalog", "since": "then"})
+    run = Run("run-1", "a/step", str(ONE), 1, 1.0, "0", causes=["uid-1.7.update"], decisions=[decision], failure="bug")
+    client.xadd(STREAM, {RUN: pack(Recorded(run, {"d1": msgspec.Raw(b'{"a":1}')}))})
+    journal.saw([an_event("7")])
+    brief, whole = journal.brief_book(), journal.book()
+    assert why(brief, ONE) == why(whole, ONE)
+    assert brief.events == whole.events
+    assert (brief.bodies, brief.runs["run-1"].decisions[0].answers) == ({}, [])
+    assert whole.bodies.keys() == {"d1"}
 
 
 def test_what_another_version_wrote_hides_nothing(client: Redis) -> None:

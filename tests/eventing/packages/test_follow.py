@@ -176,7 +176,7 @@ def test_who_follows_changes_nothing_unless_told_to() -> None:
     assert cluster.merged == []
     with pytest.raises(NotReadyError):
         list(follow(client, "two", "tide", timeout=timedelta(0), on_failed=narrowing(client, "two", "tide")))
-    assert [name for name, _ in cluster.merged] == ["mine"]
+    assert cluster.merged == [("mine", {"spec": {"targetNamespaces": ["two"]}})]
 
 
 @pytest.mark.parametrize(
