@@ -109,6 +109,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from shared.adapters.kube import CachedClient, KubeInventory, SystemClock, connect
         from shared.adapters.kube.copies import KubeCopies
         from shared.adapters.kube.mirrors import KubeMirrors
+        from shared.adapters.kube.warnings import KubeWarnings
 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
@@ -122,6 +123,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
             ports.Cluster: cluster,
             ports.Copies: KubeCopies(cluster),
             ports.Inventory: KubeInventory(cluster),
+            ports.Warnings: KubeWarnings(cluster),
             ports.Discovery: cluster,
             ports.Clock: clock,
             ports.Catalogs: catalogs,

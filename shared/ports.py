@@ -15,6 +15,7 @@ from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Package
 from shared.domain.groups.copies import Copy
 from shared.domain.image_source import ImageSource
+from shared.domain.unpack.causes import Warned
 from shared.kinds import Kind, Ref
 
 
@@ -62,6 +63,14 @@ class Discovery(Protocol):
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The kind, or None when the API server does not serve it."""
+        ...
+
+
+class Warnings(Protocol):
+    """The warnings that Events state; read only about an object that somebody waits for."""
+
+    def about(self, ref: Ref, uid: str) -> tuple[Warned, ...]:
+        """The newest warnings about the object with that uid, at most eight, the oldest first."""
         ...
 
 

@@ -10,8 +10,9 @@ from eventing.effects import Api
 from shared import names
 from shared.api.manifest import labels_of, name_of, namespace_of, version_of
 from shared.domain.groups.copies import Copy
+from shared.domain.unpack.causes import Warned
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
-from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal
+from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal, Warnings
 
 
 class World(Api, Cluster, Protocol):
@@ -29,6 +30,7 @@ def ports_of(world: World) -> dict[type, Any]:
         Discovery: world,
         Copies: ListedCopies(world),
         Inventory: ListedInventory(world),
+        Warnings: NothingWarned(),
         Journal: NothingUnseen(),
         Content: NothingKept(),
     }
@@ -68,6 +70,14 @@ class NothingUnseen:
 
     def unseen(self, _: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
         """No refs."""
+        return ()
+
+
+class NothingWarned:
+    """Implements `Warnings`: Events do not happen again in a world of recorded objects."""
+
+    def about(self, _: Ref, __: str) -> tuple[Warned, ...]:
+        """No warnings."""
         return ()
 
 

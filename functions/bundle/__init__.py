@@ -11,14 +11,14 @@ from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.verdict import Broken, Unpacked, Verdict
-from shared.ports import Bundles, Cluster, Policy, Unavailable
+from shared.ports import Bundles, Cluster, Policy, Unavailable, Warnings
 from shared.step import Apply, Create, Delete, Ref, Replace, Write
 
 _DIRECT_RETRY = timedelta(minutes=1)
 
 
 def unpacked(
-    wanted: Unpacking, cluster: Cluster, bundles: Bundles, now: datetime, *, policy: Policy
+    wanted: Unpacking, cluster: Cluster, bundles: Bundles, now: datetime, *, warnings: Warnings, policy: Policy
 ) -> tuple[Verdict, tuple[Write, ...]]:
     """The verdict on a bundle, and the writes that unpack it or continue that: by a Job, or here."""
     config_map = cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace))
@@ -27,7 +27,7 @@ def unpacked(
     if policy.unpack == "direct":
         verdict, filled = _unpack_here(wanted, bundles)
         return verdict, tuple(map(Apply, filled))
-    seen = look(wanted, config_map, cluster, now)
+    seen = look(wanted, config_map, cluster, now, warnings=warnings)
     return seen.verdict, tuple(_writes(wanted, seen))
 
 

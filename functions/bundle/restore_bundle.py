@@ -2,7 +2,7 @@
 
 In OLM the plan fails, and somebody has to delete it (catalog.md 9.15).
 
-Reads:  the plan; the catalogs of its bundles; the OperatorGroups of its namespace; unpack ConfigMaps and Jobs.
+Reads:  the plan; the catalogs of its bundles; the OperatorGroups of its namespace; unpack objects, Events.
 Writes: the unpack objects; those with another content are deleted first. The plan itself is tried again anyway.
 """
 
@@ -15,11 +15,13 @@ from shared.domain.plan.state import is_finished
 from shared.domain.unpack.lost import is_altered, unpackings
 from shared.domain.unpack.settings import settings
 from shared.domain.unpack.verdict import spoken
-from shared.ports import Bundles, Clock, Cluster, Policy
+from shared.ports import Bundles, Clock, Cluster, Policy, Warnings
 from shared.step import NOTHING, Delete, Outcome, Ref, Write
 
 
-def restore_bundle(ref: Ref, cluster: Cluster, bundles: Bundles, clock: Clock, policy: Policy) -> Outcome:
+def restore_bundle(
+    ref: Ref, cluster: Cluster, bundles: Bundles, clock: Clock, *, policy: Policy, warnings: Warnings
+) -> Outcome:
     """Write the unpack objects that one plan lacks, as far as its catalogs still exist."""
     plan = cluster.get(ref)
     if plan is None or is_finished(plan):
@@ -34,7 +36,7 @@ def restore_bundle(ref: Ref, cluster: Cluster, bundles: Bundles, clock: Clock, p
             jobs = cluster.list(kinds.JOB, wanted.catalog.namespace, labels={names.UNPACK_REF: wanted.name})
             writes += [Delete(Ref.of(one), uid_of(one)) for one in (*jobs, config_map)]
             continue
-        verdict, unpacking = unpacked(wanted, cluster, bundles, clock.now(), policy=policy)
+        verdict, unpacking = unpacked(wanted, cluster, bundles, clock.now(), warnings=warnings, policy=policy)
         found[name] = spoken(verdict)
         writes += unpacking
     return Outcome(tuple(writes), verdict="; ".join(f"{name}: {text}" for name, text in found.items()))

@@ -1,6 +1,6 @@
 """Unpack the bundles that a namespace is about to install.
 
-Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; pods and RBAC of Jobs that are slow or failed.
+Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; their pods, Events and RBAC when in doubt.
 Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, an Event per failure or refusal.
 Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
 """
@@ -18,13 +18,14 @@ from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.report import in_turn, summarise
 from shared.domain.unpack.settings import settings
 from shared.domain.unpack.verdict import Verdict
-from shared.ports import Attempt, Bundles, Catalogs, Clock, Cluster, Policy, WriteFailure
+from shared.ports import Attempt, Bundles, Catalogs, Clock, Cluster, Policy, Warnings, WriteFailure
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 
 def unpack_bundle(
-    ref: Ref, cluster: Cluster, catalogs: Catalogs, bundles: Bundles, clock: Clock, *, policy: Policy, attempt: Attempt
-) -> Outcome:
+    ref: Ref, cluster: Cluster, catalogs: Catalogs, bundles: Bundles, clock: Clock,
+    *, policy: Policy, attempt: Attempt, warnings: Warnings,
+) -> Outcome:  # fmt: skip
     """Write the unpack objects and the conditions of one namespace (key: the Namespace)."""
     scene = look(cluster, catalogs, ref.name, policy)
     resolution, limits, now = resolve(scene.inputs), settings(scene.groups, policy.unpack_timeout), clock.now()
@@ -34,7 +35,7 @@ def unpack_bundle(
     for chosen in in_turn(resolution.chosen, now):
         promise = Promise.of(chosen, scene.subscriptions)
         wanted = Unpacking.of(chosen, promise, limits, policy.unpack_image, user=policy.unpack_user)
-        verdict, unpacking = unpacked(wanted, cluster, bundles, now, policy=policy)
+        verdict, unpacking = unpacked(wanted, cluster, bundles, now, warnings=warnings, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
         if refusal and unpacking and refusal.ref.namespace == wanted.catalog.namespace:
             verdict, unpacking = verdicts.refused(wanted, refusal.ref, refusal.message), ()

@@ -1,16 +1,18 @@
-"""An in-memory `Cluster`, `Discovery` and `Clock` for step tests."""
+"""An in-memory `Cluster`, `Warnings`, `Discovery` and `Clock` for step tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from shared.adapters.kube.warnings import newest
 from shared.api.manifest import Manifest, labels_of, name_of, namespace_of
-from shared.kinds import BY_IDENTITY, Kind, Ref
+from shared.domain.unpack.causes import Warned
+from shared.kinds import BY_IDENTITY, EVENT, Kind, Ref
 
 
 class FakeCluster:
-    """Answers from a fixed set of objects; implements `Cluster` and `Discovery`."""
+    """Answers from a fixed set of objects; implements `Cluster`, `Warnings` and `Discovery`."""
 
     def __init__(
         self, objects: Iterable[Manifest] = (), *, version: str = "v1.35.4", kinds: Iterable[Kind] = ()
@@ -32,6 +34,12 @@ class FakeCluster:
             and wanted <= labels_of(manifest).items()
         )
         return tuple(sorted(found, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
+
+    def about(self, ref: Ref, uid: str) -> tuple[Warned, ...]:
+        meant = (ref.kind, ref.name, uid)
+        found = [one for one in self.list(EVENT, ref.namespace) if one["type"] == "Warning"]
+        about = [one for one in found if tuple(map(one["involvedObject"].get, ("kind", "name", "uid"))) == meant]
+        return newest(about)
 
     def version(self) -> str:
         return self._version

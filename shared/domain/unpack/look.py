@@ -11,6 +11,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, instant, name_of
 from shared.domain.unpack import mirrors
 from shared.domain.unpack import verdict as verdicts
+from shared.domain.unpack.causes import Warnings, causes
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.verdict import Broken, Missing, Running, Stale, Verdict
 from shared.kinds import Kind, Ref
@@ -45,12 +46,16 @@ class Look:
     repair: Repair = Repair()
 
 
-def look(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects, now: datetime) -> Look:
-    """The state of the Job. More than one read is made only to start a Job, or when it is slow or failed."""
+def look(
+    wanted: Unpacking, config_map: ReadOnly | None, objects: Objects, now: datetime, *, warnings: Warnings
+) -> Look:
+    """The state of the Job. More than one read is made only to start a Job, or when it takes its time or failed."""
     jobs = _jobs(wanted, config_map, objects)
     match verdicts.judge(wanted, jobs, now):
-        case Running() as running if verdicts.is_slow(running, now):
-            return Look(verdicts.waiting(running, _pods(wanted, running.job, objects)), repair(wanted, objects))
+        case Running() as running if not verdicts.is_fresh(running, now):
+            pods = _pods(wanted, running.job, objects)
+            told = verdicts.waiting(running, pods, causes(running.job, pods, warnings))
+            return Look(told, repair(wanted, objects) if verdicts.is_slow(running, now) else Repair())
         case Missing() as missing:
             sets = (one for kind in kinds.MIRROR_SETS for one in objects.list(kind))
             informed = replace(missing, mirrors=mirrors.told(wanted.path, sets))
@@ -58,7 +63,8 @@ def look(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects, now: 
         case Broken() as broken if _is_outdated(wanted, broken, objects):
             return Look(Stale(broken.job))
         case Broken() as broken:
-            return Look(verdicts.explained(broken, _pods(wanted, broken.job, objects)))
+            pods = _pods(wanted, broken.job, objects)
+            return Look(verdicts.explained(broken, pods, causes(broken.job, pods, warnings)))
         case other:
             return Look(other)
 

@@ -11,10 +11,7 @@ from shared.domain.conditions import Condition, find, since
 from shared.domain.resolver.model import Chosen, Resolution
 from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, changed
 from shared.domain.unpack import texts
-from shared.domain.unpack.verdict import Broken, Prevented, Refused, Running, Unpacked, Verdict
-
-_RUNNING_AGAIN = timedelta(seconds=15)
-"""Interval of checks: events of the Job ring at once, but the state of its pods has to be polled."""
+from shared.domain.unpack.verdict import SOON, Broken, Prevented, Refused, Running, Unpacked, Verdict
 
 _REFUSED_AGAIN = timedelta(seconds=30)
 """Interval of attempts while the API server refuses the objects: a quota that is raised causes no event."""
@@ -24,7 +21,7 @@ REFUSED = "UnpackingRefused"
 """The reason of `BundleUnpacking` then."""
 
 _JUST_BEGUN = timedelta(seconds=10)
-"""Less than `_RUNNING_AGAIN`, after which unpacking is checked again anyway."""
+"""A Job is looked at anyway in that time, and again later (`Running.again_in`)."""
 
 CONDITIONS = (BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED)
 """The conditions that are set here; they are removed here, or when the plan is written (`write_install_plan`)."""
@@ -135,6 +132,10 @@ def report(verdicts: Sequence[Verdict]) -> Report:
         return Report(condition, again_in=_REFUSED_AGAIN, is_behind=refused[0].is_behind)
     if all(isinstance(one, Unpacked) for one in verdicts):
         return Report(is_unpacked=bool(verdicts))
-    told = [texts.unpacking(one.message) for one in verdicts if isinstance(one, Running)]
-    message = next(filter(None, told), "")
-    return Report(Condition(BUNDLE_UNPACKING, "True", _UNDER_WAY, message), again_in=_RUNNING_AGAIN)
+    told = [texts.unpacking(one.message, one.cause) for one in verdicts if isinstance(one, Running)]
+    again_in = min(one.again_in if isinstance(one, Running) else SOON for one in verdicts if not _is_there(one))
+    return Report(Condition(BUNDLE_UNPACKING, "True", _UNDER_WAY, next(filter(None, told), "")), again_in=again_in)
+
+
+def _is_there(verdict: Verdict) -> bool:
+    return isinstance(verdict, Unpacked)

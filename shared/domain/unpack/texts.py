@@ -23,9 +23,11 @@ def failed(reason: str, message: str) -> str:
     return text if is_guided else f"{text}. {GUIDANCE_FAILED}"
 
 
-def unpacking(message: str) -> str:
-    """The message of `BundleUnpacking`; empty unless the image cannot be pulled."""
-    return GUIDANCE_PULLING if any(word in message for word in ("ImagePullBackOff", "ErrImagePull")) else ""
+def unpacking(message: str, cause: str = "") -> str:
+    """The message of `BundleUnpacking`: OLM's if the image cannot be pulled, and the cause; empty without one."""
+    is_pulling = any(word in message for word in ("ImagePullBackOff", "ErrImagePull"))
+    told = f"unpack job not completed: {cause}" if cause else ""
+    return " ".join(filter(None, (GUIDANCE_PULLING if is_pulling else "", told)))
 
 
 def is_pull_failure(message: str) -> bool:

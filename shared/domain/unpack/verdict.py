@@ -21,6 +21,9 @@ _JOB_TTL = timedelta(minutes=5)
 _RETAINED = 5
 _USUAL_PULL = timedelta(seconds=10)
 _BEFORE = datetime.min.replace(tzinfo=UTC)
+SOON = timedelta(seconds=2)
+"""When a Job that was just made is looked at: by then its controller or the kubelet may have refused its Pod."""
+_RARELY = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ class Running:
 
     job: ReadOnly
     message: str = ""
+    """What its containers wait for, in OLM's words."""
+    cause: str = ""
+    """Why it does not come to its end; empty while all is as usual."""
+    again_in: timedelta = SOON
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,7 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
     if failure is not None:
         return _after_failure(wanted, ranked, failure, now)
     if condition(chosen, "Complete") is None:
-        return Running(chosen)
+        return Running(chosen, again_in=min(max(_age(chosen, now), SOON), _RARELY))
     finished = instant((chosen.get("status") or {}).get("completionTime")) or now
     if now - finished > _JOB_TTL:
         return Stale(chosen)
@@ -172,21 +179,32 @@ def is_over(job: ReadOnly) -> bool:
 
 
 def is_slow(running: Running, now: datetime) -> bool:
-    """Whether the Job takes longer than a pull usually does, so that its pods should be read."""
-    return now - (instant(metadata(running.job).get("creationTimestamp")) or now) > _USUAL_PULL
+    """Whether the Job takes longer than a pull usually does, so that its rights should be checked."""
+    return _age(running.job, now) > _USUAL_PULL
 
 
-def waiting(running: Running, pods: Sequence[ReadOnly]) -> Running:
+def is_fresh(running: Running, now: datetime) -> bool:
+    """Whether the Job was made just now, so that nothing can have gone wrong yet."""
+    return _age(running.job, now) < SOON
+
+
+def waiting(running: Running, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Running:
     """The verdict with the reason for which its pods wait."""
     found = [detail for pod in pods if (pod.get("status") or {}).get("phase") == "Pending" for detail in _details(pod)]
     message = f"unpack job not completed: {' | '.join(found)}" if found else "unpack job not completed"
-    return replace(running, message=message + (texts.GUIDANCE_PENDING if texts.is_pull_failure(message) else ""))
+    guided = message + (texts.GUIDANCE_PENDING if texts.is_pull_failure(message) else "")
+    return replace(running, message=guided, cause=" | ".join(causes))
 
 
-def explained(broken: Broken, pods: Sequence[ReadOnly]) -> Broken:
+def explained(broken: Broken, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Broken:
     """The verdict with the termination messages of the containers; the Job itself has only the number of failures."""
-    words = dict.fromkeys(text for pod in pods for text in _last_words(pod) if text not in broken.message)
+    said = [*(text for pod in pods for text in _last_words(pod)), *causes]
+    words = dict.fromkeys(text for text in said if text not in broken.message)
     return replace(broken, message=": ".join((broken.message, *words)))
+
+
+def _age(job: ReadOnly, now: datetime) -> timedelta:
+    return now - (instant(metadata(job).get("creationTimestamp")) or now)
 
 
 def _last_words(pod: ReadOnly) -> Iterator[str]:
@@ -203,8 +221,8 @@ def spoken(verdict: Verdict) -> str:
             return "unpacked"
         case Missing(job):
             return f"Job {job} is made"
-        case Running(job):
-            return f"Job {name_of(job)} is at work"
+        case Running(job, cause=cause):
+            return f"Job {name_of(job)} is at work" + (f", but {cause}" if cause else "")
         case Stale(job):
             return f"Job {name_of(job)} is made anew"
         case Broken(reason):

@@ -23,6 +23,10 @@ def a_catalog(minutes_ago: float) -> Manifest:
     return {"apiVersion": kinds.CATALOG_SOURCE.api_version, "kind": "CatalogSource", "metadata": meta, "status": status}
 
 
+def looked(cluster: FakeCluster, config_map: Manifest | None) -> Look:
+    return look(WANTED, config_map, cluster, NOW, warnings=cluster)
+
+
 ELSE: Manifest = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 FOREIGN = {**BINDING, "subjects": [{"kind": "ServiceAccount", "name": "somebody", "namespace": "olm"}]}
 OTHER_ROLE = {**BINDING, "roleRef": {**BINDING["roleRef"], "name": "admin"}}
@@ -63,18 +67,18 @@ def test_the_rights_of_a_job_come_back(live: list[Manifest], want: Repair) -> No
 @pytest.mark.parametrize("job", [a_job(minutes_ago=1), None], ids=["a slow Job", "no Job, but its ConfigMap"])
 def test_rights_are_looked_at_when_something_is_unusual(job: Manifest | None) -> None:
     cluster = FakeCluster([ROLE, ACCOUNT, FOREIGN, *([job] if job else [])])
-    assert look(WANTED, CONFIG_MAP, cluster, NOW).repair == Repair(delete=(FOREIGN,), create=(BINDING,))
+    assert looked(cluster, CONFIG_MAP).repair == Repair(delete=(FOREIGN,), create=(BINDING,))
 
 
 def test_what_goes_as_usual_costs_one_question() -> None:
-    assert look(WANTED, None, FakeCluster([FOREIGN]), NOW) == Look(Missing(HASH))
-    assert look(WANTED, CONFIG_MAP, FakeCluster([a_job(), FOREIGN]), NOW) == Look(Running(a_job()))
+    assert looked(FakeCluster([FOREIGN]), None) == Look(Missing(HASH))
+    assert looked(FakeCluster([a_job(), FOREIGN]), CONFIG_MAP) == Look(Running(a_job()))
 
 
 def test_a_slow_job_says_what_its_pods_wait_for() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", **a_pod("ErrImagePull", "unauthorized")}
     pod["metadata"] = {**metadata(pod), "labels": {"job-name": HASH}}
-    seen = look(WANTED, CONFIG_MAP, FakeCluster([a_job(minutes_ago=1), pod, ROLE, ACCOUNT, BINDING]), NOW)
+    seen = looked(FakeCluster([a_job(minutes_ago=1), pod, ROLE, ACCOUNT, BINDING]), CONFIG_MAP)
     assert isinstance(seen.verdict, Running)
     assert "Reason: ErrImagePull, Message: unauthorized" in seen.verdict.message
 
@@ -82,15 +86,15 @@ def test_a_slow_job_says_what_its_pods_wait_for() -> None:
 @pytest.mark.parametrize("condition", ["Failed", "Complete"])
 def test_a_failure_is_forgotten_when_its_catalog_has_changed_since(condition: str) -> None:
     failed = a_job(condition=condition, reason="BackoffLimitExceeded", minutes_ago=2)
-    assert look(WANTED, CONFIG_MAP, FakeCluster([failed, a_catalog(1)]), NOW).verdict == Stale(failed)
+    assert looked(FakeCluster([failed, a_catalog(1)]), CONFIG_MAP).verdict == Stale(failed)
     for catalogs in ([a_catalog(2)], [a_catalog(3)], []):
-        assert isinstance(look(WANTED, CONFIG_MAP, FakeCluster([failed, *catalogs]), NOW).verdict, Broken)
+        assert isinstance(looked(FakeCluster([failed, *catalogs]), CONFIG_MAP).verdict, Broken)
 
 
 def test_a_job_without_label_counts_when_no_other_does() -> None:
     """catalog.md 5.3.1 and 8.13.154: a Job of that name from an older version, even without the label."""
     failed = a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1)
     del failed["metadata"]["labels"]
-    seen = look(WANTED, CONFIG_MAP, FakeCluster([failed]), NOW).verdict
+    seen = looked(FakeCluster([failed]), CONFIG_MAP).verdict
     assert isinstance(seen, Broken)
     assert (seen.reason, name_of(seen.job)) == ("DeadlineExceeded", HASH)

@@ -38,7 +38,8 @@ def test_what_is_about_others_is_not(source: str) -> None:
 
 def test_a_job_that_is_made_knows_the_mirrors_of_its_image() -> None:
     source = WANTED.path.partition("/")[0]
-    seen = look(WANTED, None, FakeCluster([a_set(source)]), NOW)
+    cluster = FakeCluster([a_set(source)])
+    seen = look(WANTED, None, cluster, NOW, warnings=cluster)
     assert isinstance(seen.verdict, Missing)
     job = to_create(WANTED, seen.verdict)[-1]
     [container] = job["spec"]["template"]["spec"]["containers"]

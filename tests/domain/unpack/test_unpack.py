@@ -191,7 +191,7 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
         ),
         pytest.param(
             [a_job(condition="Failed", minutes_ago=1), a_job("newer", minutes_ago=2)],
-            Running(a_job("newer", minutes_ago=2)),
+            Running(a_job("newer", minutes_ago=2), again_in=timedelta(seconds=15)),
             id="catalog.md 8.13.156: not failed before failed",
         ),
         pytest.param(

@@ -36,6 +36,7 @@ from shared.ports import (
     Policy,
     Pulled,
     Unavailable,
+    Warnings,
     WriteFailure,
 )  # fmt: skip
 from shared.step import Apply, Create, Delete, Merge, Outcome, Record, Replace, SetStatus, Write
@@ -205,7 +206,7 @@ class World(FakeCluster):
         step = getattr(importlib.import_module(f"functions.{module}"), function)
         ports: dict[Any, object] = {
             Cluster: self, Discovery: self, Clock: self, Policy: self.policy, Catalogs: self.catalogs,
-            Bundles: self.bundles, Attempt: attempt or Attempt(),
+            Bundles: self.bundles, Attempt: attempt or Attempt(), Warnings: self,
         }  # fmt: skip
         signature = inspect.signature(step, eval_str=True)
         wanted = {one.name: ports[one.annotation] for one in list(signature.parameters.values())[1:]}
