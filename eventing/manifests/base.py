@@ -15,6 +15,11 @@ from shared.api.manifest import Manifest
 IMAGE = f"olm-functions:{version('olm-functions')}"
 ENDPOINT = "olmf-endpoint"
 SCHEDULER = "olmf-scheduler"
+REGISTRIES = "olmf-registries"
+"""An optional ConfigMap: `registries.conf`, and `ca.crt` with authorities of registries, besides those of the image."""
+PROXY = "olmf-proxy"
+"""An optional ConfigMap of environment variables: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`."""
+CONTAINERS = "/etc/containers"
 PORT = 8080
 HEALTH_PORT = 8081
 """Only the kubelet connects to it, which NetworkPolicies always allow."""
@@ -34,11 +39,14 @@ class Program:
     egress: tuple[Manifest, ...] = ()
     """Rules of a NetworkPolicy: what it connects to, besides DNS, Redis and the API server."""
     talks_to_api: bool = True
+    pulls: bool = False
+    """Whether it reads images."""
 
 
 PROGRAMS = (
     Program(WATCHER, "watch", WATCHER, ports=(PORT,)),
-    Program(WORKER, "worker", WORKER, replicas=2, memory="512Mi", egress=(ANYWHERE,)),  # registries have any port
+    # registries have any port
+    Program(WORKER, "worker", WORKER, replicas=2, memory="512Mi", egress=(ANYWHERE,), pulls=True),
     Program(ENDPOINT, "endpoint", ENDPOINT, replicas=2, ports=(PORT,), talks_to_api=False),
     Program(SCHEDULER, "scheduler", SCHEDULER, memory="128Mi", egress=(WEB,), talks_to_api=False),  # `OLMF_SINK`
 )
@@ -109,6 +117,12 @@ def environment() -> list[Manifest]:
     ]
 
 
+def endpoint_token() -> Manifest:
+    """What senders of events must have, if the administrator made the Secret; else events are hints only."""
+    secret = {"secretKeyRef": {"name": ENDPOINT, "key": "token", "optional": True}}
+    return {"name": "OLMF_ENDPOINT_TOKEN", "valueFrom": secret}
+
+
 def mounts() -> Manifest:
     """The folders of a container that may be written."""
     return {"volumeMounts": [{"name": "cache", "mountPath": "/var/cache/olmf"}, {"name": "tmp", "mountPath": "/tmp"}]}  # noqa: S108
@@ -116,8 +130,21 @@ def mounts() -> Manifest:
 
 def volumes() -> Manifest:
     """The volumes of those folders."""
-    sizes = {"cache": "4Gi", "tmp": "3Gi"}  # catalogs take 2 GiB; a layer that is being read may take 1 GiB per process
+    sizes = {"cache": "4Gi", "tmp": "1Gi"}
     return {"volumes": [{"name": name, "emptyDir": {"sizeLimit": size}} for name, size in sizes.items()]}
+
+
+def pulling(pod: Manifest) -> Manifest:
+    """The spec of a pod whose containers pull images, with what an administrator may say of registries and proxies."""
+    volume = {"name": REGISTRIES, "configMap": {"name": REGISTRIES, "optional": True}}
+    mount = {"name": REGISTRIES, "mountPath": CONTAINERS, "readOnly": True}
+    authority = {"name": "SSL_CERT_FILE", "value": f"{CONTAINERS}/ca.crt"}  # besides the folder of the image
+    proxy = {"configMapRef": {"name": PROXY, "optional": True}}
+    containers = [
+        {**one, "env": [*one["env"], authority], "envFrom": [proxy], "volumeMounts": [*one["volumeMounts"], mount]}
+        for one in pod["containers"]
+    ]
+    return {**pod, "containers": containers, "volumes": [*pod["volumes"], volume]}
 
 
 def _policy(program: Program, to_api: Manifest) -> Manifest:
@@ -131,7 +158,7 @@ def _container(program: Program) -> Manifest:
         "name": program.run,
         "image": IMAGE,
         "args": ["run", program.run],
-        "env": [*environment(), *_health(program)],
+        "env": [*environment(), *_health(program), *([endpoint_token()] if program.name == ENDPOINT else [])],
         "ports": [
             {"name": "http", "containerPort": port, "protocol": "TCP"} for port in program.ports or (HEALTH_PORT,)
         ],
@@ -164,7 +191,7 @@ def _deployment(program: Program) -> Manifest:
         "containers": [_container(program)],
         **volumes(),
     }
-    return deployment(program.name, spec, replicas=program.replicas)
+    return deployment(program.name, pulling(spec) if program.pulls else spec, replicas=program.replicas)
 
 
 def _spread(name: str) -> Manifest:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from eventing.manifests.base import IMAGE, PORT, environment, image_of_worker, mounts, volumes
+from eventing.manifests.base import IMAGE, PORT, environment, image_of_worker, mounts, pulling, volumes
 from eventing.manifests.network import ANYWHERE, from_namespaces, policy, tcp
 from eventing.manifests.pods import PART_OF, confined
 from eventing.manifests.rbac import NAMESPACE, WATCHER, account_of
@@ -60,25 +60,28 @@ def service(group: str) -> Manifest:
         "spec": {
             "template": {
                 "metadata": {"annotations": {"autoscaling.knative.dev/min-scale": "0"}, "labels": dict(PART_OF)},
-                "spec": {
-                    "serviceAccountName": account_of(group),
-                    "containerConcurrency": 8,
-                    "timeoutSeconds": 60,
-                    "containers": [
-                        {
-                            "image": IMAGE,
-                            "args": ["run", "endpoint", "--drain"],
-                            "env": [*environment(), {"name": "OLMF_STEPS", "value": group}],
-                            "ports": [{"containerPort": PORT}],
-                            "readinessProbe": {"httpGet": {"path": "/readyz"}},
-                            **confined("512Mi"),
-                            **mounts(),
-                        }
-                    ],
-                    **volumes(),
-                },
+                "spec": pulling(_pod(group)),
             }
         },
+    }
+
+
+def _pod(group: str) -> Manifest:
+    container = {
+        "image": IMAGE,
+        "args": ["run", "endpoint", "--drain"],
+        "env": [*environment(), {"name": "OLMF_STEPS", "value": group}],
+        "ports": [{"containerPort": PORT}],
+        "readinessProbe": {"httpGet": {"path": "/readyz"}},
+        **confined("512Mi"),
+        **mounts(),
+    }
+    return {
+        "serviceAccountName": account_of(group),
+        "containerConcurrency": 8,
+        "timeoutSeconds": 60,
+        "containers": [container],
+        **volumes(),
     }
 
 

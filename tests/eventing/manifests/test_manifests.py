@@ -17,6 +17,7 @@ from eventing.manifests import render_manifests
 from eventing.manifests.base import PORT
 from eventing.manifests.rights import RIGHTS
 from eventing.routes import STEPS, WATCHED
+from shared.adapters.oci.trust import FOLDERS
 from shared.domain.groups.selectors import matches
 from shared.kinds import CROWDED
 
@@ -150,6 +151,29 @@ def test_programs_with_several_replicas_have_a_disruption_budget() -> None:
 
 def test_no_secret_is_part_of_the_manifests() -> None:
     assert not [each for each in objects("base", "rbac", "knative") if each["kind"] == "Secret"]
+
+
+PULLING = [each for each in WORKLOADS if each["metadata"]["name"] == "olmf-worker" or each["kind"] == "Service"]
+
+
+@pytest.mark.parametrize("workload", PULLING, ids=lambda one: f"{one['kind']} {one['metadata']['name']}")
+def test_what_pulls_is_told_of_authorities_mirrors_and_proxies_if_there_are(workload: Any) -> None:
+    pod = workload["spec"]["template"]["spec"]
+    (volume,) = (one for one in pod["volumes"] if one["name"] == "olmf-registries")
+    assert volume["configMap"] == {"name": "olmf-registries", "optional": True}
+    for container in pod["containers"]:
+        (mount,) = (one for one in container["volumeMounts"] if one["name"] == "olmf-registries")
+        assert mount["mountPath"] == str(FOLDERS[0].parent), "where registries.conf and certificates are looked for"
+        assert {"name": "SSL_CERT_FILE", "value": f"{mount['mountPath']}/ca.crt"} in container["env"]
+        assert container["envFrom"] == [{"configMapRef": {"name": "olmf-proxy", "optional": True}}]
+
+
+def test_no_secret_but_the_password_of_redis_must_be_there() -> None:
+    env = [one for container in CONTAINERS for one in container["env"] if "secretKeyRef" in one.get("valueFrom", {})]
+    needed = {
+        one["valueFrom"]["secretKeyRef"]["name"] for one in env if not one["valueFrom"]["secretKeyRef"].get("optional")
+    }
+    assert needed == {"olmf-redis"}
 
 
 POLICIES = [each for each in objects("base", "knative") if each["kind"] == "NetworkPolicy"]
