@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from eventing.events import Event, change_of
 from shared.kinds import Ref
+from shared.resource_versions import is_newer
 
 SEEN = "olmf:seen"
 """A Redis hash: ref to the resourceVersion of its last event, and the day when it was last told of or asked about."""
@@ -28,13 +28,6 @@ class Seen:
         self._now = now
         self._position = 0
 
-    def note(self, pipe: Any, event: Event) -> None:
-        """Add the command that notes an event to a pipeline."""
-        if event.type.endswith(".delete"):
-            pipe.execute_command("HDEL", SEEN, str(event.ref))
-        elif change := change_of(event.id):
-            pipe.execute_command("HSET", SEEN, str(event.ref), f"{change[1]} {self._today}")
-
     def lacks(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
         """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
         found: list[Ref] = []
@@ -45,7 +38,7 @@ class Seen:
                 ref for (ref, wanted), (version, _) in zip(page, told, strict=True) if not _covers(version, wanted)
             ]
             self._stay(
-                [(ref, version) for (ref, _), (version, day) in zip(page, told, strict=True) if day != self._today]
+                [(ref, version) for (ref, _), (version, day) in zip(page, told, strict=True) if day != self.today]
             )
         return tuple(found)
 
@@ -53,17 +46,18 @@ class Seen:
         """Look through a part of all, and drop what was not asked about for days."""
         answer = self._client.execute_command("HSCAN", SEEN, self._position, "COUNT", _PAGE)
         self._position, page = int(answer[0]), answer[1]
-        old = [ref for ref, value in page.items() if _read(value)[1] + KEEP_DAYS < self._today]
+        old = [ref for ref, value in page.items() if _read(value)[1] + KEEP_DAYS < self.today]
         if old:
             self._client.execute_command("HDEL", SEEN, *old)
 
     def _stay(self, asked: Sequence[tuple[Ref, str]]) -> None:
-        words = [word for ref, version in asked if version for word in (str(ref), f"{version} {self._today}")]
+        words = [word for ref, version in asked if version for word in (str(ref), f"{version} {self.today}")]
         if words:
             self._client.execute_command("HSET", SEEN, *words)
 
     @property
-    def _today(self) -> int:
+    def today(self) -> int:
+        """The number of the day, UTC."""
         return int(self._now() // _DAY_SECONDS)
 
 
@@ -75,4 +69,4 @@ def _read(value: bytes | None) -> tuple[str, int]:
 
 def _covers(told: str, version: str) -> bool:
     """The event told of this version, or of a later one."""
-    return told == version or (told.isdigit() and version.isdigit() and int(told) > int(version))
+    return told == version or is_newer(told, version)

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from eventing.events import Event
 from eventing.journal.book import Book
-from eventing.journal.changes import note
+from eventing.journal.changes import KEEP_SECONDS, places
+from eventing.journal.noting import note
 from eventing.journal.records import (
     EVENT,
     RUN,
@@ -22,7 +23,7 @@ from eventing.journal.records import (
     unpack_event,
     unpack_run,
 )  # fmt: skip
-from eventing.journal.seen import Seen
+from eventing.journal.seen import SEEN, Seen
 from shared.kinds import Ref
 
 KEY = "olmf:journal:key"
@@ -84,8 +85,8 @@ class RedisJournal:
             size += len(entry)
             self._also(entry)
             pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
-            self._seen.note(pipe, event)
-            note(pipe, event)
+            at = places(event.ref, event.ref.namespace)
+            note(pipe, event, seen=SEEN, places=at, day=self._seen.today, keep_seconds=KEEP_SECONDS)
         if count:
             pipe.execute()
             self.grew(size, count)

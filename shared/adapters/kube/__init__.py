@@ -5,7 +5,7 @@ Import `copies` and `mirrors` directly: only workers need them, and they take lo
 
 from __future__ import annotations
 
-from shared.adapters.kube.cached import CachedClient, Changes, Told, weight
+from shared.adapters.kube.cached import CachedClient, Changes, Told
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import (
@@ -37,5 +37,4 @@ __all__ = [
     "is_in_pod",
     "path_of",
     "pod_namespace",
-    "weight",
 ]

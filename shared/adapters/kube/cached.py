@@ -1,10 +1,11 @@
 """A client that caches what it read until an event reports that another client changed it.
 
-The receiver of events keeps, for each kind and namespace, the sum of the resourceVersions of all reported changes
-(`Changes`). An answer is cached together with the sum at that time. The answer to a write of this client contains the
-new resourceVersion, so the sum that its event will lead to is known before the event arrives; any other sum means that
-another client wrote, and the next read asks the API server. Between such a change and its event the cache is as old as
-that of an informer; the event rings the step again, and every write is guarded by the resourceVersion that was read.
+The receiver of events keeps, for each kind and namespace, the sum of weights (hashes) of the resourceVersions of all
+reported changes (`Changes`). An answer is cached together with the sum at that time. The answer to a write of this
+client contains the new resourceVersion, so the sum that its event will lead to is known before the event arrives; any
+other sum means that another client wrote, and the next read asks the API server. Between such a change and its event
+the cache is as old as that of an informer; the event rings the step again, and every write is guarded by the
+resourceVersion that was read.
 
 Workers do not wait for the events of each other's writes: a step that a run rings by an emitted event may run before
 them, and nothing would ring it again. So each write is counted (`Changes.wrote`) before its run can end, and a worker
@@ -14,7 +15,6 @@ whose count of its own writes differs asks the API server. After a refused write
 from __future__ import annotations
 
 import time
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -27,9 +27,12 @@ from shared.adapters.kube.inventory import METADATA
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, metadata, name_of, namespace_of, version_of
 from shared.kinds import BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
+from shared.resource_versions import weight
 
 GOOD_SECONDS = 10.0
 """Maximum age of a cached answer: a bound for lost events."""
+MODULUS = 2**48
+"""Of the sums; the arithmetic of every writer is exact up to it."""
 MAX_SHELVES = 128
 MAX_OBJECTS = 200
 """A longer list is not cached."""
@@ -44,10 +47,10 @@ _NAMES = "*"
 class Told:
     """The reported changes of one kind in one namespace."""
 
-    total: int
-    """The sum of the `weight` of every change."""
-    newest: int
-    """The greatest resourceVersion; 0 when none is a number."""
+    total: int = 0
+    """The sum of the `weight` of every change, modulo `MODULUS`."""
+    newest: str = ""
+    """The newest resourceVersion; empty when none is a decimal number."""
     writes: int = 0
     """The number of writes of all workers, each counted before its event."""
 
@@ -62,11 +65,6 @@ class Changes(Protocol):
     def wrote(self, kind: Kind, namespace: str) -> None:
         """Count a write to an object of the kind in the namespace."""
         ...
-
-
-def weight(version: str) -> int:
-    """A resourceVersion as a number for the sum."""
-    return int(version) if version.isdigit() else zlib.crc32(version.encode())
 
 
 class _Key(NamedTuple):
@@ -96,7 +94,7 @@ class _Shelf:
         known = self.objects.get(ref)
         if known is not None and version_of(known) == version_of(answer):
             return  # nothing changed, so there will be no event
-        self.totals.append(self.totals[-1] + weight(version_of(answer)))
+        self.totals.append((self.totals[-1] + weight(version_of(answer))) % MODULUS)
         if self.is_list or ref in self.objects:
             self.objects[ref] = answer
 
@@ -149,7 +147,7 @@ class CachedClient(KubeClient):
         self._remembered = frozenset(kinds)
         self._now = now
         self._shelves = _Shelves()
-        self._definitions = Told(0, 0)
+        self._definitions = Told()
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None. Discovery is asked again after any change of a CustomResourceDefinition."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from shared.adapters.kube import answers
 from shared.adapters.kube.connection import Connection, connect
 from shared.adapters.kube.discovery import KindIndex
 from shared.adapters.kube.errors import ApiError
@@ -14,7 +15,7 @@ from shared.adapters.kube.freshness import Freshness
 from shared.adapters.kube.listing import can_be_set, items, label_selector
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
-from shared.api.manifest import Manifest, name_of, namespace_of
+from shared.api.manifest import Manifest, name_of, namespace_of, version_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import FIELD_MANAGER
 
@@ -58,13 +59,13 @@ class KubeClient:
 
     def get(self, ref: Ref) -> Manifest | None:
         """The object, or None when it does not exist (or its kind is not served)."""
-        if not ref.name:
-            raise ValueError(f"{ref}: a name is wanted")
         kind = self.find(ref.api_version, ref.kind)
         if kind is None:
             return None
         try:
-            return self._freshness.noted(self.request("GET", path_of(kind, ref.namespace, ref.name)))
+            return self._freshness.noted(
+                answers.about(ref, self.request("GET", path_of(kind, ref.namespace, ref.name)))
+            )
         except ApiError as error:
             if error.is_not_found:
                 return None
@@ -83,12 +84,12 @@ class KubeClient:
             query["labelSelector"] = label_selector(labels)
         path = path_of(kind, namespace)
         try:
-            found = self._items(path, query, self._freshness.query(kind))
+            found = self._items(kind, path, query, self._freshness.query(kind))
         except ApiError as error:
             if error.is_expired or error.status == 504:
                 # why: the history was compacted between two pages, or the server went back to an older state
                 self._freshness.forget(kind)
-                found = self._items(path, query, {})
+                found = self._items(kind, path, query, {})
             elif error.is_not_found:
                 return ()
             else:
@@ -96,8 +97,14 @@ class KubeClient:
         filled = ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in found)
         return tuple(sorted(filled, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
 
-    def _items(self, path: str, query: Mapping[str, str], first: Mapping[str, str]) -> tuple[Manifest, ...]:
-        return tuple(items(lambda asked: self.request("GET", path, query=asked), query, first=first))
+    def _items(self, kind: Kind, path: str, query: Mapping[str, str], first: Mapping[str, str]) -> tuple[Manifest, ...]:
+        def ask(asked: Mapping[str, str]) -> Manifest:
+            page = answers.a_list(kind, self.request("GET", path, query=asked))
+            if self._freshness.is_older(kind, version_of(page)):
+                raise answers.unexpected(f"a list of {kind.plural} that is older than what was seen before")
+            return page
+
+        return tuple(items(ask, query, first=first))
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None."""

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.inventory import METADATA
-from shared.adapters.kube.listing import items, unexpired
+from shared.adapters.kube.listing import items, label_selector, unexpired
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, namespace_of
 from shared.domain.groups.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
+from shared.refs import check_namespace
 
 PAGE = 50
 """Maximum number of whole copies in memory."""
@@ -25,15 +26,18 @@ class KubeCopies:
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
         """The copies of the originals in a namespace (empty: in all), sorted; with `name`, of that original only."""
-        query = {"limit": str(PAGE), "labelSelector": f"{COPIED_FROM}={namespace}" if namespace else COPIED_FROM}
+        query = {"limit": str(PAGE), "labelSelector": COPIED_FROM}
+        if namespace:
+            query["labelSelector"] = label_selector({COPIED_FROM: namespace})
         if name:
-            query["fieldSelector"] = f"metadata.name={name}"
+            query["fieldSelector"] = _named(name, namespace)
         found = unexpired(lambda: map(Copy.of, items(self._page, query)))
         return tuple(sorted(found, key=lambda copy: (copy.namespace, copy.name)))
 
     def others(self, namespace: str, name: str) -> frozenset[str]:
         """Namespaces with a ClusterServiceVersion of that name that is not a copy of the one in `namespace`."""
-        query = {"labelSelector": f"{COPIED_FROM}!={namespace}", "fieldSelector": f"metadata.name={name}"}
+        check_namespace(namespace)
+        query = {"labelSelector": f"{COPIED_FROM}!={namespace}", "fieldSelector": _named(name, namespace)}
         found = unexpired(lambda: items(self._names, query))
         return frozenset(map(namespace_of, found)) - {namespace}
 
@@ -42,3 +46,8 @@ class KubeCopies:
 
     def _page(self, query: Mapping[str, str]) -> Manifest:
         return self._client.request("GET", path_of(CLUSTER_SERVICE_VERSION), query=query)
+
+
+def _named(name: str, namespace: str) -> str:
+    """The field selector for a name. InvalidName for a text that would select something else."""
+    return f"metadata.name={CLUSTER_SERVICE_VERSION.ref(name, namespace).name}"

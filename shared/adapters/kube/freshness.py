@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from shared.api.manifest import Manifest, version_of
 from shared.kinds import Kind
+from shared.resource_versions import is_newer, newer
+
+RESTORED_SECONDS = 60.0
+"""How long lists that are older than what was seen are refused: long enough for a server that lags or errs."""
 
 
 class Freshness:
@@ -13,27 +20,41 @@ class Freshness:
     what is missed this way. With one API server, or after a write of this client, it is not older.
     """
 
-    def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], int] = {}
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[tuple[str, str], str] = {}
+        self._older_since: dict[tuple[str, str], float] = {}
 
     def noted(self, answer: Manifest) -> Manifest:
         """The same answer, after its resourceVersion was noted."""
-        version = version_of(answer)
-        if version.isdigit():  # otherwise the version cannot be compared, and any list is accepted
-            key = (str(answer.get("apiVersion")), str(answer.get("kind")))
-            self._seen[key] = max(int(version), self._seen.get(key, 0))
+        self._note((str(answer.get("apiVersion")), str(answer.get("kind"))), version_of(answer))
         return answer
 
-    def at_least(self, kind: Kind, version: int) -> None:
+    def at_least(self, kind: Kind, version: str) -> None:
         """Accept no older list of the kind: an event reported this resourceVersion."""
-        key = (kind.api_version, kind.kind)
-        self._seen[key] = max(version, self._seen.get(key, 0))
+        self._note((kind.api_version, kind.kind), version)
 
     def query(self, kind: Kind) -> dict[str, str]:
         """Query parameters of a list."""
-        seen = self._seen.get((kind.api_version, kind.kind), 0)
-        return {"resourceVersion": str(seen), "resourceVersionMatch": "NotOlderThan"}
+        seen = self._seen.get((kind.api_version, kind.kind)) or "0"
+        return {"resourceVersion": seen, "resourceVersionMatch": "NotOlderThan"}
+
+    def is_older(self, kind: Kind, version: str) -> bool:
+        """Whether a list is older than what was seen. After a minute of such lists the server counts as restored."""
+        key = (kind.api_version, kind.kind)
+        if not is_newer(self._seen.get(key, ""), version):
+            self._older_since.pop(key, None)
+            return False
+        if self._clock() - self._older_since.setdefault(key, self._clock()) > RESTORED_SECONDS:
+            self.forget(kind)
+            return False
+        return True
 
     def forget(self, kind: Kind) -> None:
         """Accept any list of the kind: the server may have been restored from an older state."""
         self._seen.pop((kind.api_version, kind.kind), None)
+        self._older_since.pop((kind.api_version, kind.kind), None)
+
+    def _note(self, key: tuple[str, str], version: str) -> None:
+        if found := newer(version, self._seen.get(key, "")):
+            self._seen[key] = found

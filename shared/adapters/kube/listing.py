@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, TypeVar
 
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest, metadata
-from shared.domain.syntax import LABEL_VALUE
+from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME
+from shared.refs import InvalidName
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _T = TypeVar("_T")
+_PREFIX = re.compile(r"([a-z0-9.-]+/)?[^/]+")
 
 
 def can_be_set(labels: Mapping[str, str]) -> bool:
@@ -19,11 +22,14 @@ def can_be_set(labels: Mapping[str, str]) -> bool:
 
     The names of operators and OperatorGroups become values of labels, and may be too long for that.
     """
-    return not any(map(LABEL_VALUE.problems, labels.values()))
+    are_keys = all(QUALIFIED_NAME.fits(key.rpartition("/")[2]) and _PREFIX.fullmatch(key) for key in labels)
+    return are_keys and not any(map(LABEL_VALUE.problems, labels.values()))
 
 
 def label_selector(labels: Mapping[str, str]) -> str:
-    """The query parameter for objects that have all these labels."""
+    """The query parameter for objects that have all these labels. InvalidName when no object can have them."""
+    if not can_be_set(labels):
+        raise InvalidName(f"{dict(labels)} are no labels that an object can have")
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
 
 

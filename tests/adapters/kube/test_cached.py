@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from eventing.sandbox import running_sandbox
-from shared.adapters.kube import ApiError, CachedClient, KubeClient, Told, connect, weight
+from shared.adapters.kube import ApiError, CachedClient, KubeClient, Told, connect
 from shared.api.manifest import Manifest, version_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
+from shared.resource_versions import weight
 
 REF = SERVICE_ACCOUNT.ref("one", "default")
 
@@ -22,7 +23,7 @@ class Bell:
         self.total = self.writes = 0
 
     def told(self, kind: Kind, namespace: str) -> Told:
-        return Told(self.total, 0, self.writes)
+        return Told(self.total, "", self.writes)
 
     def wrote(self, kind: Kind, namespace: str) -> None:
         self.writes += 1
