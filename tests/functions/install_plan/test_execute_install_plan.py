@@ -346,6 +346,18 @@ def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
             "CRD APIVersion from manifest not supported: apiextensions.k8s.io/v2",
             id="catalog.md 4.8: a definition of an unknown version",
         ),
+        pytest.param(
+            a_plan(an_object("ConfigMap", name="../secrets")),
+            "ConfigMap '../secrets': '../secrets' is no name of a ConfigMap: wanted lower case letters, digits, '-' and "
+            "'.', at most 253",
+            id="an object that no server would take",
+        ),
+        pytest.param(
+            a_plan(a_crd("as/status")),
+            "CustomResourceDefinition 'as/status': 'as/status' is no name of a CustomResourceDefinition: wanted lower "
+            "case letters, digits, '-' and '.', at most 253",
+            id="a definition that no server would take",
+        ),
     ],
 )  # fmt: skip
 def test_a_step_that_cannot_be_carried_out_fails_the_plan_after_the_window(plan: Manifest, message: str) -> None:
