@@ -113,5 +113,5 @@ def test_the_probe_of_the_start_lets_the_next_start_keep_the_file(server: Server
 def test_it_refuses_before_the_kernel_ends_it() -> None:
     flags: dict[str, Any] = dict(zip(FLAGS[::2], FLAGS[1::2], strict=True))
     assert CONTAINER["resources"]["limits"]["memory"] == f"{LIMIT_MIB}Mi"
-    assert 0.6 * LIMIT_MIB < int(flags["--maxmemory"].removesuffix("mb")) <= 0.7 * LIMIT_MIB
+    assert 0.5 * LIMIT_MIB < int(flags["--maxmemory"].removesuffix("mb")) < 0.6 * LIMIT_MIB
     assert flags["--maxmemory-policy"] == "noeviction"
