@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 
@@ -12,15 +13,23 @@ from eventing.metrics.exposition import CONTENT_TYPE
 from eventing.watch.pulse import Pulse
 
 
-async def serve_health(pulse: Pulse, listening: socket.socket, metrics: Callable[[], Awaitable[str]]) -> web.AppRunner:
-    """Serve `/livez` (503 when a watch is stale), `/readyz` (503 until every first list) and `/metrics`."""
+async def serve_health(
+    pulse: Pulse,
+    listening: socket.socket,
+    metrics: Callable[[], Awaitable[str]],
+    *,
+    has_redis: Callable[[], bool] = lambda: True,
+) -> web.AppRunner:
+    """Serve `/livez` (503 when a watch is stale), `/readyz` (until every first list, and without Redis) and `/metrics`."""
 
     async def livez(_: web.Request) -> web.Response:
         stale = pulse.stale()
         return _answer(not stale, {"stale": stale, "ages": pulse.ages()})
 
     async def readyz(_: web.Request) -> web.Response:
-        return _answer(pulse.complete.is_set(), {"waiting": sorted(pulse.waiting)})
+        is_reachable = await asyncio.to_thread(has_redis)
+        facts = {"waiting": sorted(pulse.waiting), "redis": is_reachable}
+        return _answer(pulse.complete.is_set() and is_reachable, facts)
 
     async def tell(_: web.Request) -> web.Response:
         return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})

@@ -23,6 +23,7 @@ from eventing.watch.kind_watch import KindWatch
 from eventing.watch.memory import Memory
 from eventing.watch.pulse import Pulse
 from eventing.watch.stream import Stream
+from eventing.workqueue import answering
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
@@ -117,7 +118,8 @@ async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: 
     watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds, work=work)
     listening = listener(settings)
     address = address_of(listening)
-    health = await serve_health(watcher.pulse, listening, watcher.metrics)
+    has_redis = answering(settings.redis_url)
+    health = await serve_health(watcher.pulse, listening, watcher.metrics, has_redis=has_redis)
     ready = on_ready and partial(on_ready, address, f"{address}/livez")
     watching = asyncio.create_task(watcher.run(ready))
     loop = asyncio.get_running_loop()

@@ -55,6 +55,8 @@ def connect(url: str) -> Redis:
 
 def answering(url: str) -> Callable[[], bool]:
     """A function that tells soon whether Redis answers now; for probes."""
+    if not url:
+        return lambda: False
     limits = {"socket_timeout": _PROBE_SECONDS, "socket_connect_timeout": _PROBE_SECONDS}
     client = Redis.from_url(url, **limits, retry=Retry(NoBackoff(), 0))
 

@@ -184,7 +184,8 @@ async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
     pulse = Pulse(clock=lambda: now, bound=60)
     pulse.expect("jobs.batch")
     listening = listener(Settings(kubeconfig="given", port=0))
-    runner = await serve_health(pulse, listening, nothing)
+    redis = [True]
+    runner = await serve_health(pulse, listening, nothing, has_redis=lambda: redis[0])
     try:
         async with aiohttp.ClientSession(address_of(listening)) as session:
 
@@ -197,7 +198,8 @@ async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
             now = 61.0
             assert (await status("/livez"), await status("/readyz")) == (503, 200)
             pulse.beat("jobs.batch")
-            assert await status("/livez") == 200
+            redis[0] = False
+            assert (await status("/livez"), await status("/readyz")) == (200, 503), "it can queue no event"
     finally:
         await runner.cleanup()
 
