@@ -2,8 +2,8 @@
 
 Decisions:
 - It refuses writes at 55 % of its memory limit. The kernel would end it at the limit, and three things are not part of
-  `maxmemory`: fragments (25 %, measured), pages that are copied while it rewrites its file (60 MB), and its buffers. Full
-  and written to at 30 MB/s it needs 290 MB; with 70 % the kernel ended it.
+  `maxmemory`: fragments (25 %, measured), pages that are copied while it rewrites its file (60 MB), and its buffers.
+  Full and written to at 30 MB/s it needs 290 MB; with 70 % the kernel ended it.
 - It stores each command in a file, so that a container that is restarted goes on with queue and journal; a node that
   fails may lose the last seconds, for to wait for the disk would let its buffer grow. It makes no snapshots: they would
   double what it writes, and stop all writes when one fails.
