@@ -74,7 +74,9 @@ LEFT_OUT: Final = "olmf.io/left-out"
 PLAN_CONTENT: Final = "olmf.io/plan-content"
 """On an InstallPlan: the digest of what it was written to do (`shared/domain/plan/record.py`)."""
 KUBELET_FAIL: Final = "olmf.io/fail"
-"""On a Deployment or Job: the simulated kubelet lets it fail with this message."""
+"""On a Deployment or Job, or on the template of its Pods: the simulated kubelet lets them fail with this message."""
+SIMULATED_NODE: Final = "olmf.io/simulated"
+"""Label of the Node that the simulated kubelet plays."""
 
 # CloudEvents we accept (DESIGN §4)
 RESOURCE_EVENT: Final = "dev.knative.apiserver.resource."

@@ -1,55 +1,78 @@
-"""Computes the status of a Deployment as if its Pods were available, or could not become available; no I/O."""
+"""Computes the status of a Deployment whose Pods are available, or cannot become so; no I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import TypeAlias
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, timestamp
+from eventing.kubelet.needs import Obstacle
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, timestamp
 from shared.names import KUBELET_FAIL
 
 AVAILABLE = "Available"
 PROGRESSING = "Progressing"
+REPLICA_FAILURE = "ReplicaFailure"
+FAILED_CREATE = "FailedCreate"
+LATE = "ProgressDeadlineExceeded"
+Facts: TypeAlias = tuple[tuple[str, str, str, str], ...]
+"""Type, status, reason and message of each condition."""
 
 
-def wanted_status(deployment: ReadOnly, now: datetime) -> Manifest | None:
-    """The status to be written; None when the Deployment has it already."""
-    replicas = _replicas(deployment)
-    failure = _failure(deployment)
+def wanted_status(deployment: ReadOnly, now: datetime, obstacle: Obstacle | None = None) -> Manifest | None:
+    """The status to be written; None when the Deployment has it already. `obstacle` keeps its Pods from running."""
+    replicas = replicas_of(deployment)
+    obstacle = _told_to_fail(deployment) or obstacle
     present: ReadOnly = deployment.get("status") or {}
     counts = {"observedGeneration": metadata(deployment).get("generation", 1)}
-    if replicas:
+    if replicas and not (obstacle and obstacle.event == FAILED_CREATE):
         counts |= {"replicas": replicas, "updatedReplicas": replicas}
+    if replicas:
         counts |= (
-            {"unavailableReplicas": replicas} if failure else {"readyReplicas": replicas, "availableReplicas": replicas}
+            {"unavailableReplicas": replicas}
+            if obstacle
+            else {"readyReplicas": replicas, "availableReplicas": replicas}
         )
     kept = {key: present[key] for key in ("collisionCount",) if key in present}
-    status = {**kept, **counts, "conditions": _conditions(failure, present.get("conditions") or (), now)}
+    known = {condition.get("type"): condition for condition in present.get("conditions") or ()}
+    facts = _facts(obstacle if replicas else None, deployment, known.get(PROGRESSING), now)
+    conditions = [_condition(fact, known.get(fact[0]), now) for fact in facts]
+    status = {**kept, **counts, "conditions": conditions}
     return None if status == dict(present) else status
 
 
-def _replicas(deployment: ReadOnly) -> int:
+def replicas_of(deployment: ReadOnly) -> int:
+    """How many Pods a Deployment wants."""
     return int((deployment.get("spec") or {}).get("replicas", 1))
 
 
-def _failure(deployment: ReadOnly) -> str:
+def _told_to_fail(deployment: ReadOnly) -> Obstacle | None:
     template = (deployment.get("spec") or {}).get("template") or {}
-    return annotations_of(deployment).get(KUBELET_FAIL) or annotations_of(template).get(KUBELET_FAIL, "")
+    message = annotations_of(deployment).get(KUBELET_FAIL) or annotations_of(template).get(KUBELET_FAIL, "")
+    return Obstacle("BackOff", "CrashLoopBackOff", message, lasts=True) if message else None
 
 
-def _conditions(failure: str, before: Sequence[ReadOnly], now: datetime) -> list[Manifest]:
-    if failure:
-        facts = [
-            (AVAILABLE, "False", "MinimumReplicasUnavailable", failure),
-            (PROGRESSING, "False", "ProgressDeadlineExceeded", failure),
-        ]
-    else:
-        facts = [
+def _facts(obstacle: Obstacle | None, deployment: ReadOnly, before: ReadOnly | None, now: datetime) -> Facts:
+    if obstacle is None:
+        return (
             (AVAILABLE, "True", "MinimumReplicasAvailable", "Deployment has minimum availability."),
             (PROGRESSING, "True", "NewReplicaSetAvailable", "The stand-in for the kubelet says that it runs."),
-        ]
-    known = {condition.get("type"): condition for condition in before}
-    return [_condition(fact, known.get(fact[0]), now) for fact in facts]
+        )
+    unavailable = (AVAILABLE, "False", "MinimumReplicasUnavailable", obstacle.message)
+    if obstacle.lasts or _is_late(deployment, before, now):
+        return (unavailable, (PROGRESSING, "False", LATE, obstacle.message))
+    refused = ((REPLICA_FAILURE, "True", FAILED_CREATE, obstacle.message),) if obstacle.event == FAILED_CREATE else ()
+    return (unavailable, (PROGRESSING, "True", "ReplicaSetUpdated", obstacle.message), *refused)
+
+
+def _is_late(deployment: ReadOnly, before: ReadOnly | None, now: datetime) -> bool:
+    """Whether the Pods did not start for longer than the Deployment gives them."""
+    if before is None or before.get("reason") == LATE:
+        return before is not None
+    seconds = (deployment.get("spec") or {}).get("progressDeadlineSeconds", 600)
+    since = instant(before.get("lastUpdateTime"))
+    return (
+        before.get("reason") == "ReplicaSetUpdated" and since is not None and now - since > timedelta(seconds=seconds)
+    )
 
 
 def _condition(fact: tuple[str, str, str, str], before: ReadOnly | None, now: datetime) -> Manifest:

@@ -1,49 +1,36 @@
-"""Runs Jobs: attempts, deadline, status, removal."""
+"""Plays the controller of Jobs: a Pod for each attempt, deadline, status, removal."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import structlog
 
-from eventing.forking import Launcher, without_ties
 from eventing.kubelet import jobs
 from eventing.kubelet.jobs import Progress, Task
-from eventing.kubelet.mounts import VOLUMES, mount_secrets, own_folder
+from eventing.kubelet.pod_runs import SHORT_RUN_SECONDS, PodRuns
+from eventing.kubelet.pods import Ended, event_about, job_labels, pod_of
+from eventing.kubelet.requests import FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS, demand, insist, tell
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest, ReadOnly, uid_of
 from shared.kinds import Ref
 
-SHORT_RUN_SECONDS = 0.7
-"""A Job that ends sooner never shows as active."""
-FIRST_RETRY_SECONDS = 0.5
-LONGEST_RETRY_SECONDS = 10.0
-OUTPUT_LENGTH = 800
-"""How many characters of a failed attempt's output are in the condition."""
 log = structlog.get_logger()
 
 
 class JobRuns:
-    """Runs Jobs, at most one process per Job at a time."""
+    """Runs Jobs, at most one Pod per Job at a time."""
 
-    def __init__(self, cluster: KubeClient, launcher: Launcher, *, kubeconfig: str, at_once: int) -> None:
+    def __init__(self, cluster: KubeClient, pods: PodRuns) -> None:
         self._cluster = cluster
-        self._launcher = launcher
-        self._environ = without_ties(os.environ)
-        if kubeconfig:
-            self._environ |= {"KUBECONFIG": kubeconfig, "OLMF_KUBECONFIG": kubeconfig}
-        self._room = asyncio.Semaphore(at_once)
+        self._pods = pods
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ended: set[str] = set()
         """Uids of Jobs whose end was written; a watch event about them may be older than that."""
-        self._folder = own_folder()
 
     def saw(self, job: ReadOnly) -> None:
         """Run a Job that has not ended; delete an ended one when its time to live is over."""
@@ -54,19 +41,18 @@ class JobRuns:
             self._begin(f"{uid} removal", self._remove(Ref.of(job), uid, due))
 
     def lost(self, uid: str) -> None:
-        """End the process of a deleted Job."""
+        """End what goes on for a deleted Job; garbage collection deletes its Pods."""
         self._ended.discard(uid)
         for name in (uid, f"{uid} removal"):
             if task := self._tasks.get(name):
                 task.cancel()
 
     async def close(self) -> None:
-        """End every process; the Jobs stay as they are, and the next simulated kubelet runs them again."""
+        """Leave every Job as it is; the next simulated kubelet runs them again."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _begin(self, name: str, life: Coroutine[Any, Any, None]) -> None:
         if name in self._tasks:
@@ -86,6 +72,7 @@ class JobRuns:
                 status = await self._to_the_end(task, progress)
         except TimeoutError:
             status = jobs.failed(progress, "DeadlineExceeded", _now())
+            await self._delete_pods(task)
         log.info("job_ended", job=str(task.ref), failures=progress.failures, succeeded="succeeded" in status)
         await self._write(task, status)
         self._ended.add(task.uid)
@@ -102,78 +89,63 @@ class JobRuns:
             await asyncio.gather(attempts, return_exceptions=True)
 
     async def _attempts(self, task: Task, progress: Progress) -> Manifest:
-        if task.failure:
-            progress.failures, progress.output = task.retries + 1, task.failure
         while progress.failures <= task.retries:
-            async with self._room:
-                code = await self._attempt(task, progress)
-            if code == 0:
+            ended = await self._attempt(task)
+            if ended.code == 0:
                 return jobs.complete(progress, _now())
-            progress.failures += 1
+            progress.failures, progress.output = progress.failures + 1, ended.output
+            if task.failure:
+                progress.failures = task.retries + 1
             if progress.failures <= task.retries:
                 pause = FIRST_RETRY_SECONDS * 2 ** (progress.failures - 1)
                 await asyncio.sleep(min(pause, LONGEST_RETRY_SECONDS))
         return jobs.failed(progress, "BackoffLimitExceeded", _now())
 
-    async def _attempt(self, task: Task, progress: Progress) -> int:
-        """Run the program once and return its exit code; 1 when it cannot be started, e.g. on a full disk."""
-        try:
-            code = await self._program(task, progress)
-        except OSError as error:
-            code, progress.output = 1, str(error)
-        if code:
-            log.warning("job_attempt_failed", job=str(task.ref), code=code, output=progress.output)
-        return code
+    async def _attempt(self, task: Task) -> Ended:
+        """Run a Pod to its end; a Pod that is deleted has failed."""
+        found = self._pods.live_of(task.uid)
+        pod = found[0] if found else await self._create(task)
+        life = self._pods.begin(pod).task
+        assert life is not None  # noqa: S101  # why: mypy cannot know that `begin` sets it
+        await asyncio.wait({life})
+        return Ended(1, "the Pod was deleted") if life.cancelled() else life.result() or Ended(1, "it has no program")
 
-    async def _program(self, task: Task, progress: Progress) -> int:
-        self._folder.mkdir(mode=0o700, exist_ok=True)  # why: temporary folders that are idle for days get tidied away
-        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as folder:
-            place = Path(folder)
-            environ = {**self._environ, **task.environ}
-            if task.secrets:
-                environ[VOLUMES] = str(place)
-                await self._insist(lambda: mount_secrets(self._cluster, task, place), task.ref)
-            code = await self._launcher.run(place.name, task.arguments, environ, place / "log")
-            if code:
-                progress.output = _end_of(place / "log")
-            return code
+    async def _create(self, task: Task) -> ReadOnly:
+        """Create a Pod; what admission refuses is tried again, and an Event says why it does not exist."""
+        pause, told = FIRST_RETRY_SECONDS, ""
+        while True:
+            wanted = pod_of(task.job, job_labels(task.job))
+            try:
+                if made := await demand(partial(self._cluster.create, wanted), task.ref):
+                    return made
+            except ApiError as error:
+                if told != error.message:
+                    told = error.message
+                    event = event_about(
+                        task.ref, task.uid, _now(), reason="FailedCreate", message=f"Error creating: {told}"
+                    )
+                    await tell(self._cluster, event, task.ref)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_RETRY_SECONDS)
+
+    async def _delete_pods(self, task: Task) -> None:
+        for pod in self._pods.live_of(task.uid):
+            await insist(partial(self._cluster.delete, Ref.of(pod), uid=uid_of(pod)), task.ref)
 
     async def _write(self, task: Task, status: Manifest) -> None:
         # why: with the uid, the status of a deleted Job is not written to a new Job of the same name
         patch = {"metadata": {"uid": task.uid}, "status": status}
-        await self._insist(lambda: self._cluster.merge(task.ref, patch, subresource="status"), task.ref)
+        await insist(lambda: self._cluster.merge(task.ref, patch, subresource="status"), task.ref)
 
     async def _remove(self, ref: Ref, uid: str, due: datetime) -> None:
         await asyncio.sleep(max(0.0, (due - datetime.now(UTC)).total_seconds()))
-        await self._insist(lambda: self._cluster.delete(ref, uid=uid), ref)
-
-    async def _insist(self, act: Callable[[], object], ref: Ref) -> None:
-        """Send a request until the API server accepts or refuses it."""
-        pause = FIRST_RETRY_SECONDS
-        while True:
-            try:
-                await asyncio.to_thread(act)
-            except ApiError as error:
-                if error.is_not_found or error.is_conflict:
-                    return  # why: the Job was deleted, or replaced by another of its name
-                log.warning("job_request_failed", job=str(ref), error=str(error))
-                if error.status in (400, 403, 422):
-                    return
-            else:
-                return
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_RETRY_SECONDS)
+        await insist(lambda: self._cluster.delete(ref, uid=uid), ref)
 
 
 def _seconds_left(task: Task, progress: Progress) -> float | None:
     if task.deadline is None:
         return None
     return max(0.0, (progress.started + task.deadline - datetime.now(UTC)).total_seconds())
-
-
-def _end_of(output: Path) -> str:
-    text = output.read_text(errors="replace").strip() if output.exists() else ""
-    return text[-OUTPUT_LENGTH:]
 
 
 def _now() -> datetime:

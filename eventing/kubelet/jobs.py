@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from eventing.kubelet.pods import PROGRAM, words_of
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, timestamp, uid_of
 from shared.domain import conditions
 from shared.kinds import Ref
 from shared.names import KUBELET_FAIL
 
-PROGRAM = "olmf"
 FINISHED = ("Complete", "Failed")
 
 
@@ -21,11 +20,7 @@ class Task:
 
     ref: Ref
     uid: str
-    arguments: tuple[str, ...]
-    """Arguments of the command `olmf`."""
-    environ: Mapping[str, str]
-    secrets: Mapping[str, str]
-    """Mount paths by the names of the Secrets."""
+    job: ReadOnly
     retries: int
     deadline: timedelta | None
     """Maximum duration of all attempts together."""
@@ -47,18 +42,19 @@ def task_of(job: ReadOnly) -> Task | None:
     """The program to run; None when it is not `olmf`, or the Job is suspended, is being deleted, or has ended."""
     spec = job.get("spec") or {}
     pod = (spec.get("template") or {}).get("spec") or {}
-    container = (pod.get("containers") or [{}])[-1]
-    words = [*(container.get("command") or ()), *(container.get("args") or ())]
-    if words[:1] != [PROGRAM] or spec.get("suspend") or finished_at(job) or metadata(job).get("deletionTimestamp"):
+    if (
+        words_of({"spec": pod})[:1] != (PROGRAM,)
+        or spec.get("suspend")
+        or finished_at(job)
+        or metadata(job).get("deletionTimestamp")
+    ):
         return None
     seconds = spec.get("activeDeadlineSeconds")
     template = spec.get("template") or {}
     return Task(
         ref=Ref.of(job),
         uid=uid_of(job),
-        arguments=tuple(words[1:]),
-        environ={entry["name"]: entry["value"] for entry in container.get("env") or () if entry.get("value")},
-        secrets=_secrets(pod, container),
+        job=job,
         retries=spec.get("backoffLimit", 6),
         deadline=None if seconds is None else timedelta(seconds=seconds),
         failure=annotations_of(job).get(KUBELET_FAIL) or annotations_of(template).get(KUBELET_FAIL, ""),
@@ -126,16 +122,6 @@ def _ended(progress: Progress) -> Manifest:
         "failed": progress.failures or None,
         "uncountedTerminatedPods": {},
     }
-
-
-def _secrets(pod: ReadOnly, container: ReadOnly) -> dict[str, str]:
-    volumes = {
-        volume["name"]: volume["secret"]["secretName"]
-        for volume in pod.get("volumes") or ()
-        if (volume.get("secret") or {}).get("secretName")
-    }
-    mounts = container.get("volumeMounts") or ()
-    return {volumes[mount["name"]]: mount["mountPath"] for mount in mounts if mount["name"] in volumes}
 
 
 def _condition(kind: str, reason: str, message: str, now: datetime) -> Manifest:

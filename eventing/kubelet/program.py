@@ -1,4 +1,4 @@
-"""The process of the simulated kubelet: watches Deployments and Jobs, and acts on them."""
+"""The process of the simulated kubelet: watches Pods, and on a sandbox their owners, and acts on them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ import aiohttp
 import structlog
 
 from eventing.forking import Launcher
-from eventing.kubelet.deployments import wanted_status
-from eventing.kubelet.job_runs import JobRuns
+from eventing.kubelet.node import Node, has_controllers, is_simulated
+from eventing.kubelet.parts import NodeAndControllers, NodeOnly, Watched
+from eventing.kubelet.pods import NODE_NAME
+from eventing.kubelet.programs import Programs
+from eventing.kubelet.requests import insist
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.pulse import Pulse
 from eventing.watch.stream import Stream
-from shared.adapters.kube import ApiError, Connection, ConnectionSettingError, KubeClient, SystemClock, connect
+from shared.adapters.kube import ApiError, Connection, ConnectionSettingError, KubeClient, connect
 from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of
 from shared.config import Settings
-from shared.kinds import DEPLOYMENT, JOB, NODE, Kind, Ref
+from shared.kinds import NODE, Kind
 
-JOBS_AT_ONCE = max(4, 2 * (os.cpu_count() or 1))
+PROGRAMS_AT_ONCE = max(4, 2 * (os.cpu_count() or 1))
 RETRY_SECONDS = 1.0
 log = structlog.get_logger()
 
@@ -71,58 +74,52 @@ class Objects:
 
 
 class Kubelet:
-    """The simulated kubelet of one cluster."""
+    """The simulated kubelet of one cluster; the simulated controllers, too, where there are no real ones."""
 
     def __init__(self, connection: Connection, kubeconfig: str = "", *, watch_seconds: int = 300) -> None:
         self._connection = connection
         self._cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
-        self._clock = SystemClock()
         self._seconds = watch_seconds
         self._launcher = Launcher("eventing.cli.main", "eventing.unpack", "shared.adapters.kube", "ssl")
-        self._runs = JobRuns(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=JOBS_AT_ONCE)
+        self._programs = Programs(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=PROGRAMS_AT_ONCE)
         self.pulse = Pulse()
 
     async def run(self, on_ready: Callable[[], None] | None = None) -> None:
         """Run until cancelled, then end every started process; `on_ready` is called after the first lists."""
+        is_node_only = await insist(lambda: has_controllers(self._cluster), NODE.ref(NODE_NAME))
+        part = (
+            NodeOnly(self._cluster, self._programs)
+            if is_node_only
+            else NodeAndControllers(self._cluster, self._programs)
+        )
         try:
             async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
-                for kind, act in ((DEPLOYMENT, self._see_deployments), (JOB, self._see_jobs)):
-                    stream = Stream(session, self._connection, kind, in_full=True)
-                    watch = KindWatch(stream, Objects(kind), act, pulse=self.pulse, seconds=self._seconds)
-                    tasks.create_task(watch.run())
-                await self.pulse.complete.wait()
-                log.info("kubelet_ready", server=self._connection.origin)
+                for kinds in part.watched():  # why: Pods that exist are known before their owners are looked at
+                    for kind, watched in kinds.items():
+                        tasks.create_task(self._watch(session, kind, watched).run())
+                    self.pulse.complete.clear()
+                    await self.pulse.complete.wait()
+                if is_node_only:
+                    tasks.create_task(Node(self._cluster).keep())
+                log.info("kubelet_ready", server=self._connection.origin, is_node_only=bool(is_node_only))
                 if on_ready:
                     on_ready()
                 await self._launcher.warm_up()
         finally:
-            await self._runs.close()
+            await part.close()
             await self._launcher.close()
             self._cluster.close()
 
-    async def _see_deployments(self, changes: Sequence[Seen]) -> None:
-        latest = {uid_of(seen.object): seen.object for seen in changes if not seen.is_gone}
-        await asyncio.gather(*(asyncio.to_thread(self._make_available, seen) for seen in latest.values()))
+    def _watch(self, session: aiohttp.ClientSession, kind: Kind, watched: Watched) -> KindWatch[Seen]:
+        async def deliver(changes: Sequence[Seen]) -> None:
+            for seen in changes:
+                if seen.is_gone:
+                    watched.lost(uid_of(seen.object))
+                else:
+                    watched.saw(seen.object)
 
-    def _make_available(self, deployment: ReadOnly) -> None:
-        status = wanted_status(deployment, self._clock.now())
-        if status is None or deployment["metadata"].get("deletionTimestamp"):
-            return
-        try:
-            self._cluster.replace_status({**deployment, "status": status})
-        except ApiError as error:
-            if error.is_conflict or error.is_not_found:
-                return  # why: the change that caused it comes through the watch, too
-            if error.status not in (400, 403, 422):
-                raise
-            log.warning("deployment_write_failed", deployment=str(Ref.of(deployment)), error=str(error))
-
-    async def _see_jobs(self, changes: Sequence[Seen]) -> None:
-        for seen in changes:
-            if seen.is_gone:
-                self._runs.lost(uid_of(seen.object))
-            else:
-                self._runs.saw(seen.object)
+        stream = Stream(session, self._connection, kind, in_full=True)
+        return KindWatch(stream, Objects(kind), deliver, pulse=self.pulse, seconds=self._seconds)
 
 
 def work(settings: Settings, on_ready: Callable[[], None] | None) -> None:
@@ -154,7 +151,7 @@ async def refuse_nodes(connection: Connection) -> None:
     cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
     while True:
         try:
-            nodes = await asyncio.to_thread(cluster.list, NODE)
+            nodes = [node for node in await asyncio.to_thread(cluster.list, NODE) if not is_simulated(node)]
             break
         except ApiError as error:
             if not error.is_unreachable:

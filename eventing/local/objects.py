@@ -9,7 +9,7 @@ import structlog
 from eventing.local.plan import Plan
 from eventing.local.sign import Sign
 from shared import names
-from shared.api.manifest import Manifest, uid_of
+from shared.api.manifest import Manifest, labels_of, uid_of
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ _MANAGERS = {
     "olmf-worker": "olm-functions run in pods",
 }
 """Deployments that manage the same objects as `olmf up`, and what each means."""
+POD_SECURITY = "pod-security.kubernetes.io/enforce"
 log = structlog.get_logger()
 
 
@@ -29,7 +30,7 @@ class TakeOverError(RuntimeError):
 
 
 def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
-    """Apply the objects, with the catalogs that `registry` serves; returns whether the cluster has Nodes."""
+    """Apply the objects, with the catalogs that `registry` serves; returns whether the cluster has real Nodes."""
     from shared.adapters.kube import KubeClient
 
     cluster = KubeClient.from_kubeconfig(kubeconfig)
@@ -37,13 +38,14 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
         refuse_beside_olm(cluster)
         refuse_beside_another(cluster, Sign.of(plan.state))
     apply_definitions(cluster)
-    meta = {"name": plan.namespace, "annotations": {names.UP: str(Sign.of(plan.state))}}
+    labels = {POD_SECURITY: "restricted"}
+    meta = {"name": plan.namespace, "labels": labels, "annotations": {names.UP: str(Sign.of(plan.state))}}
     cluster.apply({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": meta})
     for ref in plan.served():
         cluster.apply(_catalog(ref, f"{registry}/catalogs/{ref.name}:latest"))
     for name, image in plan.images().items():
         cluster.apply(_catalog(CATALOG_SOURCE.ref(name, plan.namespace), image))
-    return bool(cluster.list(NODE))
+    return any(names.SIMULATED_NODE not in labels_of(node) for node in cluster.list(NODE))
 
 
 def leave(plan: Plan, registry: str) -> bool:

@@ -6,7 +6,7 @@ import secrets
 import uuid
 from typing import Any
 
-from eventing.sandbox import metadata_rules, rules
+from eventing.sandbox import metadata_rules, pod_security, rules
 from eventing.sandbox.calls import Call
 from eventing.sandbox.defaults import fill_builtin
 from eventing.sandbox.failures import (
@@ -25,7 +25,7 @@ from eventing.sandbox.schema import fill, prune, settle
 from eventing.sandbox.store import Stored
 from eventing.sandbox.validation import misfit, missing, repeated, validate
 from eventing.sandbox.world import World, now
-from shared.api.manifest import Manifest, ReadOnly, metadata
+from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
 from shared.domain.go.text import quoted
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -88,9 +88,36 @@ def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
         del meta["generation"]
     if "status" in call.resource.subresources:
         manifest.pop("status", None)
+    is_pod = call.resource.table == PODS
+    if is_pod:
+        _give_account(call, manifest, world)
     fill_builtin(call.resource, manifest, world)
     check(call, manifest, [*metadata_rules.name_defects(call.resource, meta.get("name", ""))])
+    if is_pod:
+        _secure(call, manifest, world)
     return manifest
+
+
+PODS, ACCOUNTS, NAMESPACES = "/pods", "/serviceaccounts", "/namespaces"
+
+
+def _secure(call: Call, pod: ReadOnly, world: World) -> None:
+    """Failure when the namespace does not allow what the Pod has."""
+    namespace = world.store.get((NAMESPACES, "", call.namespace))
+    if namespace is not None and (why := pod_security.refusal(namespace.manifest, pod)):
+        raise forbidden(call.resource.plural, "", name_of(pod), why)
+
+
+def _give_account(call: Call, manifest: Manifest, world: World) -> None:
+    """Set the ServiceAccount of a Pod; Failure when it does not exist."""
+    spec = manifest.get("spec")
+    if not isinstance(spec, dict):
+        return
+    name = spec.setdefault("serviceAccountName", "default") or "default"
+    spec |= {"serviceAccountName": name, "serviceAccount": name}
+    if world.store.get((ACCOUNTS, call.namespace, name)) is None:
+        why = f'error looking up service account {call.namespace}/{name}: serviceaccount "{name}" not found'
+        raise forbidden(call.resource.plural, "", manifest["metadata"].get("name", ""), why)
 
 
 _UNGENERATED = frozenset({

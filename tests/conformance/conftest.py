@@ -14,6 +14,7 @@ import pytest
 from eventing.sandbox import running_sandbox
 from tests.conformance.control_plane import program, running_control_plane
 from tests.conformance.http import Api
+from tests.kit.waiting import wait_for
 
 REAL = pytest.param("real", marks=pytest.mark.conformance)
 
@@ -49,9 +50,10 @@ def word() -> str:
 
 @pytest.fixture
 def namespace(http: Api, word: str) -> str:
-    """A namespace of the test's own."""
+    """A namespace of the test's own, with the ServiceAccount that Pods get."""
     answer = http.post("/api/v1/namespaces", {"metadata": {"name": word}})
     assert answer.status == 201, answer.body
+    wait_for(lambda: http.get(f"/api/v1/namespaces/{word}/serviceaccounts/default").status == 200)
     return word
 
 

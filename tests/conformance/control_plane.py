@@ -14,6 +14,7 @@ import urllib3
 import yaml
 
 from eventing.local.state import free_port
+from tests.conformance.keys import make_keys
 
 KUBE, ETCD = "1.35.4", "3.6.5"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
@@ -83,14 +84,14 @@ def process(folder: Path, *words: str | Path) -> Iterator[subprocess.Popen[bytes
 
 @contextmanager
 def running_control_plane(folder: Path, *server_words: str) -> Iterator[Path]:
-    """etcd, API server and the controllers that the suite needs; yields the path of an administrator's kubeconfig.
+    """etcd, API server and every default controller; yields the path of an administrator's kubeconfig.
 
-    `server_words` go to the API server besides.
+    There is no Node, no scheduler and no kubelet. `server_words` go to the API server besides.
     """
     client, peer, secure = free_port(), free_port(), free_port()
     programs = {name: program(name) for name in PROGRAMS}
-    key, tokens, kubeconfig = folder / "sa.key", folder / "tokens.csv", folder / "kubeconfig"
-    subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
+    tokens, kubeconfig = folder / "tokens.csv", folder / "kubeconfig"
+    make_keys(folder / "pki")
     tokens.write_text(f'{TOKEN},admin,admin-uid,"system:masters"\n')
     etcd = f"http://127.0.0.1:{client}"
     with (
@@ -102,26 +103,40 @@ def running_control_plane(folder: Path, *server_words: str) -> Iterator[Path]:
         ),
         process(
             folder, programs["kube-apiserver"], f"--etcd-servers={etcd}", f"--secure-port={secure}",
-            "--bind-address=127.0.0.1", "--cert-dir=certs", f"--token-auth-file={tokens}",
-            "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={key}",
-            f"--service-account-signing-key-file={key}", "--authorization-mode=RBAC",
-            "--service-cluster-ip-range=10.0.0.0/24", "--disable-admission-plugins=ServiceAccount",
-            *server_words,
+            f"--token-auth-file={tokens}", *SERVER, *server_words,
         ) as server,
     ):  # fmt: skip
-        authority = folder / "certs" / "apiserver.crt"
+        authority = folder / "pki" / "ca.crt"
         wait_ready(f"https://127.0.0.1:{secure}/readyz", authority, server)
         write_kubeconfig(kubeconfig, secure, authority)
-        with process(
-            folder, programs["kube-controller-manager"], f"--kubeconfig={kubeconfig}", "--leader-elect=false",
-            "--secure-port=0", "--controllers=namespace-controller,garbage-collector-controller,"
-            "serviceaccount-controller,clusterrole-aggregation-controller",
-        ):  # fmt: skip
+        with process(folder, programs["kube-controller-manager"], f"--kubeconfig={kubeconfig}", *CONTROLLERS) as them:
+            wait_ready(f"https://127.0.0.1:{secure}{PUBLISHED}", authority, them)
             yield kubeconfig
 
 
+SERVER = (
+    "--bind-address=127.0.0.1", "--authorization-mode=RBAC", "--allow-privileged=true",
+    "--service-cluster-ip-range=10.0.0.0/24",
+    "--tls-cert-file=pki/apiserver.crt", "--tls-private-key-file=pki/apiserver.key", "--client-ca-file=pki/ca.crt",
+    "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=pki/sa.pub",
+    "--service-account-signing-key-file=pki/sa.key", "--requestheader-client-ca-file=pki/front-ca.crt",
+    "--requestheader-allowed-names=front-proxy", "--requestheader-username-headers=X-Remote-User",
+    "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    "--proxy-client-cert-file=pki/front-proxy.crt", "--proxy-client-key-file=pki/front-proxy.key",
+)  # fmt: skip
+"""Options of the API server; its admission plugins are those that are on by default."""
+CONTROLLERS = (
+    "--leader-elect=false", "--secure-port=0", "--use-service-account-credentials=true", "--root-ca-file=pki/ca.crt",
+    "--service-account-private-key-file=pki/sa.key", "--cluster-signing-cert-file=pki/ca.crt",
+    "--cluster-signing-key-file=pki/ca.key", "--kube-api-qps=300", "--kube-api-burst=600",
+)  # fmt: skip
+"""Options of the controllers: all that run by default, each with its own ServiceAccount."""
+PUBLISHED = "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt"
+"""What the controllers write for each namespace: with it, they are at work."""
+
+
 def wait_ready(url: str, authority: Path, server: subprocess.Popen[bytes]) -> None:
-    """Return when the API server says that it is ready."""
+    """Return when the API server answers 200 there, which is meant to be due to `server`."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and server.poll() is None:
         if authority.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ def test_get_prints_tables(kubectl: Kubectl) -> None:
     kubectl("create", "secret", "generic", "s", "--from-literal=k=v")
     deployments, secrets = _rows(kubectl("get", "deployments")), _rows(kubectl("get", "secrets"))
     assert deployments[0] == ["NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"]
-    assert deployments[1][:4] == ["d", "0/1", "0", "0"]
+    assert deployments[1][:2] == ["d", "0/1"]
     assert secrets[0] == ["NAME", "TYPE", "DATA", "AGE"]
     assert secrets[1][:3] == ["s", "Opaque", "1"]
 
@@ -210,9 +211,9 @@ def test_patch(kubectl: Kubectl, kind: str, patch: str) -> None:
 
 
 def test_patch_of_a_subresource(kubectl: Kubectl) -> None:
-    kubectl("create", "deployment", "d", "--image=i:1")
-    kubectl("patch", "deployment", "d", "--subresource=status", "--type=merge", "-p", '{"status":{"replicas":3}}')
-    assert _get(kubectl, "deployment", "d")["status"]["replicas"] == 3
+    kubectl("run", "p", "--image=i:1")
+    kubectl("patch", "pod", "p", "--subresource=status", "--type=merge", "-p", '{"status":{"message":"three"}}')
+    assert _get(kubectl, "pod", "p")["status"]["message"] == "three"
 
 
 def test_edit(kubectl: Kubectl, tmp_path: Path) -> None:
@@ -286,7 +287,7 @@ def test_wait_ends_when_it_becomes_true(kubectl: Kubectl, api: Path, namespace: 
 def test_describe(kubectl: Kubectl) -> None:
     kubectl("create", "deployment", "d", "--image=i:1")
     told = " ".join(kubectl("describe", "deployment", "d").split())
-    assert "Replicas: 1 desired | 0 updated | 0 total | 0 available | 0 unavailable" in told
+    assert re.search(r"Replicas: 1 desired \| . updated \| . total \| 0 available \| . unavailable", told)
     assert "Image: i:1" in told
 
 

@@ -12,7 +12,9 @@ import pytest
 
 from eventing.forking import Launcher
 from eventing.kubelet.job_runs import JobRuns
+from eventing.kubelet.pod_runs import PodRuns
 from eventing.kubelet.program import Kubelet, refuse_nodes
+from eventing.kubelet.programs import Programs
 from eventing.sandbox import running_sandbox
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient, connect
@@ -123,11 +125,11 @@ class Away(KubeClient):
 async def test_a_job_waits_for_an_api_server_that_does_not_answer(tmp_path: Path) -> None:
     job = a_job("one", "--version")
     pod = job["spec"]["template"]["spec"]
-    pod["volumes"] = [{"name": "pull", "secret": {"secretName": "absent"}}]
+    pod["volumes"] = [{"name": "pull", "secret": {"secretName": "absent", "optional": True}}]
     pod["containers"][0]["volumeMounts"] = [{"name": "pull", "mountPath": "/pull"}]
     with running_sandbox(tmp_path) as kubeconfig:
         cluster = Away(connect(str(kubeconfig)))
-        async with job_runs(cluster) as runs:
+        async with job_runs(cluster) as (runs, _):
             runs.saw(cluster.create(job))
             found = await until(cluster, Ref.of(job), lambda seen: bool(conditions(seen)))
     assert not cluster.is_away
@@ -138,23 +140,26 @@ async def test_a_job_fails_where_the_machine_has_no_place_for_it(tmp_path: Path)
     job = a_job("one", "--version", backoffLimit=0)
     with running_sandbox(tmp_path) as kubeconfig:
         cluster = KubeClient(connect(str(kubeconfig)))
-        async with job_runs(cluster) as runs:
-            runs._folder.rmdir()
-            runs._folder.touch()
+        async with job_runs(cluster) as (runs, programs):
+            programs.folder.rmdir()
+            programs.folder.touch()
             runs.saw(cluster.create(job))
             found = await until(cluster, Ref.of(job), lambda seen: bool(conditions(seen)))
-            runs._folder.unlink()
+            programs.folder.unlink()
     assert "File exists" in conditions(found)["Failed"][1]
 
 
 @asynccontextmanager
-async def job_runs(cluster: KubeClient) -> AsyncIterator[JobRuns]:
+async def job_runs(cluster: KubeClient) -> AsyncIterator[tuple[JobRuns, Programs]]:
     launcher = Launcher("eventing.cli.main")
-    runs = JobRuns(cluster, launcher, kubeconfig="", at_once=1)
+    programs = Programs(cluster, launcher, kubeconfig="", at_once=1)
+    pods = PodRuns(cluster, programs, has_bindings=False, on_change=lambda _: None)
+    runs = JobRuns(cluster, pods)
     try:
-        yield runs
+        yield runs, programs
     finally:
         await runs.close()
+        await pods.close()
         await launcher.close()
         cluster.close()
 
@@ -186,6 +191,9 @@ async def test_a_cluster_with_nodes_is_refused(tmp_path: Path) -> None:
         connection = connect(str(kubeconfig))
         await refuse_nodes(connection)
         client = KubeClient(connection)
+        ours = {"name": "simulated", "labels": {"olmf.io/simulated": "true"}}
+        client.create({"apiVersion": "v1", "kind": "Node", "metadata": ours})
+        await refuse_nodes(connection)
         client.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}})
         client.close()
         with pytest.raises(SystemExit, match="has Nodes \\(worker-1 is one\\)"):
