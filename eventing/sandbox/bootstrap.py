@@ -1,7 +1,8 @@
-"""The objects of a new cluster: three namespaces, and the default roles."""
+"""The objects of a new cluster: its namespaces, the default roles, and the APIServices of what is served."""
 
 from __future__ import annotations
 
+from eventing.sandbox import api_services
 from eventing.sandbox.authentication import MASTERS
 from eventing.sandbox.resources import RBAC
 from eventing.sandbox.world import World, new_object
@@ -83,6 +84,7 @@ def fill_empty(world: World) -> None:
         binding["roleRef"] = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}
         binding["subjects"] = [{"apiGroup": RBAC, "kind": "Group", "name": group}]
         _ensure(world, f"{RBAC}/clusterrolebindings", binding)
+    api_services.follow(world)
 
 
 def _ensure(world: World, table: str, manifest: Manifest) -> None:

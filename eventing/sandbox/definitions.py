@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eventing.sandbox import api_services
 from eventing.sandbox.resources import Node, Registry, Resource
 from eventing.sandbox.schema import object_schema
 from eventing.sandbox.store import Change, Store
@@ -53,6 +54,7 @@ def follow(change: Change, world: World) -> None:
     name = change.now.key[2]
     if change.type == "DELETED":
         world.registry.define(name, ())
+        api_services.follow(world)
         return
     definition = change.now.copy()
     taken = _has_taken_names(definition, world.registry)
@@ -61,6 +63,7 @@ def follow(change: Change, world: World) -> None:
         return  # this function's own change calls it again
     if not taken:
         world.registry.define(name, resources_of(definition))
+        api_services.follow(world)
 
 
 def _has_taken_names(definition: Manifest, registry: Registry) -> bool:

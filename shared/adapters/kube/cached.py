@@ -26,7 +26,7 @@ from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import METADATA
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, metadata, name_of, namespace_of, version_of
-from shared.kinds import BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
+from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.resource_versions import weight
 
 GOOD_SECONDS = 10.0
@@ -36,6 +36,8 @@ MODULUS = 2**48
 MAX_SHELVES = 128
 MAX_OBJECTS = 200
 """A longer list is not cached."""
+DEFINING = (CUSTOM_RESOURCE_DEFINITION, API_SERVICE)
+"""Kinds whose objects change what the API server serves."""
 MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
 """Kinds of which many objects are looked up before they are created: the second miss lists the names of all."""
 _ALL = ""
@@ -147,12 +149,12 @@ class CachedClient(KubeClient):
         self._remembered = frozenset(kinds)
         self._now = now
         self._shelves = _Shelves()
-        self._definitions = Told()
+        self._definitions: tuple[Told, ...] = ()
 
     def find(self, api_version: str, kind: str) -> Kind | None:
-        """The served kind, or None. Discovery is asked again after any change of a CustomResourceDefinition."""
+        """The served kind, or None. Discovery is asked again after a change of any definition or APIService."""
         if (api_version, kind) not in BY_IDENTITY:
-            told = self._changes.told(CUSTOM_RESOURCE_DEFINITION, "")
+            told = tuple(self._changes.told(kind, "") for kind in DEFINING)
             if told != self._definitions:
                 self._kinds.forget()
                 self._definitions = told

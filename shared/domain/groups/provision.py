@@ -12,7 +12,6 @@ from typing import Final
 
 from shared.api.manifest import ReadOnly, annotations_of, is_deleted, name_of, namespace_of, uid_of
 from shared.domain.groups.group import Api
-from shared.domain.syntax import SUBDOMAIN
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Ref
 from shared.names import INSTALLED_ALONGSIDE_PREFIX
 
@@ -52,9 +51,7 @@ def claims(csv: ReadOnly) -> dict[Ref, tuple[str, ...]]:
     """The definitions that a version says it owns, with the versions of them that it names."""
     found: dict[Ref, tuple[str, ...]] = {}
     for entry in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or ():
-        name = str(entry.get("name") or "")
-        if not SUBDOMAIN.problems(name):
-            ref = CUSTOM_RESOURCE_DEFINITION.ref(name)
+        if ref := CUSTOM_RESOURCE_DEFINITION.ref_or_none(entry.get("name")):
             found[ref] = (*found.get(ref, ()), str(entry.get("version") or ""))
     return found
 
@@ -64,7 +61,7 @@ def provisions(csv: ReadOnly, definitions: Mapping[Ref, ReadOnly | None]) -> Ite
     provider = provider_of(csv)
     for ref, versions in claims(csv).items():
         definition = definitions.get(ref)
-        if definition is None or Ref.of(definition) != ref or not _is_installed_for(provider, definition):
+        if definition is None or Ref.read(definition) != ref or not _is_installed_for(provider, definition):
             continue
         spec = definition["spec"]
         served = {str(one.get("name")) for one in spec.get("versions") or () if one.get("served")}
