@@ -14,6 +14,7 @@ from shared.adapters.oci.addresses import AddressRules, as_address, guessed_netw
 from shared.adapters.oci.dialing import resolved
 from shared.adapters.oci.mirrors import Places
 from shared.adapters.oci.pace import Allowance
+from shared.adapters.oci.trust import Trust
 from shared.config import SettingError, Settings
 
 _PORTS: Final = {"https": 443, "http": 80, "redis": 6379, "rediss": 6379}
@@ -24,7 +25,7 @@ _HURRIED: Final = 2 / 3
 
 def puller(values: Settings, secrets: Secrets, mirrors: Places, *, api: str, environ: Mapping[str, str]) -> Puller:
     """What opens registries for the steps; `api` is the URL of the API server. SettingError."""
-    transport = Transport(rules=address_rules(values, api, environ))
+    transport = Transport(trust=Trust.of(environ), rules=address_rules(values, api, environ))
     hurried = min(values.run_seconds * _HURRIED, values.pull_seconds)
     return Puller(
         secrets, transport, mirrors, allowance=_allowance(values, values.pull_seconds),

@@ -16,6 +16,7 @@ from shared.adapters.oci import Credentials, OciError, Reference, Registry, Tran
 from shared.adapters.oci.credentials import Login
 from shared.adapters.oci.logins import mirrors_of_machine
 from shared.adapters.oci.mirrors import Mirrors
+from shared.adapters.oci.trust import Trust
 from shared.api.manifest import Manifest, annotations_of
 from shared.kinds import Ref
 
@@ -44,7 +45,7 @@ def main(image: str, config_map: Ref, mirrors: str = "[]") -> int:
     `mirrors` is a JSON list: what the mirror sets of the cluster say about the image.
     """
     try:
-        registry = Registry(Transport(), _credentials(), LIMITS, mirrors=_mirrors(mirrors))
+        registry = Registry(Transport(trust=Trust.of(os.environ)), _credentials(), LIMITS, mirrors=_mirrors(mirrors))
         payload = payload_of(image, registry, Reference.parse(image))
         kubeconfig = os.environ.get("OLMF_KUBECONFIG") or os.environ.get("KUBECONFIG", "")
         cluster = KubeClient.from_kubeconfig(kubeconfig, agent="olmf/unpack")

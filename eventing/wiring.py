@@ -155,10 +155,13 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     from eventing.local.state import StateDirectory
     from shared.adapters.content import ImageCatalogs, Puller, Store
     from shared.adapters.kube.mirrors import KubeMirrors
+    from shared.adapters.oci import Transport
+    from shared.adapters.oci.trust import Trust
 
     addresses = StateDirectory.default().read()
     store = Store(Path(addresses.state) / "content") if addresses else Store.of_user(os.environ)
-    return ImageCatalogs(store, Puller(_secret_reader(cluster), mirrors=KubeMirrors(cluster, _mirrors)))
+    transport = Transport(trust=Trust.of(os.environ))
+    return ImageCatalogs(store, Puller(_secret_reader(cluster), transport, KubeMirrors(cluster, _mirrors)))
 
 
 def sink(values: Settings) -> Callable[[Sequence[Event]], None]:

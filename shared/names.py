@@ -78,6 +78,12 @@ KUBELET_FAIL: Final = "olmf.io/fail"
 SIMULATED_NODE: Final = "olmf.io/simulated"
 """Label of the Node that the simulated kubelet plays."""
 
+# Environment variables of programs that pull images, from ConfigMaps (shared/domain/unpack/registries.py)
+REGISTRY_CA: Final = "OLMF_REGISTRY_CA"
+"""Certificates of authorities, PEM, that are trusted besides those of the machine."""
+REGISTRIES_CONF: Final = "OLMF_REGISTRIES_CONF"
+"""The text of a registries.conf; it counts before the files of the machine."""
+
 # CloudEvents we accept (DESIGN §4)
 RESOURCE_EVENT: Final = "dev.knative.apiserver.resource."
 REF_EVENT: Final = "dev.knative.apiserver.ref."

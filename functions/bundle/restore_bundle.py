@@ -29,7 +29,8 @@ def restore_bundle(
     limits = settings(cluster.list(kinds.OPERATOR_GROUP, ref.namespace), policy.unpack_timeout)
     found: dict[str, str] = {}
     writes: list[Write] = []
-    for name, wanted in unpackings(plan, cluster.get, limits, policy.unpack_image, user=policy.unpack_user):
+    home, user = policy.global_namespace, policy.unpack_user
+    for name, wanted in unpackings(plan, cluster.get, limits, policy.unpack_image, home=home, user=user):
         config_map = cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace))
         if config_map is not None and is_altered(plan, config_map):
             found[name] = f"ConfigMap {wanted.catalog.namespace}/{wanted.name} has another content, and is made again"

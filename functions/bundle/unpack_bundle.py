@@ -30,11 +30,12 @@ def unpack_bundle(
     scene = look(cluster, catalogs, ref.name, policy)
     resolution, limits, now = resolve(scene.inputs), settings(scene.groups, policy.unpack_timeout), clock.now()
     found: dict[str, Verdict] = {}
+    home = policy.global_namespace
     writes: list[Write] = []
     refusal = _refusal(attempt)
     for chosen in in_turn(resolution.chosen, now):
         promise = Promise.of(chosen, scene.subscriptions)
-        wanted = Unpacking.of(chosen, promise, limits, policy.unpack_image, user=policy.unpack_user)
+        wanted = Unpacking.of(chosen, promise, limits, policy.unpack_image, home=home, user=policy.unpack_user)
         verdict, unpacking = unpacked(wanted, cluster, bundles, now, warnings=warnings, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
         if refusal and unpacking and refusal.ref.namespace == wanted.catalog.namespace:

@@ -15,6 +15,7 @@ from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.trust import Trust
+from shared.names import REGISTRIES_CONF
 
 
 def of_machine(environ: Mapping[str, str], home: Path) -> Credentials:
@@ -26,8 +27,10 @@ def of_machine(environ: Mapping[str, str], home: Path) -> Credentials:
 
 
 def mirrors_of_machine(environ: Mapping[str, str], home: Path) -> Mirrors:
-    """What registries.conf says, and the mirror sets in the file or folder that OLMF_MIRRORS names."""
+    """What registries.conf and `OLMF_REGISTRIES_CONF` say, and the mirror sets in what OLMF_MIRRORS names."""
     found = _registries_conf(environ, home)
+    if text := environ.get(REGISTRIES_CONF):
+        found = Mirrors.of_text(text, REGISTRIES_CONF).over(found)
     return found.over(mirror_sets.of_path(Path(named))) if (named := environ.get("OLMF_MIRRORS")) else found
 
 
@@ -45,7 +48,7 @@ def _registries_conf(environ: Mapping[str, str], home: Path) -> Mirrors:
 
 def registry_of_machine(environ: Mapping[str, str], home: Path, limits: Limits | None = None) -> Registry:
     """A client with the logins, mirrors and certificates of the person who runs us."""
-    trust = Trust.of((home / ".config" / "containers" / "certs.d",))
+    trust = Trust.of(environ, (home / ".config" / "containers" / "certs.d",))
     mirrors = replace(mirrors_of_machine(environ, home), is_insecure=ARE_IGNORED.get())
     return Registry(Transport(trust=trust), of_machine(environ, home), limits, mirrors=mirrors)
 

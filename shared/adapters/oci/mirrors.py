@@ -104,6 +104,14 @@ class Mirrors:
             rules |= {rule.prefix: rule for rule in found}
         return cls(tuple(rules.values()))
 
+    @classmethod
+    def of_text(cls, text: str, source: str) -> Mirrors:
+        """The rules of the text of a registries.conf. OciError, which names the source, when it is none."""
+        try:
+            return cls(tuple(_rules(tomllib.loads(text))))
+        except ValueError as error:
+            raise OciError("Malformed", f"{source} cannot be read: {error}; correct it") from error
+
     def over(self, others: Mirrors) -> Mirrors:
         """These rules, and those of `others` for prefixes without a rule here."""
         known = {rule.prefix for rule in self.rules}

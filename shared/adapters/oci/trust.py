@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from shared.adapters.oci.errors import OciError
+from shared.names import REGISTRY_CA
 
 FOLDERS: Final = (Path("/etc/containers/certs.d"), Path("/etc/docker/certs.d"))
 """A folder per `host[:port]`: `*.crt` are authorities, `*.cert` with `*.key` is our own certificate."""
@@ -19,11 +20,15 @@ class Trust:
     """Where certificates are; the authorities of the machine (or `SSL_CERT_FILE`) are always trusted."""
 
     folders: tuple[Path, ...] = FOLDERS
+    authorities: str = ""
+    """More authorities for every host, PEM."""
 
     def context(self, host: str, *, is_insecure: bool = False) -> ssl.SSLContext:
         """What TLS to a host needs. OciError when a certificate cannot be read."""
         present = [path for folder in self.folders if (path := folder / host).is_dir()]
         context = ssl.create_default_context()
+        if self.authorities:
+            _add(context, self.authorities)
         for path in (path for folder in present for path in sorted(folder.iterdir())):
             _load(context, path)
         if is_insecure:
@@ -32,9 +37,16 @@ class Trust:
         return context
 
     @classmethod
-    def of(cls, folders: Iterable[Path]) -> Trust:
-        """The usual folders, after some others."""
-        return cls((*folders, *FOLDERS))
+    def of(cls, environ: Mapping[str, str], folders: Iterable[Path] = ()) -> Trust:
+        """The usual folders, after some others, and the authorities of `OLMF_REGISTRY_CA`."""
+        return cls((*folders, *FOLDERS), environ.get(REGISTRY_CA, ""))
+
+
+def _add(context: ssl.SSLContext, authorities: str) -> None:
+    try:
+        context.load_verify_locations(cadata=authorities)
+    except (ValueError, ssl.SSLError) as error:
+        raise OciError("TLS", f"{REGISTRY_CA} cannot be used: {error}; wanted certificates in PEM") from error
 
 
 def _load(context: ssl.SSLContext, path: Path) -> None:

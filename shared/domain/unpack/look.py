@@ -13,7 +13,8 @@ from shared.domain.unpack import mirrors
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.causes import Warnings, causes
 from shared.domain.unpack.objects import Unpacking
-from shared.domain.unpack.verdict import Broken, Missing, Running, Stale, Verdict
+from shared.domain.unpack.registries import Registries, copied
+from shared.domain.unpack.verdict import Broken, Missing, Refused, Running, Stale, Verdict
 from shared.kinds import Kind, Ref
 
 
@@ -57,8 +58,10 @@ def look(
             told = verdicts.waiting(running, pods, causes(running.job, pods, warnings))
             return Look(told, repair(wanted, objects) if verdicts.is_slow(running, now) else Repair())
         case Missing() as missing:
-            sets = (one for kind in kinds.MIRROR_SETS for one in objects.list(kind))
-            informed = replace(missing, mirrors=mirrors.told(wanted.path, sets))
+            try:
+                informed = replace(missing, registries=_registries(wanted, objects))
+            except ValueError as error:
+                return Look(Refused(str(error)))
             return Look(informed, repair(wanted, objects) if config_map is not None else Repair())
         case Broken() as broken if _is_outdated(wanted, broken, objects):
             return Look(Stale(broken.job))
@@ -99,6 +102,13 @@ def _jobs(wanted: Unpacking, config_map: ReadOnly | None, objects: Objects) -> S
     found = objects.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name})
     old = None if found or config_map is None else objects.get(kinds.JOB.ref(wanted.name, place))
     return found if old is None else (old,)
+
+
+def _registries(wanted: Unpacking, objects: Objects) -> Registries:
+    """How the Job reaches registries; ValueError when it cannot be told."""
+    sets = (one for kind in kinds.MIRROR_SETS for one in objects.list(kind))
+    variables = () if wanted.is_at_home else copied(objects.get, wanted.home)
+    return Registries(mirrors.told(wanted.path, sets), variables)
 
 
 def _pods(wanted: Unpacking, job: ReadOnly, objects: Objects) -> Sequence[Manifest]:

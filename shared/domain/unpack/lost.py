@@ -25,7 +25,7 @@ def is_altered(plan: ReadOnly, config_map: ReadOnly) -> bool:
 
 
 def unpackings(
-    plan: ReadOnly, get: Callable[[Ref], ReadOnly | None], limits: Settings, image: str, *, user: int
+    plan: ReadOnly, get: Callable[[Ref], ReadOnly | None], limits: Settings, image: str, *, home: str, user: int
 ) -> Iterator[tuple[str, Unpacking]]:
     """Each bundle of the plan by name, unless its catalog was deleted: nothing says then with which secrets to pull."""
     for lookup in plan["status"].get("bundleLookups") or ():
@@ -34,4 +34,4 @@ def unpackings(
         source = kinds.CATALOG_SOURCE.look_up(get, key.name, key.namespace)
         if source is not None:
             name, path = str(lookup.get("identifier") or ""), str(lookup.get("path") or "")
-            yield name, Unpacking(path, key, catalog_of(source).secrets, image, limits, Promise(name), user)
+            yield name, Unpacking(path, key, catalog_of(source).secrets, image, limits, Promise(name), home, user)

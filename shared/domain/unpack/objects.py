@@ -13,6 +13,7 @@ from shared.domain.image_source import ImageSource
 from shared.domain.lifecycle.ownership import reference_to
 from shared.domain.resolver.model import CatalogKey, Chosen
 from shared.domain.unpack.content import ANY, Promise
+from shared.domain.unpack.registries import NONE, Registries, referred
 from shared.domain.unpack.settings import NO_LIMITS, Settings
 from shared.kinds import Kind, Ref
 
@@ -45,19 +46,26 @@ class Unpacking:
     """The image of the container in the Job."""
     limits: Settings = NO_LIMITS
     promise: Promise = ANY
+    home: str = "olm"
+    """Our own namespace, where the ConfigMaps about registries are."""
     user: int = 1001
     """The user id of the container; 0 leaves it to the image and the cluster, as OpenShift demands."""
 
     @classmethod
-    def of(cls, chosen: Chosen, promise: Promise, limits: Settings, image: str, *, user: int) -> Unpacking:
+    def of(cls, chosen: Chosen, promise: Promise, limits: Settings, image: str, *, home: str, user: int) -> Unpacking:
         """The unpacking of a chosen bundle."""
         catalog = chosen.catalog
-        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, promise, user)
+        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, promise, home, user)
 
     @property
     def source(self) -> ImageSource:
         """How the bundle image is pulled."""
         return ImageSource(self.path, self.catalog.namespace, self.secrets)
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether the Job runs in our own namespace, beside the ConfigMaps about registries."""
+        return self.catalog.namespace == self.home
 
     @property
     def name(self) -> str:
@@ -77,9 +85,9 @@ class Unpacking:
             manifest["binaryData"] = payload["binaryData"]
         return manifest
 
-    def objects(self, job: str, mirrors: str = "") -> tuple[Manifest, ...]:
+    def objects(self, job: str, registries: Registries = NONE) -> tuple[Manifest, ...]:
         """All five objects, in the order in which they are created."""
-        return self.config_map(), *self.access(), self.job(job, mirrors)
+        return self.config_map(), *self.access(), self.job(job, registries)
 
     def access(self) -> tuple[Manifest, ...]:
         """Role, ServiceAccount and RoleBinding, which allow the Job to write only this ConfigMap."""
@@ -97,21 +105,22 @@ class Unpacking:
         }
         return role, account, binding
 
-    def job(self, name: str = "", mirrors: str = "") -> Manifest:
-        """The Job, with the common name or the name of a retry; `mirrors` are the mirror sets in JSON."""
+    def job(self, name: str = "", registries: Registries = NONE) -> Manifest:
+        """The Job, with the common name or the name of a retry."""
         labels = {names.MANAGED: "true", names.UNPACK_REF: self.name}
         job = self._owned(kinds.JOB, name or self.name)
         job["metadata"]["labels"] = labels
         job["spec"] = {
             "backoffLimit": 3,
             "ttlSecondsAfterFinished": 300,
-            "template": {"metadata": {"name": self.name, "labels": labels}, "spec": self._pod(mirrors)},
+            "template": {"metadata": {"name": self.name, "labels": labels}, "spec": self._pod(registries)},
         }
         if self.limits.timeout > timedelta():
             job["spec"]["activeDeadlineSeconds"] = int(self.limits.timeout.total_seconds())
         return job
 
-    def _pod(self, mirrors: str) -> Manifest:
+    def _pod(self, registries: Registries) -> Manifest:
+        given = referred() if self.is_at_home else registries.environment
         pod: Manifest = {
             "restartPolicy": "Never",
             "serviceAccountName": self.name,
@@ -126,8 +135,8 @@ class Unpacking:
                 {
                     "name": "extract",
                     "image": self.image,
-                    "command": ["olmf", "unpack", *self._arguments(), *(("--mirrors", mirrors) if mirrors else ())],
-                    "env": [{"name": "CONTAINER_IMAGE", "value": self.path}],
+                    "command": ["olmf", "unpack", *self._arguments(), *registries.arguments],
+                    "env": [{"name": "CONTAINER_IMAGE", "value": self.path}, *given],
                     "resources": {"requests": {"cpu": "10m", "memory": "50Mi"}},
                     "securityContext": dict(_SECURITY),
                     "terminationMessagePolicy": "FallbackToLogsOnError",

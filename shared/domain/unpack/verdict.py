@@ -14,6 +14,7 @@ from shared.domain.subset import covers
 from shared.domain.unpack import texts
 from shared.domain.unpack.content import bundle_in
 from shared.domain.unpack.objects import STEM, Unpacking
+from shared.domain.unpack.registries import NONE, Registries
 from shared.domain.unsupported import BUNDLE, unsupported
 from shared.kinds import Ref
 
@@ -40,8 +41,7 @@ class Missing:
     job: str
     surplus: tuple[ReadOnly, ...] = ()
     """Old failed Jobs to delete."""
-    mirrors: str = ""
-    """The mirror sets for the Job, in JSON."""
+    registries: Registries = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Prevented:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The API server refuses to write the objects, so nothing is unpacked until it accepts them."""
+    """The objects cannot be written, mostly because the API server refuses them, so nothing is unpacked meanwhile."""
 
     message: str
     is_behind: bool = False
@@ -117,7 +117,7 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
     if not ranked:
         return Missing(wanted.name)
     chosen = ranked[0]
-    if not covers(chosen.get("spec"), wanted.job(name_of(chosen))["spec"]):
+    if not covers(chosen.get("spec"), wanted.job(name_of(chosen), Registries.told(chosen))["spec"]):
         return Stale(chosen)  # made with other settings: this also ends a failure that was caused by a setting
     failure = condition(chosen, "Failed")
     if failure is not None:
@@ -139,7 +139,7 @@ def refused(wanted: Unpacking, ref: Ref, message: str) -> Refused:
 
 def to_create(wanted: Unpacking, verdict: Verdict) -> tuple[Manifest, ...]:
     """The objects to create for the verdict."""
-    return wanted.objects(verdict.job, verdict.mirrors) if isinstance(verdict, Missing) else ()
+    return wanted.objects(verdict.job, verdict.registries) if isinstance(verdict, Missing) else ()
 
 
 def to_delete(verdict: Verdict) -> tuple[ReadOnly, ...]:

@@ -4,6 +4,8 @@ import base64
 import json
 import ssl
 import stat
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from shared.adapters.oci import Credentials, OciError, Reference
 from shared.adapters.oci.credentials import Login
 from shared.adapters.oci.logins import files, mirrors_of_machine, of_machine, registry_of_machine
 from shared.adapters.oci.trust import Trust
+from shared.names import REGISTRIES_CONF, REGISTRY_CA
 
 _IMAGE = Reference.parse("quay.io/acme/tea")
 
@@ -128,6 +131,46 @@ def test_registries_conf_may_be_named(tmp_path: Path) -> None:
     assert registry_of_machine(environ, tmp_path).limits.files > 0
 
 
+def test_a_private_authority_is_trusted_besides_those_of_the_machine(tmp_path: Path) -> None:
+    """Programs and unpack Jobs get it from the same ConfigMap."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=private", "-days", "1"]
+    words += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(words, check=True, capture_output=True)
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(certificate, key)
+    trusting = Trust.of({REGISTRY_CA: certificate.read_text()})
+    assert shaken(serving, trusting.context("127.0.0.1"))
+    assert trusting.context("127.0.0.1").cert_store_stats()["x509_ca"] > 0
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shaken(serving, Trust.of({}).context("127.0.0.1"))
+    with pytest.raises(OciError, match="OLMF_REGISTRY_CA cannot be used"):
+        Trust.of({REGISTRY_CA: "no certificate"}).context("127.0.0.1")
+
+
+def shaken(serving: ssl.SSLContext, asking: ssl.SSLContext) -> bool:
+    """Whether both ends agree, without a socket."""
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    server = serving.wrap_bio(to_server, to_client, server_side=True)
+    client = asking.wrap_bio(to_client, to_server, server_hostname="127.0.0.1")
+    for _ in range(4):
+        for end in (client, server):
+            with suppress(ssl.SSLWantReadError):
+                end.do_handshake()
+    return client.version() is not None
+
+
+def test_mirrors_come_as_text_where_no_file_can_be_mounted(tmp_path: Path) -> None:
+    text = '[[registry]]\nlocation = "quay.io"\n[[registry.mirror]]\nlocation = "mirror.example/quay"\n'
+    file = tmp_path / "registries.conf"
+    file.write_text('[[registry]]\nlocation = "quay.io"\nblocked = true\n')
+    environ = {REGISTRIES_CONF: text, "CONTAINERS_REGISTRIES_CONF": str(file)}
+    places = mirrors_of_machine(environ, tmp_path).places(Reference.parse("quay.io/tea:1"))
+    assert [str(one.reference) for one in places] == ["mirror.example/quay/tea:1", "quay.io/tea:1"]
+    with pytest.raises(OciError, match="OLMF_REGISTRIES_CONF cannot be read"):
+        mirrors_of_machine({REGISTRIES_CONF: "[["}, tmp_path)
+
+
 def test_a_certificate_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "quay.io").mkdir()
     assert Trust((tmp_path,)).context("other.io").verify_mode == ssl.CERT_REQUIRED
@@ -137,4 +180,4 @@ def test_a_certificate_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "quay.io" / "ca.crt").unlink()
     (tmp_path / "quay.io" / "client.cert").write_text("none either")
     with pytest.raises(OciError, match=r"client\.cert cannot be used"):
-        Trust.of((tmp_path,)).context("quay.io")
+        Trust.of({}, (tmp_path,)).context("quay.io")

@@ -43,5 +43,5 @@ def test_a_job_that_is_made_knows_the_mirrors_of_its_image() -> None:
     assert isinstance(seen.verdict, Missing)
     job = to_create(WANTED, seen.verdict)[-1]
     [container] = job["spec"]["template"]["spec"]["containers"]
-    assert container["command"][-2:] == ["--mirrors", seen.verdict.mirrors]
-    assert source in seen.verdict.mirrors
+    assert container["command"][-2:] == ["--mirrors", seen.verdict.registries.mirrors]
+    assert source in seen.verdict.registries.mirrors

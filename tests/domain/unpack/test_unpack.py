@@ -12,6 +12,7 @@ from shared.api.manifest import Manifest, labels_of, metadata, name_of
 from shared.domain.resolver.model import CatalogKey
 from shared.domain.unpack import texts
 from shared.domain.unpack.objects import Unpacking
+from shared.domain.unpack.registries import referred
 from shared.domain.unpack.report import report
 from shared.domain.unpack.settings import Settings, settings
 from shared.domain.unpack.verdict import (
@@ -100,7 +101,7 @@ def test_the_pod_runs_anywhere_with_few_rights() -> None:
     ]
     assert [one.get("tolerationSeconds") for one in pod["tolerations"][-2:]] == [120, 120]
     [container] = pod["containers"]
-    assert container["env"] == [{"name": "CONTAINER_IMAGE", "value": PATH}]
+    assert container["env"] == [{"name": "CONTAINER_IMAGE", "value": PATH}, *referred()]
     assert container["resources"] == {"requests": {"cpu": "10m", "memory": "50Mi"}}
     assert container["terminationMessagePolicy"] == "FallbackToLogsOnError"
     security = container["securityContext"]

@@ -1,0 +1,82 @@
+"""How a program reaches registries: authorities, mirrors, proxies; a Job in the same way as our own programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly
+from shared.kinds import Ref
+
+_PROXY: Final = "olmf-proxy"
+_SOURCES: Final = (
+    (names.REGISTRY_CA, "olmf-registries", "ca.crt"),
+    (names.REGISTRIES_CONF, "olmf-registries", "registries.conf"),
+    *((name, _PROXY, name) for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")),
+)
+"""Environment variable, ConfigMap in our namespace, and its key; all of them may be absent."""
+_MIRRORS: Final = "--mirrors"
+_MOST_BYTES: Final = 96 * 1024
+"""The kernel takes no variable of more than 128 KiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registries:
+    """What the container of a Job is told."""
+
+    mirrors: str = ""
+    """The mirror sets of the cluster that apply to its image, in JSON."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables that it cannot read itself, because the ConfigMaps are in another namespace."""
+
+    @classmethod
+    def told(cls, job: ReadOnly) -> Registries:
+        """What the container of a stored Job was told."""
+        [container, *_] = job["spec"]["template"]["spec"]["containers"]
+        command, known = list(container.get("command") or ()), {name for name, _, _ in _SOURCES}
+        given = (
+            (str(one["name"]), str(one["value"])) for one in container.get("env") or () if one.get("value") is not None
+        )
+        mirrors = command[command.index(_MIRRORS) + 1 :][:1] if _MIRRORS in command else []
+        return cls("".join(map(str, mirrors)), tuple(pair for pair in given if pair[0] in known))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments of `olmf unpack` for them."""
+        return (_MIRRORS, self.mirrors) if self.mirrors else ()
+
+    @property
+    def environment(self) -> list[Manifest]:
+        """The entries of `env` for them."""
+        return [{"name": name, "value": value} for name, value in self.variables]
+
+
+NONE: Final = Registries()
+"""Nothing but what the machine knows."""
+
+
+def referred() -> list[Manifest]:
+    """The entries of `env` of a container beside the ConfigMaps."""
+    return [
+        {"name": name, "valueFrom": {"configMapKeyRef": {"name": config_map, "key": key, "optional": True}}}
+        for name, config_map, key in _SOURCES
+    ]
+
+
+def copied(get: Callable[[Ref], ReadOnly | None], home: str) -> tuple[tuple[str, str], ...]:
+    """The variables for a Job in another namespace. ValueError, a sentence, when one is too long.
+
+    A proxy with a password is not among them: whoever reads the Job would read it.
+    """
+    there = {name: get(kinds.CONFIG_MAP.ref(name, home)) for name in dict.fromkeys(one for _, one, _ in _SOURCES)}
+    found: list[tuple[str, str]] = []
+    for name, config_map, key in _SOURCES:
+        text = str(((there[config_map] or {}).get("data") or {}).get(key) or "")
+        if len(text.encode()) > _MOST_BYTES:
+            raise ValueError(f"{key} of ConfigMap {home}/{config_map} is larger than {_MOST_BYTES} bytes, so that no "
+                             "unpack Job can be told; keep in it only what registries need")  # fmt: skip
+        if text and not (config_map == _PROXY and "@" in text):
+            found.append((name, text))
+    return tuple(found)
