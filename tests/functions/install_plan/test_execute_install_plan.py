@@ -348,8 +348,8 @@ def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
         ),
         pytest.param(
             a_plan(an_object("ConfigMap", name="../secrets")),
-            "ConfigMap '../secrets': '../secrets' is no name of a ConfigMap: wanted lower case letters, digits, '-' and "
-            "'.', at most 253",
+            "ConfigMap '../secrets': '../secrets' is no name of a ConfigMap: wanted lower case letters, digits, '-' "
+            "and '.', at most 253",
             id="an object that no server would take",
         ),
         pytest.param(
