@@ -1,10 +1,14 @@
-"""`python -m tests.conformance`: everything, on both targets; exit 1 when something failed."""
+"""`python -m tests.conformance`: everything, on both targets; exit 1 when something failed.
+
+`python -m tests.conformance node KUBECONFIG` is in `node.py`.
+"""
 
 from __future__ import annotations
 
 import sys
 
+from tests.conformance import node
 from tests.conformance.report import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(node.main(sys.argv[2:]) if sys.argv[1:2] == ["node"] else main())

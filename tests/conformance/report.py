@@ -39,6 +39,7 @@ class Suite:
 
 
 FAULTS = ("tests/conformance/lifecycle/test_faults.py", "tests/conformance/lifecycle/test_bad_input.py")
+ATTACKS = "A tenant attacks while another installs"
 SUITES = (
     Suite("The Kubernetes API", ("tests/conformance/api",)),
     Suite(
@@ -46,6 +47,7 @@ SUITES = (
         ("tests/conformance/lifecycle", *(f"--ignore={path}" for path in FAULTS)),
     ),
     Suite("Bad input and faults", FAULTS),
+    Suite(ATTACKS, ("tests/conformance/attacks",)),
     Suite("Real packages", ("tests/conformance/packages",)),
     Suite("The fakes of our tests, against our client", ("tests/conformance/ports",)),
     Suite("Images, against Debian's registry and skopeo", ("tests/conformance/images",)),
@@ -172,10 +174,17 @@ def text_of(cases: Iterable[Case]) -> str:
     """The report: the same text for the same outcomes."""
     behaviours: defaultdict[str, list[Case]] = defaultdict(list)
     verdicts: list[Case] = []
+    attempts: list[Case] = []
     for case in cases:
-        (verdicts if case.verdict else behaviours[f"{case.suite}: {case.module}"]).append(case)
+        (
+            attempts
+            if case.suite == ATTACKS
+            else verdicts
+            if case.verdict
+            else behaviours[f"{case.suite}: {case.module}"]
+        ).append(case)
     tables = [table(title, of_module) for title, of_module in behaviours.items() if of_module]
-    return "\n".join([INTRODUCTION, *("\n".join(lines) for lines in (*tables, packages(verdicts)))])
+    return "\n".join([INTRODUCTION, *("\n".join(lines) for lines in (*tables, attacks(attempts), packages(verdicts)))])
 
 
 def table(title: str, cases: list[Case]) -> Iterator[str]:
@@ -187,6 +196,24 @@ def table(title: str, cases: list[Case]) -> Iterator[str]:
     yield "|---" * (len(targets) + 1) + "|"
     for behaviour in dict.fromkeys(case.behaviour for case in cases):
         row = ["yes" if (behaviour, target) in passed else "–" for target in targets]
+        yield f"| {behaviour} | {' | '.join(row)} |"
+    yield ""
+
+
+def attacks(cases: list[Case]) -> Iterator[str]:
+    """What a tenant tried, and what it gained."""
+    yield f"## {ATTACKS}\n"
+    yield (
+        "A tenant with `edit` and every verb on our kinds in one namespace (and an admin of it) writes hostile\n"
+        "text into every string of every kind that we watch, and repeats attacks that worked once. Rights are all\n"
+        "roles and bindings outside its namespace, and what the API server says about four users. Seconds depend\n"
+        "on what else the machine does.\n"
+    )
+    yield f"| what | {SANDBOX} | {REAL} |"
+    yield "|---|---|---|"
+    said = {(case.behaviour, case.target): case.verdict or case.outcome for case in cases}
+    for behaviour in dict.fromkeys(case.behaviour for case in cases):
+        row = (shortened(said.get((behaviour, target), "–")) for target in (SANDBOX, REAL))
         yield f"| {behaviour} | {' | '.join(row)} |"
     yield ""
 

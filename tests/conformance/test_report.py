@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.report import Case, placed, read, sentence, shortened, text_of
+from tests.conformance.report import ATTACKS, Case, placed, read, sentence, shortened, text_of
 
 RESULTS = """<testsuites><testsuite>
 <testcase classname="tests.conformance.api.test_watch" name="test_it_ends[sandbox-soon]"/>
@@ -57,6 +57,16 @@ def test_a_behaviour_is_one_row_with_both_targets() -> None:
     assert "| it ends | yes | yes |" in text
     assert "| a CSV stays | yes | – |" in text
     assert "| etcd | Succeeded | yes |" in text
+
+
+def test_an_attack_is_one_row_with_what_came_of_it_on_both_targets() -> None:
+    text = text_of(
+        [
+            Case(ATTACKS, "attacks", "test_rights_that_were_gained", "sandbox", "passed", "nothing"),
+            Case(ATTACKS, "attacks", "test_rights_that_were_gained", "real", "passed", "nothing, too"),
+        ]
+    )
+    assert "| rights that were gained | nothing | nothing, too |" in text
 
 
 def test_names_of_tests_read_as_sentences() -> None:

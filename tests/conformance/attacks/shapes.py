@@ -1,0 +1,181 @@
+"""Objects with hostile text: whole ones of the schemas of our kinds, and valid ones of every kind with some of it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+
+from shared import names
+from tests.conformance.attacks.words import LEGAL_NAMES, NUMBERS, hostile
+
+CRDS = Path(__file__).parents[3] / "k8s" / "crds"
+DEEPEST = 7
+Json = Any
+
+CONTAINERS = [{"name": "c", "image": "x", "env": [{"name": "A", "value": "b"}]}]
+TEMPLATE = {"metadata": {"labels": {"a": "b"}, "annotations": {"n": "m"}}, "spec": {"containers": CONTAINERS}}
+WORKLOAD = {"replicas": 0, "selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
+MODES = [{"type": f"{mode}Namespace{'s' * (mode == 'All')}", "supported": True} for mode in ("Own", "Single", "All")]
+RULES = [{"serviceAccountName": "s", "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]}]
+STRATEGY = {
+    "strategy": "deployment",
+    "spec": {"deployments": [{"name": "d", "spec": WORKLOAD}], "permissions": RULES, "clusterPermissions": RULES},
+}
+DEFINITIONS = {
+    "owned": [{"name": "as.b.c", "version": "v1", "kind": "A"}],
+    "required": [{"name": "d.e", "version": "v1", "kind": "D"}],
+}
+OWNED_API = [{"name": "secrets", "group": "", "version": "v1", "kind": "Secret", "deploymentName": "d"}]
+OLM = "operators.coreos.com"
+SOUND: tuple[Json, ...] = (
+    {"apiVersion": f"{OLM}/v1alpha1", "kind": "ClusterServiceVersion", "spec": {
+        "displayName": "x", "version": "1.0.0", "minKubeVersion": "1.20.0", "replaces": "y", "skips": ["z"],
+        "installModes": MODES, "install": STRATEGY, "customresourcedefinitions": DEFINITIONS,
+        "apiservicedefinitions": {"owned": OWNED_API}, "relatedImages": [{"name": "a", "image": "b"}],
+    }},
+    {"apiVersion": f"{OLM}/v1alpha1", "kind": "Subscription", "spec": {
+        "name": "x", "source": "s", "sourceNamespace": "n", "channel": "c", "startingCSV": "x.v1",
+        "installPlanApproval": "Automatic", "config": {"env": [{"name": "A", "value": "b"}]},
+    }},
+    {"apiVersion": f"{OLM}/v1alpha1", "kind": "CatalogSource", "spec": {
+        "sourceType": "grpc", "image": "127.0.0.1:1/x", "displayName": "x", "publisher": "y", "secrets": ["z"],
+        "updateStrategy": {"registryPoll": {"interval": "10m"}},
+    }},
+    {"apiVersion": f"{OLM}/v1alpha1", "kind": "InstallPlan", "spec": {
+        "approval": "Manual", "approved": True, "generation": 1, "clusterServiceVersionNames": ["x.v1"],
+    }},
+    {"apiVersion": f"{OLM}/v1", "kind": "OperatorGroup", "spec": {
+        "targetNamespaces": ["x"], "serviceAccountName": "s", "upgradeStrategy": "Default",
+    }},
+    {"apiVersion": f"{OLM}/v2", "kind": "OperatorCondition", "spec": {
+        "deployments": ["d"], "serviceAccounts": ["s"], "overrides": [
+            {"type": "Upgradeable", "status": "False", "reason": "R", "message": "m"},
+        ],
+    }},
+    {"apiVersion": "apps/v1", "kind": "Deployment", "spec": WORKLOAD},
+    {"apiVersion": "batch/v1", "kind": "Job", "spec": {
+        "suspend": True, "template": {**TEMPLATE, "spec": {"restartPolicy": "Never", "containers": CONTAINERS}},
+    }},
+    {"apiVersion": "v1", "kind": "ServiceAccount", "imagePullSecrets": [{"name": "x"}]},
+    {"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"}},
+    {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "stringData": {"k": "v"}},
+    {"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"name": "p", "port": 80}], "selector": {"a": "b"}}},
+)  # fmt: skip
+"""A valid object of every kind that we watch and a tenant may write."""
+OURS = tuple(
+    sorted({value for name, value in vars(names).items() if name.isupper() and isinstance(value, str) and "." in value})
+)
+"""Every label and annotation that means something to us (and more words, which mean nothing)."""
+OWNERS = (
+    "ClusterServiceVersion",
+    "Subscription",
+    "InstallPlan",
+    "OperatorGroup",
+    "CatalogSource",
+    "ConfigMap",
+    "Job",
+    "X",
+)
+
+
+class Generator:
+    """A seeded source of objects for one namespace."""
+
+    def __init__(self, seed: int, namespace: str, theirs: tuple[str, ...]) -> None:
+        self._dice = Random(seed)
+        self._namespace = namespace
+        self._theirs = theirs
+        self._schemas = {
+            (f"{OLM}/{version['name']}", found["spec"]["names"]["kind"]): version["schema"]["openAPIV3Schema"]
+            for file in sorted(CRDS.glob("*.coreos.com.yaml"))
+            for found in [yaml.safe_load(file.read_text())]
+            for version in found["spec"]["versions"]
+        }
+
+    def objects(self, count: int) -> Iterator[Json]:
+        """Objects of all kinds in turn; every third of ours is made of its schema alone."""
+        for number in range(count):
+            sound = SOUND[number % len(SOUND)]
+            schema = self._schemas.get((sound["apiVersion"], sound["kind"]))
+            if schema and not self._dice.randrange(3):
+                made = self._of(schema["properties"]["spec"], 0)
+                found = {"apiVersion": sound["apiVersion"], "kind": sound["kind"], "spec": made}
+            else:
+                found = self._spoiled(sound)
+            yield {**found, "metadata": self._metadata(number)}
+
+    def _metadata(self, number: int) -> Json:
+        dice = self._dice
+        meta: Json = {"name": f"{dice.choice(LEGAL_NAMES)}-{number}", "namespace": self._namespace}
+        keys = [key for key in OURS if "/" in key or key.startswith("olm.")]
+        meta["labels"] = {dice.choice(keys): dice.choice(("true", "a.b", "x_y", "", "kube-system", "false"))}
+        meta["labels"] |= {"olm.managed": "true"} if dice.randrange(2) else {}
+        meta["annotations"] = {dice.choice(keys): self._text() for _ in range(dice.randrange(4))}
+        if not dice.randrange(2):
+            meta["ownerReferences"] = [self._owner() for _ in range(dice.randrange(1, 3))]
+        if not dice.randrange(10):
+            meta["finalizers"] = [f"example.com/{number}"]
+        return meta
+
+    def _owner(self) -> Json:
+        version = self._dice.choice(("nosuch.example/v1", f"{OLM}/v1alpha1", f"{OLM}/v1", "v1", "a/b/c"))
+        uid = self._dice.choice((self._text() or "x", "11111111-1111-1111-1111-111111111111", *self._theirs))
+        return {"apiVersion": version, "kind": self._dice.choice(OWNERS), "name": self._text() or "x", "uid": uid}
+
+    def _text(self) -> str:
+        return hostile(self._dice, self._theirs)
+
+    def _spoiled(self, sound: Json) -> Json:
+        """A copy with up to five of its values replaced."""
+        made = copy.deepcopy(sound)
+        places = list(_leaves({key: value for key, value in made.items() if key not in ("apiVersion", "kind")}))
+        for holder, key in self._dice.sample(places, min(len(places), self._dice.randrange(6))):
+            value = holder[key]
+            if isinstance(value, str):
+                holder[key] = self._text()
+            elif isinstance(value, int) and not isinstance(value, bool):
+                holder[key] = self._dice.choice(NUMBERS)
+        return made
+
+    def _of(self, schema: Json, depth: int) -> Json:
+        """Any value that fits a schema."""
+        dice = self._dice
+        if "enum" in schema:
+            return dice.choice(schema["enum"])
+        kind = schema.get("type") or ("string" if schema.get("x-kubernetes-int-or-string") else "object")
+        if kind == "string":
+            return "2026-01-01T00:00:00Z" if schema.get("format") == "date-time" else self._text()
+        if kind in ("integer", "number"):
+            return dice.choice(NUMBERS[:4] if schema.get("format") == "int32" else NUMBERS)
+        if kind == "boolean":
+            return bool(dice.randrange(2))
+        if kind == "array":
+            return [self._of(schema["items"], depth + 1) for _ in range(0 if depth > DEEPEST else dice.randrange(3))]
+        return self._object(schema, depth)
+
+    def _object(self, schema: Json, depth: int) -> Json:
+        fields, needed = schema.get("properties") or {}, schema.get("required") or ()
+        made = {
+            name: self._of(field, depth + 1)
+            for name, field in fields.items()
+            if name in needed or (depth < DEEPEST and self._dice.randrange(2))
+        }
+        if isinstance(more := schema.get("additionalProperties"), dict) and depth < DEEPEST:
+            made |= {self._text(): self._of(more, depth + 1) for _ in range(2)}
+        if schema.get("x-kubernetes-preserve-unknown-fields") and depth < DEEPEST:
+            made[self._text()] = {self._text(): [self._text()]}
+        return made
+
+
+def _leaves(node: Json) -> Iterator[tuple[Json, Any]]:
+    pairs = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in list(pairs):
+        if isinstance(value, dict | list):
+            yield from _leaves(value)
+        else:
+            yield node, key

@@ -1,0 +1,33 @@
+"""What counts as a right that was gained."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance.attacks.gains import Rights, gained
+
+ROLE = ("ClusterRole", "", "r")
+NOTHING, SECRETS = '{"rules":null}', '{"rules":[{"resources":["secrets"]}]}'
+MAY = ("mallory", "other", "get", "", "secrets", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "count"),
+    [
+        pytest.param({}, {ROLE: NOTHING}, 0, id="a role without rules"),
+        pytest.param({}, {ROLE: SECRETS}, 1, id="a new role"),
+        pytest.param({ROLE: NOTHING}, {ROLE: SECRETS}, 1, id="a role that got rules"),
+        pytest.param({ROLE: SECRETS}, {ROLE: NOTHING}, 0, id="a role that lost its rules"),
+        pytest.param({ROLE: SECRETS}, {ROLE: SECRETS}, 0, id="the same"),
+        pytest.param({}, {("ClusterRoleBinding", "", "b"): '{"roleRef":{},"rules":null}'}, 1, id="a new binding"),
+    ],
+)
+def test_roles_and_bindings(
+    before: dict[tuple[str, str, str], str], after: dict[tuple[str, str, str], str], count: int
+) -> None:
+    assert len(gained(Rights(before, frozenset()), Rights(after, frozenset()))) == count
+
+
+def test_what_the_api_server_allows() -> None:
+    assert gained(Rights({}, frozenset()), Rights({}, frozenset({MAY}))) == ["mallory other get  secrets "]
+    assert gained(Rights({}, frozenset({MAY})), Rights({}, frozenset())) == []
