@@ -20,7 +20,7 @@ async def serve_health(
     *,
     has_redis: Callable[[], bool] = lambda: True,
 ) -> web.AppRunner:
-    """Serve `/livez` (503 if a watch is stale), `/readyz` (503 before the first lists, or without Redis), `/metrics`."""
+    """Serve `/livez` (503 if a watch is stale), `/readyz` (503 before the first lists or without Redis), `/metrics`."""
 
     async def livez(_: web.Request) -> web.Response:
         stale = pulse.stale()
