@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from eventing.routes import ROUTES, Route
+from eventing.routes import ROUTES, Lane, Route
 from shared.kinds import Kind
+
+_ARROWS: Mapping[Lane, str] = {"direct": "-->", "bulk": "-.->", "long": "==>"}
 
 
 def mermaid(routes: Iterable[Route] = ROUTES) -> str:
@@ -20,7 +22,7 @@ def mermaid(routes: Iterable[Route] = ROUTES) -> str:
         lines += [f"    {_id(step)}[{step.partition('/')[2]}]" for step in steps]
         lines.append("  end")
     for route in routes:
-        arrow = "-.->" if route.lane == "bulk" else "-->"
+        arrow = _ARROWS[route.lane]
         lines.append(f"  {_id(_source(route))} {arrow}|{_key(route)}| {_id(route.step)}")
     return "\n".join(dict.fromkeys(lines)) + "\n"
 

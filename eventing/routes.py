@@ -12,7 +12,9 @@ from eventing.events import Event
 from shared import kinds, names
 from shared.kinds import Kind, Ref
 
-Lane: TypeAlias = Literal["direct", "bulk"]
+Lane: TypeAlias = Literal["direct", "bulk", "long"]
+"""`bulk` runs behind `direct`; `long` is for what may take minutes, in workers of its own. A step has one lane or the
+first two."""
 Predicate: TypeAlias = Callable[[Event], bool]
 Key: TypeAlias = Callable[[Event], tuple[Ref, ...]]
 SINK = "sink"
@@ -165,7 +167,7 @@ SETTLING = timedelta(milliseconds=250)
 
 ROUTES: tuple[Route, ...] = (
     # catalogs
-    Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present),
+    Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
     Route(kinds.CATALOG_SOURCE, "catalog_source/report_catalog", itself, came_or_went, "bulk"),
     Route(names.CATALOG_SNAPSHOTTED, "catalog_source/report_catalog", itself, always, "bulk"),
     # subscriptions: resolve, unpack, plan

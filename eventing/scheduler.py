@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import NoReturn
 
 from eventing.health import REDIS, Heartbeat
-from eventing.worker import sweep_forever, worker_name
+from eventing.worker import worker_name
+from eventing.worker_child import sweep_forever
 from eventing.workqueue import WorkQueue, connect
 from shared.config import Settings
 

@@ -48,9 +48,9 @@ DRAIN_SECONDS = 30.0
 """Half of the delivery timeout of our Broker."""
 
 
-def settings() -> Settings:
-    """The settings of this process. SettingError ends it at the start."""
-    return Settings.read(os.environ)
+def settings(**given: str) -> Settings:
+    """The settings of this process; what the command line gives comes first. SettingError ends it at the start."""
+    return Settings.read({**os.environ, **{f"OLMF_{name.upper()}": value for name, value in given.items()}})
 
 
 def check(values: Settings) -> None:
@@ -253,7 +253,7 @@ def _has_work(queue: WorkQueue, groups: Sequence[str]) -> bool:
 
     ready = queue.depth().ready
     return any(ready.get(group) for group in groups) or any(
-        job.step.partition("/")[0] in groups for job in listed(queue.client, states=("running",))
+        job.step.partition("/")[0] in groups and job.lane != "long" for job in listed(queue.client, states=("running",))
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from shared.ports import Policy
 
@@ -41,10 +41,18 @@ class Settings:
     """Networks of the Services and Pods of this cluster, where pulls do not go. Empty: they are guessed in a pod."""
     steps: tuple[str, ...] = ()
     """Groups of steps that this deployment serves, comma-separated; empty means all."""
+    lane: Literal["direct", "long"] = "direct"
+    """Which jobs a worker runs: `direct` for short ones, `long` for those that may take minutes (pulls of catalogs)."""
     lease_seconds: int = 60
     """How long a claimed job stays hidden from other workers."""
     run_seconds: int = 45
     """How long one run of a step may take before it is killed and retried."""
+    long_seconds: int = 600
+    """The same for a run of the long lane."""
+    long_runs_per_namespace: int = 2
+    """How many long runs one namespace may have at a time; where there are several workers, it never has them all."""
+    run_memory_bytes: int = 384 * 1024 * 1024
+    """Memory of the process that runs steps. A run that needs more is ended and retried."""
     max_failures: int = 8
     """Number of consecutive bugs and timeouts after which a job becomes a dead letter."""
     audit_seconds: int = 300
@@ -90,6 +98,7 @@ class Settings:
             raise SettingError("OLMF_ENDPOINT_SENDERS is set: wanted OLMF_ENDPOINT_AUDIENCE, too")
         if (sink := given.get("sink")) and not sink.startswith(("http://", "https://")):
             raise SettingError(f"OLMF_SINK={sink!r}: wanted http://… or https://…")
+        _check_least(given)
         return cls(**given, policy=Policy(**_read(Policy, environ)))
 
 
@@ -108,6 +117,20 @@ def _value(variable: str, kind: str, text: str) -> object:
         return _parse(kind, text)
     except ValueError as error:
         raise SettingError(f"{variable}={text!r}: {error}") from error
+
+
+_LEAST: Mapping[str, int] = {
+    "lease_seconds": 1, "run_seconds": 1, "long_seconds": 1, "long_runs_per_namespace": 1, "max_failures": 1,
+    "audit_seconds": 1, "watch_seconds": 1, "run_memory_bytes": 128 * 1024 * 1024, "content_bytes": 0,
+    "journal_bytes": 0, "port": 0,
+}  # fmt: skip
+"""The least value of each number."""
+
+
+def _check_least(given: Mapping[str, Any]) -> None:
+    for name, least in _LEAST.items():
+        if name in given and given[name] < least:
+            raise SettingError(f"OLMF_{name.upper()}='{given[name]}': wanted at least {least}")
 
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

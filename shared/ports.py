@@ -178,6 +178,8 @@ class Attempt:
 
     number: int = 1
     failure: WriteFailure | None = None
+    ended: str = ""
+    """Why the attempt before was ended by force, e.g. `ended after 600 s: its time limit`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,11 @@ def register(app: typer.Typer) -> None:
     app.command()(unpack)
 
 
-def _settings() -> Settings:
+def _settings(**given: str) -> Settings:
     from eventing import wiring
     from shared.telemetry import configure_logging
 
-    values = wiring.settings()
+    values = wiring.settings(**given)
     configure_logging(values.log_level, as_json=values.log_json)
     return values
 
@@ -47,12 +47,16 @@ def watch() -> None:
     run(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
 
 
-def worker() -> None:
+def worker(
+    lane: Annotated[
+        str, typer.Option(envvar="OLMF_LANE", help="direct, or long: what may take minutes, e.g. pulls of catalogs.")
+    ] = "direct",
+) -> None:
     """Run steps."""
     from eventing import wiring
     from eventing.worker import work
 
-    settings = _settings()
+    settings = _settings(lane=lane)
     wiring.check(settings)
     raise typer.Exit(work(settings, wiring.runner_factory(settings), announce, wiring.worker_health(settings)))
 

@@ -19,6 +19,8 @@ from eventing.local.served import Served, remember
 from eventing.local.supervisor import Program, Supervisor
 from shared.adapters.kube import ApiError, ConnectionSettingError
 
+LONG_WORKERS = ("worker-long-1", "worker-long-2")
+"""Where there are two, one namespace cannot stop the long work of the others."""
 _LEAVE_SECONDS = 5
 log = structlog.get_logger()
 
@@ -101,7 +103,9 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     names = ["worker", "endpoint", "scheduler"]
     names += ["watch"] if plan.source == "watch" else []
     names += [] if has_nodes else ["kubelet"]
-    second = await supervisor.start([Program(name, (name,), {**environ, **_at_a_port(plan, name)}) for name in names])
+    programs = [Program(name, (name,), {**environ, **_at_a_port(plan, name)}) for name in names]
+    programs += [Program(name, ("worker", "--lane", "long"), environ) for name in LONG_WORKERS]
+    second = await supervisor.start(programs)
     supervisor.publish(endpoint=second["endpoint"], ready=True)
 
 

@@ -40,7 +40,7 @@ class Program:
     """Rules of a NetworkPolicy: what it connects to, besides DNS, Redis and the API server."""
     talks_to_api: bool = True
     pulls: bool = False
-    """Whether it reads images."""
+    """Whether it reads images. Those that take long are read in a container beside it, which shares its folders."""
 
 
 PROGRAMS = (
@@ -153,6 +153,20 @@ def _policy(program: Program, to_api: Manifest) -> Manifest:
     return policy(program.name, ingress, [*([to_api] if needs_api else []), *program.egress])
 
 
+def _long_worker(program: Program) -> Manifest:
+    port = HEALTH_PORT + 1
+    container = _container(program)
+    env = [one for one in container["env"] if one["name"] != "OLMF_HEALTH_PORT"]
+    return {
+        **container,
+        "name": f"{program.run}-long",
+        "args": ["run", program.run, "--lane", "long"],
+        "env": [*env, {"name": "OLMF_HEALTH_PORT", "value": str(port)}],
+        "ports": [{"name": "long", "containerPort": port, "protocol": "TCP"}],
+        **_probes("long"),
+    }
+
+
 def _container(program: Program) -> Manifest:
     return {
         "name": program.run,
@@ -172,9 +186,9 @@ def _health(program: Program) -> list[Manifest]:
     return [] if program.ports else [{"name": "OLMF_HEALTH_PORT", "value": str(HEALTH_PORT)}]
 
 
-def _probes() -> Manifest:
+def _probes(port: str = "http") -> Manifest:
     """It has a minute to start; it lives while it goes on; it is ready while what it needs answers."""
-    alive, ready = ({"path": path, "port": "http"} for path in ("/livez", "/readyz"))
+    alive, ready = ({"path": path, "port": port} for path in ("/livez", "/readyz"))
     return {
         "startupProbe": probe({"httpGet": alive}, every=1, failures=60),
         "livenessProbe": probe({"httpGet": alive}, every=10, failures=6),
@@ -188,7 +202,7 @@ def _deployment(program: Program) -> Manifest:
         "automountServiceAccountToken": program.talks_to_api,
         "securityContext": {"fsGroup": USER},
         **(_spread(program.name) if program.replicas > 1 else {}),
-        "containers": [_container(program)],
+        "containers": [_container(program), *([_long_worker(program)] if program.pulls else [])],
         **volumes(),
     }
     return deployment(program.name, pulling(spec) if program.pulls else spec, replicas=program.replicas)

@@ -87,7 +87,8 @@ class Runner:
     def run(self, claim: Claim, held: Held) -> RunResult:
         """Run the claimed step; `held` returns whether the lease is valid, and receives the jobs the run will ring.
 
-        Raises only what `held` raises: without the queue the result of the run cannot be stored.
+        Raises only what `held` raises (without the queue the result of the run cannot be stored) and MemoryError (after
+        which the process must not go on).
         """
         started = time.perf_counter()
         run_id = _new_id()
@@ -99,12 +100,14 @@ class Runner:
             self._decide_and_perform(step, claim, held, progress)
         except _Unknown as unknown:
             raise unknown.cause from None
+        except MemoryError:
+            raise
         except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
             self._fail(progress, error)
         return self._finish(claim, progress, (time.perf_counter() - started) * 1000)
 
     def _decide_and_perform(self, step: Step, claim: Claim, held: Held, progress: _Progress) -> None:
-        attempt = Attempt(claim.attempt)
+        attempt = Attempt(claim.attempt, ended=claim.ended)
         for rerun in range(RERUNS + 1):
             tape = self._recorder.tape(progress.fresh)
             decided = self._decide(step, claim.ref, attempt, tape)
@@ -119,7 +122,7 @@ class Runner:
                 continue
             if refusal.kind == "unavailable" or attempt.failure or not step.names(Attempt):
                 break
-            attempt = Attempt(claim.attempt, refusal)
+            attempt = Attempt(claim.attempt, refusal, claim.ended)
         self._conclude(progress, decided, performed)
 
     def _decide(self, step: Step, ref: Ref, attempt: Attempt, tape: Tape) -> Decided:
@@ -134,6 +137,8 @@ class Runner:
 
         try:
             return Decided.of(step.call(ref, **arguments(step, value)))
+        except MemoryError:
+            raise
         except Exception as error:  # noqa: BLE001  # why: an exception of a step is its answer, and is recorded as such
             return Decided.of(error)
 

@@ -31,6 +31,7 @@ end
 
 -- Returns whether the entry is to be parked, and whether it has been parked, or should have been, since its last success.
 local function count_failure()
+  call('HDEL', job, 'ended')
   if failure == '' then
     call('HDEL', job, 'attempts', 'bugs', 'error')
     return false, false
@@ -41,6 +42,8 @@ local function count_failure()
     call('HDEL', job, 'bugs')
     return false, false
   end
+  if failure == 'canceled' then return true, true end
+  if failure == 'limit' then call('HSET', job, 'ended', message) end
   local bugs = call('HINCRBY', job, 'bugs', 1)
   if bugs >= max_bugs then call('HSET', job, 'rests', string.format('%.0f', now + delay)) end
   return bugs % max_bugs == 0, bugs >= max_bugs
@@ -102,6 +105,7 @@ end
 
 call('HDEL', HELD, ref)
 call('ZREM', LEASES, ref)
+call('SREM', running_key(namespace_of(ref)), ref)
 for _, waiting in ipairs(call('SMEMBERS', blocked_key(ref))) do line_up(waiting, now) end
 call('DEL', blocked_key(ref))
 local seq, due, parked = unpack(call('HMGET', job, 'seq', 'due', 'parked'))

@@ -23,7 +23,7 @@ end
 
 local function list_ready()
   for _, group in ipairs(call('SMEMBERS', GROUPS)) do
-    for _, lane in ipairs({'direct', 'bulk'}) do
+    for _, lane in ipairs({'direct', 'bulk', 'long'}) do
       for _, entry in ipairs(call('ZRANGE', ready_key(group, lane), 0, limit - 1)) do list(entry, 'ready') end
     end
   end

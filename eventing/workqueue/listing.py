@@ -9,7 +9,7 @@ from typing import Any
 from redis import Redis
 
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Depth, Listed, Ran, State, job_of
+from eventing.workqueue.values import Depth, Listed, Ran, State, job_of, lane_of
 
 LIVE: tuple[State, ...] = ("running", "ready", "blocked", "delayed")
 DEAD: tuple[State, ...] = ("dead",)
@@ -23,9 +23,9 @@ def listed(client: Redis, limit: int = 1000, *, states: Sequence[State] = (*LIVE
 
 def depth(client: Redis) -> Depth:
     """The number of jobs in each state."""
-    running, delayed, dead, refused, *ready = run(client, "count")
+    running, delayed, dead, refused, long, *ready = run(client, "count")
     by_group = {group.decode(): count for group, count in zip(ready[::2], ready[1::2], strict=True)}
-    return Depth(dict(sorted(by_group.items())), running, delayed, dead, refused)
+    return Depth(dict(sorted(by_group.items())), running, delayed, dead, refused, long)
 
 
 def ran(client: Redis) -> tuple[Ran, ...]:
@@ -40,7 +40,7 @@ def ran(client: Redis) -> tuple[Ran, ...]:
 
 def _listed(row: list[Any]) -> Listed:
     entry, state, when, worker, lane, since, attempts, error, causes = row
-    job = job_of(entry, "bulk" if lane == "bulk" else "direct")
+    job = job_of(entry, lane_of(lane))
     return Listed(
         step=job.step,
         ref=job.ref,

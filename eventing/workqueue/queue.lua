@@ -1,6 +1,7 @@
 -- The functions that all scripts of the queue share; prepended to each of them. __init__.py describes the keys.
 local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 'olmf:dead'
 local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
+local TURNS, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
 local MAX_CAUSES, TRACE_SECONDS = 32, 300
 
 local call = redis.call
@@ -13,6 +14,12 @@ local function parked_key(ref) return 'olmf:parked:' .. ref end
 local function trace_key(cause) return 'olmf:trace:' .. cause end
 local function note_trace(cause, trace) if trace ~= '' then call('SET', trace_key(cause), trace, 'EX', TRACE_SECONDS) end end
 local function ready_key(group, lane) return 'olmf:ready:' .. group .. ':' .. lane end
+
+local function line_key(namespace) return 'olmf:long:' .. namespace end
+local function running_key(namespace) return 'olmf:long-running:' .. namespace end
+
+-- '<apiVersion>/<kind>/<namespace>/<name>' -> namespace
+local function namespace_of(ref) return ref:match('([^/]*)/[^/]*$') end
 
 -- '<group>/<step>|<ref>' -> group, ref
 local function parts(entry) return entry:match('^([^/|]*)[^|]*|(.*)$') end
@@ -72,11 +79,67 @@ local function line_up(entry, since)
   end
   if call('HEXISTS', HELD, ref) == 1 then
     call('SADD', blocked_key(ref), entry)
+    return
+  end
+  call('ZADD', ready_key(group, lane), seq, entry)
+  call('SADD', GROUPS, group)
+  if lane == 'long' then
+    local namespace = namespace_of(ref)
+    call('ZADD', line_key(namespace), seq, entry)
+    call('ZADD', TURNS, 'NX', seq, namespace)
+    ring_alarm()
   else
-    call('ZADD', ready_key(group, lane), seq, entry)
-    call('SADD', GROUPS, group)
     ring(group)
   end
+end
+
+-- Takes an entry of the long lane out of line; its namespace goes to the end of the turns.
+local function leave_line(entry, group, ref)
+  local namespace = namespace_of(ref)
+  call('ZREM', ready_key(group, 'long'), entry)
+  call('ZREM', line_key(namespace), entry)
+  if call('EXISTS', line_key(namespace)) == 1 then call('ZADD', TURNS, call('INCR', SEQUENCE), namespace)
+  else call('ZREM', TURNS, namespace) end
+end
+
+-- How many long runs one namespace may have now: where there are several workers, it never has them all.
+local function long_limit(budget)
+  return math.max(1, math.min(budget, call('SCARD', LONG_WORKERS) - 1))
+end
+
+-- The entries of the long lane that may run now, each with its place in line; namespaces in turn, at most 100.
+local function next_long(budget)
+  local found, limit = {}, long_limit(budget)
+  local namespaces = call('ZRANGE', TURNS, 0, 99)
+  for rank = 1, limit do
+    for _, namespace in ipairs(namespaces) do
+      if #found < 200 and rank <= limit - call('SCARD', running_key(namespace)) then
+        local entry, seq = unpack(call('ZRANGE', line_key(namespace), rank - 1, rank - 1, 'WITHSCORES'))
+        if entry then found[#found + 1], found[#found + 2] = entry, tonumber(seq) end
+      end
+    end
+  end
+  return found
+end
+
+-- Makes a run of an entry that is out of line, and returns its claim.
+local function take(entry, lane, worker, lease)
+  local job, _, ref = job_key(entry), parts(entry)
+  -- Monotonic, and greater than every earlier token even after Redis lost all its data.
+  local token = math.max(clock[1] * 1000000 + clock[2], (tonumber(call('GET', TOKEN)) or 0) + 1)
+  token = string.format('%.0f', token)
+  call('SET', TOKEN, token)
+  call('HSET', HELD, ref, token .. '|' .. worker .. '|' .. entry)
+  call('ZADD', LEASES, now + lease, ref)
+  if lane == 'long' then call('SADD', running_key(namespace_of(ref)), ref) end
+  local causes, count, since, attempts, ended, seq =
+    unpack(call('HMGET', job, 'causes', 'causes_count', 'since', 'attempts', 'ended', 'seq'))
+  call('HSET', job, 'running', causes or '', 'running_count', count or 0)
+  call('HDEL', job, 'causes', 'causes_count', 'since', 'seq', 'wrote', 'rests')
+  local trace
+  for _, cause in ipairs(lines(causes)) do trace = trace or call('GET', trace_key(cause)) end
+  return {entry, token, lane, causes or '', tonumber(count) or 0, (tonumber(attempts) or 0) + 1,
+          now - (tonumber(since) or now), trace or '', ended or '', tonumber(seq) or 0}
 end
 
 local function delay_until(entry, due)

@@ -1,7 +1,7 @@
 """The use of RQ: it shows worker processes, and dead letters as failed jobs.
 
-Two acts exist, `drain` and `retry`. An RQ job names its act; any other content of the queue (a pickle, a function to
-import, a callback) is refused, counted and listed as failed, and never executed.
+The acts are `drain`, `retry` and `run` (in `rq_long`). An RQ job names its act; any other content of the queue (a
+pickle, a function to import, a callback) is refused, counted and listed as failed, and never executed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Payload:
         return envelope.get("value") if is_ours else _REFUSED
 
 
-class _ActJob(RqJob):  # type: ignore[misc]  # RQ is not typed for us
+class ActJob(RqJob):  # type: ignore[misc]  # RQ is not typed for us
     """An RQ job that calls an act of its worker and imports no code."""
 
     act: Act
@@ -61,26 +61,21 @@ class _ActJob(RqJob):  # type: ignore[misc]  # RQ is not typed for us
         self.act(**self.kwargs)
 
 
-class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
+class ActWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
     """An RQ worker that does not fork and performs only acts."""
 
-    job_class = _ActJob
+    job_class = ActJob
 
-    def __init__(self, client: Redis, name: str, acts: Mapping[str, Act]) -> None:
-        queue = Queue(RQ_QUEUE, connection=client, serializer=Payload, job_class=_ActJob)
-        super().__init__([queue], name=name, connection=client, serializer=Payload, worker_ttl=_WORKER_SECONDS)
+    def __init__(self, client: Redis, name: str, acts: Mapping[str, Act], *, queue: str) -> None:
+        queues = [Queue(queue, connection=client, serializer=Payload, job_class=ActJob)]
+        super().__init__(queues, name=name, connection=client, serializer=Payload, worker_ttl=_WORKER_SECONDS)
         self._acts = acts
         self._failure: BaseException | None = None
 
-    def drain(self) -> None:
-        """Perform the RQ jobs, at least one `drain`, until the queue is empty; raises what an act raised."""
-        if self.queues[0].is_empty():
-            self.queues[0].enqueue_call(DRAIN, timeout=-1, result_ttl=0, failure_ttl=_FAILURE_SECONDS)
-        has_worked = self.work(burst=True, logging_level="WARNING")
+    def raise_failure(self) -> None:
+        """Raise what an act raised, if one did."""
         if self._failure:
             raise self._failure
-        if not has_worked:
-            time.sleep(_PAUSE_SECONDS)  # another worker was faster, or RQ failed: avoid a busy loop
 
     def handle_exception(self, _: Any, *exc_info: Any) -> None:
         """Keep the exception of an act: RQ would continue and fail again and again."""
@@ -89,11 +84,18 @@ class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
 
     def execute_job(self, job: Any, queue: Any) -> None:
         """Perform an act; refuse any other job."""
-        has_callbacks = job._success_callback_name or job._failure_callback_name or job.webhooks  # noqa: SLF001
-        act = None if has_callbacks or job.instance else self._acts.get(job.func_name)
-        if act is None:
+        if act := self.act_of(job):
+            self.perform(job, queue, act)
+        else:
             _refuse(self.connection, job, queue)
-            return
+
+    def act_of(self, job: Any) -> Act | None:
+        """What the job asks for; None when it is not ours."""
+        has_callbacks = job._success_callback_name or job._failure_callback_name or job.webhooks  # noqa: SLF001
+        return None if has_callbacks or job.instance else self._acts.get(job.func_name)
+
+    def perform(self, job: Any, queue: Any, act: Act) -> None:
+        """Perform the act, with all that RQ notes about it."""
         job.act = act
         super().execute_job(job, queue)
 
@@ -106,6 +108,22 @@ class DrainWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
 
     def _install_signal_handlers(self) -> None:
         """Leave signals to the process that owns this worker."""
+
+
+class DrainWorker(ActWorker):
+    """The RQ worker of the direct lane; one RQ job, `drain`, runs many jobs."""
+
+    def __init__(self, client: Redis, name: str, acts: Mapping[str, Act]) -> None:
+        super().__init__(client, name, acts, queue=RQ_QUEUE)
+
+    def drain(self) -> None:
+        """Perform the RQ jobs, at least one `drain`, until the queue is empty; raises what an act raised."""
+        if self.queues[0].is_empty():
+            self.queues[0].enqueue_call(DRAIN, timeout=-1, result_ttl=0, failure_ttl=_FAILURE_SECONDS)
+        has_worked = self.work(burst=True, logging_level="WARNING")
+        self.raise_failure()
+        if not has_worked:
+            time.sleep(_PAUSE_SECONDS)  # another worker was faster, or RQ failed: avoid a busy loop
 
 
 def show(client: Redis, entry: str, message: str) -> None:

@@ -1,6 +1,8 @@
--- ARGV: a worker known to be lost (or ''), then ref, token and new lease in ms of the claim to renew (ref '': none).
+-- ARGV: a worker known to be lost (or ''), then ref, token and new lease in ms of the claim to renew (ref '': none), then
+--       how many long runs a namespace may have.
 -- Puts due jobs in line and wakes the drainers of groups with ready jobs.
--- Returns the ms until the next delay or lease ends (-1: none), then entry, token, attempts of each lost run.
+-- Returns the ms until the next delay or lease ends (-1: none); entry, token, attempts of each lost run; and entry and
+-- place in line of each job of the long lane that may run now.
 local lost_worker, running, token, lease, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), 500
 if claim_of(running, token) then
   call('ZREM', LEASES, running) -- a full Redis refuses ZADD, but not in a script that has begun to write
@@ -35,4 +37,4 @@ for _, key in ipairs({DELAYED, LEASES}) do
     if nearest < 0 or left < nearest then nearest = left end
   end
 end
-return {nearest, found}
+return {nearest, found, next_long(tonumber(ARGV[5]))}

@@ -31,6 +31,10 @@ class Claim:
     """Number of events (and runs) that rang the job."""
     waited_ms: int = 0
     """How long the job waited: since it was first rung, or since its delay ended."""
+    turn: int = 0
+    """Its place in line, which it shared with no other: part of the id of its RQ job."""
+    ended: str = ""
+    """Why the run before was ended by force: its time or its memory was over."""
     trace: str = ""
     """The trace context of the first cause that has one: from its sender, or from one of our runs."""
 
@@ -61,12 +65,14 @@ class Depth:
     """The number of jobs in each state."""
 
     ready: Mapping[str, int] = field(default_factory=dict)
-    """By group."""
+    """By group, without the long lane."""
     running: int = 0
     delayed: int = 0
     dead: int = 0
     refused: int = 0
     """Total number of RQ jobs that were not ours."""
+    long: int = 0
+    """Ready in the long lane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,15 @@ def entry_of(job: Job) -> str:
     if Ref.parse(text) != job.ref or not job.group or "|" in job.step:
         raise ValueError(f"{job.step!r} for {text!r} cannot be queued: wanted <group>/<step> and a ref")
     return f"{job.step}|{text}"
+
+
+def lane_of(text: str) -> Lane:
+    """The lane of that name; `direct` for any other."""
+    match text:
+        case "bulk" | "long":
+            return text
+        case _:
+            return "direct"
 
 
 def job_of(entry: str, lane: Lane = "direct") -> Job:

@@ -9,17 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from redis import Redis
 
 from eventing.retry import backoff
-from eventing.routes import Job, Lane
+from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.workqueue import listing
 from eventing.workqueue.client import LATE_SECONDS, LONGEST_BLOCK_SECONDS
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Claim, Depth, Listed, Ran, entry_of, job_of
+from eventing.workqueue.values import Claim, Depth, Listed, Ran, entry_of, job_of, lane_of
 from shared.config import Settings
 
 JOURNAL = "olmf:journal"
@@ -30,6 +29,8 @@ LONGEST_RECORD = 8 * 1024 * 1024
 """Maximum number of bytes of one journal entry."""
 RENEWED_LEASE_SECONDS = 10
 """Duration of the lease of a worker that renews it."""
+_ENDS = {"limit": "timeout"}
+"""How a run ended, as it is counted, where that is not the name of its failure."""
 _BATCH = 500
 _LONGEST_MESSAGE = 1000
 _LONGEST_CAUSE = 200
@@ -77,16 +78,17 @@ class WorkQueue:
         """Claim the next job of the groups, direct lane first; None when no job can run."""
         if not groups:
             raise ValueError("claim() needs at least one group")
-        answer = run(self.client, "claim", self.worker, self._lease_ms, *groups)
-        if not answer:
-            return None
-        entry, token, lane, causes, count, attempt, waited, trace = answer
-        job = job_of(entry.decode(), _lane(lane))
-        self._running = Claim(
-            step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
-            causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
-            trace=trace.decode(),
-        )  # fmt: skip
+        self._running = self._claimed("claim", *groups)
+        return self._running
+
+    def claim_long(self, job: Job) -> Claim | None:
+        """Claim that job of the long lane; None when it need not, or must not, run now."""
+        self._running = self._claimed("claim_long", self._budget, entry_of(job))
+        return self._running
+
+    @property
+    def running(self) -> Claim | None:
+        """The last claim, until its run has ended."""
         return self._running
 
     def is_held(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
@@ -121,21 +123,25 @@ class WorkQueue:
         else:
             self.client.blpop(["olmf:alarm"], timeout=min(max(seconds - LATE_SECONDS, 0.01), LONGEST_BLOCK_SECONDS))
 
-    def sweep(self, *, lost_worker: str = "", message: str = "") -> float:
+    def sweep(self, *, lost_worker: str = "", message: str = "", is_over_limit: bool = False) -> float:
         """Queue jobs that are due, take back expired leases; returns the seconds until the next is due, at most one.
 
-        With `lost_worker` every run of that worker is taken back at once; `message` says why it was lost.
+        With `lost_worker` every run of that worker is taken back at once; `message` says why it was lost. With
+        `is_over_limit` the run itself is the reason, and its next run is told (`Claim.ended`).
         """
         running = self._running if self._is_renewing else None
         renewed = (str(running.ref), running.token, self._lease_ms) if running else ("", "", 0)
-        nearest, lost = run(self.client, "sweep", lost_worker, *renewed)
+        nearest, lost, long = run(self.client, "sweep", lost_worker, *renewed, self._budget)
+        if long:
+            self._publish(
+                [(job_of(entry.decode(), "long"), turn) for entry, turn in zip(long[::2], long[1::2], strict=True)]
+            )
         said = message or "its worker is lost: it neither ended the run nor renewed its lease"
         for entry, token, attempts in lost:
             result = RunResult(run_id="", record=b"", message=said)
             delay = backoff(attempts + 1, self._dice())
-            self._finish(
-                entry.decode(), int(token), result, failure="timeout", delay=delay, only_expired=not lost_worker
-            )
+            failure = "limit" if is_over_limit else "timeout"
+            self._finish(entry.decode(), int(token), result, failure=failure, delay=delay, only_expired=not lost_worker)
         return self._sweep_seconds if nearest < 0 else min(nearest / 1000, self._sweep_seconds)
 
     def ls(self, limit: int = 1000) -> tuple[Listed, ...]:
@@ -169,6 +175,36 @@ class WorkQueue:
         """True for only one caller per period, so that several schedulers ring the audit once."""
         return bool(self.client.set(f"olmf:turn:{what}", 1, nx=True, px=max(_ms(every), 1)))
 
+    def cancel(self, claim: Claim) -> bool:
+        """End a run because a person said so: it becomes a dead letter. False: the lease is lost."""
+        result = RunResult(run_id="", record=b"", message="canceled in RQ")
+        delay = backoff(claim.attempt, self._dice())
+        return self._finish(entry_of(Job(claim.step, claim.ref)), claim.token, result, failure="canceled", delay=delay)
+
+    def _publish(self, jobs: Sequence[tuple[Job, int]]) -> None:
+        """Make the RQ jobs of the long jobs that may run; one whose RQ job a person canceled becomes a dead letter."""
+        from eventing.workqueue import rq_long
+
+        for job in rq_long.publish(self.client, jobs, self._settings.long_seconds):
+            if claim := self._claimed("claim_long", self._budget, entry_of(job)):
+                self.cancel(claim)
+
+    def _claimed(self, script: str, *arguments: str | int) -> Claim | None:
+        answer = run(self.client, script, self.worker, self._lease_ms, *arguments)
+        if not answer:
+            return None
+        entry, token, lane, causes, count, attempt, waited, trace, ended, turn = answer
+        job = job_of(entry.decode(), lane_of(lane.decode()))
+        return Claim(
+            step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
+            causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
+            ended=ended.decode(), trace=trace.decode(), turn=turn,
+        )  # fmt: skip
+
+    @property
+    def _budget(self) -> int:
+        return self._settings.long_runs_per_namespace
+
     @property
     def _lease_ms(self) -> int:
         return int(self._lease_seconds * 1000)
@@ -186,8 +222,8 @@ class WorkQueue:
             self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
-            failure or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000), result.trace,
-            *_arguments(result.jobs),
+            _ENDS.get(failure, failure) or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
+            result.trace, *_arguments(result.jobs),
         )  # fmt: skip
         if not answer:
             return False
@@ -227,7 +263,3 @@ def _ms(delay: timedelta | None) -> int:
 def _one_line(cause: str) -> str:
     # An id may come from outside, and scripts store causes as lines.
     return cause.replace("\n", " ")[:_LONGEST_CAUSE]
-
-
-def _lane(raw: Any) -> Lane:
-    return "bulk" if raw == b"bulk" else "direct"

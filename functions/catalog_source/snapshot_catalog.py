@@ -17,7 +17,7 @@ from shared.domain import catalog_source, image_template
 from shared.domain.catalog_source import Refused
 from shared.domain.image_source import ImageSource
 from shared.errors import RetryLater
-from shared.ports import Catalogs, Clock, Cluster, Discovery, Unavailable
+from shared.ports import Attempt, Catalogs, Clock, Cluster, Discovery, Unavailable
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Wait
 
 _RETRY = timedelta(seconds=15)
@@ -25,7 +25,9 @@ _RESYNC = timedelta(minutes=15)
 """Interval at which a template is evaluated again: no event reports an upgrade of the API server."""
 
 
-def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs: Catalogs, clock: Clock) -> Outcome:
+def snapshot_catalog(
+    ref: Ref, cluster: Cluster, discovery: Discovery, catalogs: Catalogs, clock: Clock, *, attempt: Attempt
+) -> Outcome:
     """Update the status of a CatalogSource from its image."""
     source = cluster.get(ref)
     if source is None:
@@ -40,7 +42,9 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, catalogs:
     if isinstance(wish, Refused):
         after = catalog_source.refused(before, wish)
         return _reported(ref, source, after, Outcome(again_in=_RESYNC if image else None, verdict=wish.message))
-    match catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
+    # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
+    ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
+    match ended or catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
         case Unavailable() as trouble:
             after = catalog_source.unavailable(before, trouble.message, now)
             wait = Wait(f"{wish.image}: {trouble.message}", catalog_source.since(after), now + _RETRY)

@@ -18,7 +18,7 @@ from rq.job import Job as RqJob
 from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
-from eventing.routes import Job
+from eventing.routes import Job, Lane
 from eventing.run_result import RunResult
 from eventing.worker import Drainer
 from eventing.workqueue import Claim, WorkQueue, connect
@@ -29,8 +29,8 @@ from tests.eventing.worker_program import GROUP
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
-def a_job(name: str) -> Job:
-    return Job(f"{GROUP}/copy", Ref("v1", "ConfigMap", name, "ns"))
+def a_job(name: str, lane: Lane = "direct") -> Job:
+    return Job(f"{GROUP}/copy", Ref("v1", "ConfigMap", name, "ns"), lane)
 
 
 @contextmanager
@@ -129,6 +129,22 @@ def test_a_run_that_is_always_over_its_time_is_parked_while_others_go_on(
         wait_for(has_seen(client, "good"))
 
     assert [letter.attempts for letter in queue.dead()] == [3]
+
+
+@pytest.mark.parametrize("lane", ["direct", "long"])
+def test_a_run_that_needs_too_much_memory_dies_alone_with_a_sentence(
+    redis_url: str, client: Redis, queue: WorkQueue, lane: Lane
+) -> None:
+    client.set("wanted:good", "yes")
+    with a_worker(redis_url, "30", lane) as process:
+        queue.add([a_job("hungry", lane), a_job("good", lane)], "event")
+        wait_for(queue.dead)
+        wait_for(has_seen(client, "good"))
+        assert process.poll() is None
+
+    (letter,) = queue.dead()
+    assert (letter.attempts, letter.error) == (3, "ended: it needed more than 256 MiB")
+    assert client.get("ended:hungry") == b"ended: it needed more than 256 MiB"
 
 
 def test_a_runner_that_raises_is_a_bug_of_that_job_alone(redis_url: str, client: Redis, queue: WorkQueue) -> None:

@@ -10,6 +10,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from redis import Redis
 
 from eventing import redis_server
 from eventing.redis_server import RedisServer
-from eventing.routes import Job
+from eventing.routes import Job, Lane
 from eventing.workqueue import UNREACHABLE, WorkQueue, connect
 from shared.config import Settings
 from shared.kinds import Ref
@@ -47,12 +48,12 @@ class World:
         self.queue = WorkQueue(self.client, Settings(max_failures=1000, lease_seconds=60))
         self._version = 0
 
-    def change(self, names: list[str]) -> None:
+    def change(self, names: list[str], lane: Lane = "direct") -> None:
         """The objects change, and each change is told."""
         self._version += 1
         for name in names:
             self.client.set(f"wanted:{name}", self._version)
-        self.queue.add([a_job(name) for name in names], f"event-{self._version}")
+        self.queue.add([replace(a_job(name), lane=lane) for name in names], f"event-{self._version}")
 
     def has_converged(self) -> bool:
         """Every object that is wanted has been seen as it is now, and told."""

@@ -1,10 +1,10 @@
-"""The worker of the tests, as a program: `python -m tests.eventing.worker_program REDIS_URL [SECONDS PER RUN]`.
+"""The worker of the tests, as a program: `python -m tests.eventing.worker_program REDIS_URL [SECONDS PER RUN [LANE]]`.
 
 Its step `copy` copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state.
 Where that changes something it rings `tell`, which copies `seen:<name>` to `told:<name>`; else it rings nobody.
 The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `bad-ref…` returns a job that cannot be
-queued, `bad-record…` a journal entry that is too long, `pause…` waits until the key `go` exists and sets the key
-`stopping` when it is told to stop.
+queued, `bad-record…` a journal entry that is too long, `hungry…` takes memory without end, `pause…` waits until the
+key `go` exists and sets the key `stopping` when it is told to stop. Why the run before was ended is in `ended:<name>`.
 """
 
 from __future__ import annotations
@@ -43,12 +43,9 @@ def make_run(queue: WorkQueue) -> Run:
         step = claim.step.partition("/")[2]
         if step == "copy":
             client.rpush("started", f"{name} {time.monotonic()}")
-        if name.startswith("bug"):
-            raise RuntimeError("a bug")
-        while name.startswith("slow"):
-            time.sleep(0.01)
-        if name.startswith("pause"):
-            pause(client)
+        if claim.ended:
+            client.set(f"ended:{name}", claim.ended)
+        misbehave(client, name)
         if name.startswith("bad-"):
             return unfit(claim)
         source, target = (f"{side}:{name}" for side in COPIES[step])
@@ -88,6 +85,25 @@ def unfit(claim: Claim) -> RunResult:
     return RunResult("run", b"{}", (Job(f"{GROUP}/tell|x", claim.ref),))
 
 
+def misbehave(client: Redis, name: str) -> None:
+    """The fault that the name asks for."""
+    if name.startswith("hungry"):
+        eat()
+    if name.startswith("bug"):
+        raise RuntimeError("a bug")
+    while name.startswith("slow"):
+        time.sleep(0.01)
+    if name.startswith("pause"):
+        pause(client)
+
+
+def eat() -> None:
+    """Take memory, as a parser of hostile text may."""
+    eaten = [b"x"]
+    while True:
+        eaten.append(eaten[-1] * 2)
+
+
 def pause(client: Redis) -> None:
     """Wait for the key `go`."""
     while not client.exists("go"):
@@ -99,8 +115,7 @@ def pause(client: Redis) -> None:
 def is_told_to_stop() -> bool:
     """Whether the signal reached the drainer, whose method handles it."""
     drainer = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-    assert isinstance(drainer, Drainer)
-    return drainer.is_stopping
+    return isinstance(drainer, Drainer) and drainer.is_stopping
 
 
 def main() -> int:
@@ -108,7 +123,10 @@ def main() -> int:
     configure_logging("warning")
     tie_to_supervisor()
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 30
-    settings = Settings(redis_url=sys.argv[1], steps=(GROUP,), run_seconds=seconds, lease_seconds=2, max_failures=3)
+    settings = Settings(
+        redis_url=sys.argv[1], steps=(GROUP,), lane="long" if sys.argv[3:] == ["long"] else "direct",
+        run_seconds=seconds, long_seconds=seconds, lease_seconds=2, max_failures=3, run_memory_bytes=256 * 1024**2,
+    )  # fmt: skip
     return work(settings, make_run, lambda: print("ready", flush=True))
 
 

@@ -67,7 +67,8 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def programs() -> dict[str, tuple[str, str, dict[str, str]]]:
     """Name to program, ServiceAccount and environment: a worker per group, as on Knative, and the watcher."""
     workers = {f"worker-{group}": ("worker", account_of(group), {"OLMF_STEPS": group}) for group in RIGHTS}
-    return {**workers, "watch": ("watch", WATCHER, {})}
+    long = ("worker", account_of("catalog_source"), {"OLMF_LANE": "long"})
+    return {**workers, "worker-long": long, "watch": ("watch", WATCHER, {})}
 
 
 def apply_manifests(cluster: KubeClient) -> None:

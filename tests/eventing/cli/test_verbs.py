@@ -74,7 +74,8 @@ def test_status_names_addresses_and_processes(sandbox: Installation) -> None:
     answer = sandbox.status()
     assert {"kubeconfig", "endpoint", "redis", "registry", "state", "processes"} <= answer.keys()
     assert {process["name"] for process in answer["processes"]} == {
-        "redis", "api", "content", "worker", "endpoint", "scheduler", "watch", "kubelet",
+        "redis", "api", "content", "worker", "worker-long-1", "worker-long-2", "endpoint", "scheduler", "watch",
+        "kubelet",
     }  # fmt: skip
     assert all(process["pid"] for process in answer["processes"])
     wait_for(lambda: all(process["healthy"] for process in sandbox.status()["processes"]), "health of every process")

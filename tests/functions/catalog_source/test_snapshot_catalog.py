@@ -12,7 +12,7 @@ from functions.catalog_source.snapshot_catalog import snapshot_catalog
 from shared import kinds, names
 from shared.domain.catalog_source import is_healthy
 from shared.errors import RetryLater
-from shared.ports import Unavailable
+from shared.ports import Attempt, Unavailable
 from shared.step import NOTHING, Emit, SetStatus
 from tests.functions.subscription.world import World, a_catalog_source, a_package
 
@@ -27,7 +27,7 @@ def a_world(**spec: Any) -> World:
 
 def test_the_digest_is_recorded_and_the_users_are_told() -> None:
     world = a_world()
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world)
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
     assert write.status["connectionState"]["address"] == world.catalogs.reference("registry/local:v1")
@@ -38,24 +38,38 @@ def test_the_digest_is_recorded_and_the_users_are_told() -> None:
 def test_the_same_digest_again_is_silent() -> None:
     world = a_world(updateStrategy={"registryPoll": {"interval": "1m"}})
     world.settle()
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world)
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), timedelta(minutes=1))
 
 
 def test_a_deleted_catalog_is_nothing_to_do() -> None:
     world = World()
-    assert snapshot_catalog(REF, world, world, world.catalogs, world) == NOTHING
+    assert snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt()) == NOTHING
+
+
+def test_a_pull_that_was_ended_is_told_before_the_next_one() -> None:
+    world = a_world()
+    ended = Attempt(2, ended="ended after 600 s: its time limit")
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=ended)
+    [write] = outcome.writes
+    assert isinstance(write, SetStatus)
+    assert write.status["message"] == ("couldn't connect to registry - the pull was ended after 600 s: its time limit")
+    assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
+    assert outcome.again_in == timedelta(seconds=15)
+    world.objects[REF]["status"] = write.status
+    with pytest.raises(RetryLater, match="ended after 600 s"):
+        snapshot_catalog(REF, world, world, world.catalogs, world, attempt=ended)
 
 
 def test_a_first_failure_is_told_and_the_following_ones_back_off() -> None:
     world = a_world()
     world.catalogs.trouble = Unavailable("Unauthorized", "401: no credentials for registry")
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world)
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
     assert outcome.again_in is not None
     world.settle()
     with pytest.raises(RetryLater, match="no credentials") as error:
-        snapshot_catalog(REF, world, world, world.catalogs, world)
+        snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     assert error.value.writes == ()
     assert error.value.wait is not None
 
@@ -66,7 +80,7 @@ def test_an_invalid_spec_is_told_once_and_not_tried_again() -> None:
     world.settle()
     assert world.objects[REF]["status"]["reason"] == "SpecInvalidError"
     assert world.objects[REF]["status"]["message"] == "unknown sourcetype: nope"
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world)
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
 
 
