@@ -1,19 +1,24 @@
 """The work queue on Redis, client-go's workqueue across processes: which (step, ref) runs when, and who holds it.
 
 Every change of more than one key is one Lua script (`*.lua`, with `queue.lua` in front). Only this package and
-`redis_server` import the Redis client; only `rq_jobs` uses RQ.
+`redis_server` import the Redis client; only `rq_jobs` and `rq_long` use RQ.
 
 Terms. An *entry* is `<group>/<step>|<ref>`. A *claim* holds a ref, not an entry, until its lease ends. A *drainer* is a
 worker's child that runs jobs. A *bell* is a list on which a drainer blocks until a group may have something ready. An
-*own* event is the watch event of a write that the entry's last run made.
+*own* event is the watch event of a write that the entry's last run made. A *long* job may take minutes: each is one RQ
+job of its own, run by workers that run nothing else.
 
 Keys (all begin with `olmf:`)
     job:<entry>            hash  lane; seq, since (in line since ms); causes, causes_count; running, running_count
                                  (causes of the present run); promised (jobs it rings, also if it
                                  is lost); attempts, bugs (in a row); error; due; rests (no
-                                 event makes it run before); wrote (own events); parked
+                                 event makes it run before); ended (why the run before was ended
+                                 by force); wrote (own events); parked
     ready:<group>:<lane>   zset  entries in line, by seq: first come, first served, across groups; all of
-                                 `direct` before any of `bulk`
+                                 `direct` before any of `bulk`; those of `long` apart
+    long:<namespace>       zset  entries of the long lane in line, by seq: the same, of one namespace
+    turns                  zset  namespaces with such entries; the head is the next to have a turn
+    long-running:<namespace>  set  refs that a long run holds
     blocked:<ref>          set   entries in line whose ref is held
     held                   hash  ref -> token|worker|entry
     leases                 zset  held refs, by the end of their lease in ms of Redis' clock
@@ -41,6 +46,16 @@ A timeline (one ref, two steps A and B, events e1 to e4)
     add A w1       delayed A, causes +w1                       its own write: the delay stays
     add A e5       ready [A]                                   somebody else's: at once
 
+A timeline of the long lane (a namespace with the entries L and M, a budget of one)
+    add L, add M   ready [L M] of `long`                       the alarm rings
+    sweep          RQ `olmf-long` [L]                          any sweeper makes the RQ jobs that are missing
+    claim_long L   held ref->L, token 10                       RQ starts it; `job.meta` tells how far it is
+    add L e6       blocked {L}                                 as for any other entry
+    sweep          RQ []                                       M must wait: the namespace has its one run
+    (600 s)        the parent kills the run; sweep: L delayed, ended "ended after 600 s"; RQ [M]
+    claim_long L   its step reads `Attempt.ended`, and writes the status that the killed run could not write
+    rq cancel M    RQ []; sweep: M is a dead letter, until the next event or `rq requeue`
+
 Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries them together)
     1  An entry is in at most one of ready, blocked, delayed, dead.
     2  A ref has at most one claim; a later claim has a greater token, even after FLUSHALL.
@@ -53,8 +68,11 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
        released it, no event shortens its back-off any more, which goes on to grow: events are cheap, runs are not.
     7  Ending a run, its journal entry, its jobs and its next run are one call: all of it happens, or nothing. The jobs
        that it promised before its first write are rung even if it is lost: its repetition may find nothing changed.
-    8  A result that cannot be stored (a bad ref, a record that is too long) is a bug of that run.
-    9  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
+    8  A namespace has at most `long_runs_per_namespace` long runs, and never all workers of the lane where there are
+       several; namespaces take turns. The scripts alone decide what runs: an RQ job that is lost is made again, one
+       that is doubled or late claims nothing.
+    9  A result that cannot be stored (a bad ref, a record that is too long) is a bug of that run.
+   10  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
 
 Sharp edges
     - A lease may end between `is_held` and the write; resourceVersions and names derived from content prevent harm.
@@ -66,6 +84,9 @@ Sharp edges
       `claim` may hold a ref for nobody, until that lease ends: a worker renews only the claim that it runs.
     - A Redis that refuses changes (it is full) pauses the queue: workers hold their claims and repeat each call until
       it is taken, and whoever adds a job is told.
+    - A killed worker of the long lane is counted until RQ forgets it (its parent makes RQ forget it at once): meanwhile
+      a namespace may have one run more, within its budget.
+    - RQ's command `stop-job` is not served; canceling the job ends its run.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
     - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
     - RQ's list of failed jobs mirrors the dead letters; it is written after the script, so a kill between the two
@@ -75,10 +96,11 @@ Sharp edges
     - A sweep thread that cannot get the interpreter for ten seconds loses its leases: the run is repeated elsewhere,
       and the first one is fenced.
 
-Turned down: one item per ref that holds a set of steps (lanes, delays and dead letters belong to a step; blocking
-behind the ref gives the same order with less to merge), Redis Streams with consumer groups (no coalescing), RQ's
-`unique=True` (loses wake-ups while a job runs), one list for all groups (a deployment that serves few groups would have
-to skip over the rest).
+Turned down: making the RQ job of a long job when it is added (every adder would import RQ, and two truths would have
+to agree: here RQ's list is only made from the scripts' state, again and again), one item per ref that holds a set of
+steps (lanes, delays and dead letters belong to a step; blocking behind the ref gives the same order with less to
+merge), Redis Streams with consumer groups (no coalescing), RQ's `unique=True` (loses wake-ups while a job runs), one
+list for all groups (a deployment that serves few groups would have to skip over the rest).
 """
 
 from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, answering, connect, is_paused

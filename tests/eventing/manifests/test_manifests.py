@@ -103,12 +103,16 @@ def test_the_programs_serve_the_paths_of_their_probes() -> None:
     assert paths <= served
 
 
-DEPLOYED = [each for each in WORKLOADS if each["kind"] == "Deployment"]
+ASKED = [
+    pytest.param(one, id=f"{each['metadata']['name']} {one['name']}")
+    for each in WORKLOADS
+    if each["kind"] == "Deployment"
+    for one in each["spec"]["template"]["spec"]["containers"]
+]
 
 
-@pytest.mark.parametrize("workload", DEPLOYED, ids=lambda one: one["metadata"]["name"])
-def test_every_pod_is_asked_whether_it_started_lives_and_is_ready(workload: Any) -> None:
-    (container,) = workload["spec"]["template"]["spec"]["containers"]
+@pytest.mark.parametrize("container", ASKED)
+def test_every_container_is_asked_whether_it_started_lives_and_is_ready(container: Any) -> None:
     start, alive, ready = (container[f"{name}Probe"] for name in ("startup", "liveness", "readiness"))
     assert start["failureThreshold"] * start["periodSeconds"] >= 60
     assert alive["failureThreshold"] * alive["periodSeconds"] >= 60, "a busy node is no reason to restart"
@@ -119,6 +123,15 @@ def test_every_pod_is_asked_whether_it_started_lives_and_is_ready(workload: Any)
         health = {one["name"]: one.get("value") for one in container["env"]}.get("OLMF_HEALTH_PORT")
         assert alive["httpGet"]["port"] == ready["httpGet"]["port"] == port["name"]
         assert port["containerPort"] == int(health or PORT)
+
+
+def test_the_containers_of_a_pod_do_not_share_ports() -> None:
+    for workload in WORKLOADS:
+        containers = workload["spec"]["template"]["spec"]["containers"]
+        ports = [port for one in containers for port in one.get("ports", ())]
+        for field in ("containerPort", "name"):
+            taken = [port.get(field) for port in ports if field in port]
+            assert len(taken) == len(set(taken))
 
 
 def test_every_pod_has_a_policy_for_both_directions() -> None:
