@@ -39,6 +39,8 @@ class Metric(Enum):
     olmf_queue_dead = "gauge", "Dead letters: an event of their object, or a person, releases them"
     olmf_refused_jobs_total = "counter", "RQ jobs that were not ours"
     olmf_redis_up = "gauge", "1 while Redis answers; else nothing is told of runs and queue"
+    olmf_skipped_events_total = "counter", "Objects and events of a kind that could not be handled and were skipped"
+    olmf_sink_failing_seconds = "gauge", "For how long events could not be recorded and queued"
     olmf_watch_silence_seconds = "gauge", "How long ago the watch of a kind heard from the API server"
 
 

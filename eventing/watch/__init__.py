@@ -2,14 +2,26 @@
 
 There is one list+watch per kind of `routes.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (its requests),
-`kind_watch` (the life of one watch), `pulse` (liveness), `census` (metrics of objects), `health` (probes and
-`/metrics`), `program` (the process).
+`kind_watch` (the life of one watch), `outage` (when the API server answers again), `skips` (what could not be handled),
+`pulse` (liveness), `census` (metrics of objects), `health` (probes and `/metrics`), `program` (the process).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
   Roles and CRDs never reads a rule or a schema.
-- An object's resourceVersion counts as delivered when the sink has returned. When the sink fails it is called again
-  with the same events, for ever; meanwhile the watch reads no further.
+- An object's resourceVersion counts as delivered when the sink has returned. While the sink is away (Redis refuses, or
+  does not answer) it is called again with the same events, for ever; meanwhile the watch reads no further.
+- One object, line or event that cannot be handled is skipped alone, logged (at most one line a second of each kind) and
+  counted (`olmf_skipped_events_total`): whoever may write one object must not stop a watch. An object becomes
+  known only after its events were made, so a skipped one is tried again with its next change and in every list.
+- A watch whose events nobody takes is not healthy, though the API server answers. `/readyz` fails after 10 seconds.
+  `/livez` fails after 3 minutes while Redis answers but refuses (a restart may help: other settings, a new connection),
+  and after 15 minutes while Redis is away: a restart does not bring it back, and costs a list of everything when it
+  comes, so there are at most four an hour. Turned down: never to fail while Redis is away (a wrong address would stay
+  green for ever), and one bound for both.
+- After an outage of the API server the watches go on within 3 seconds: one probe (`/readyz`, each second) asks for all,
+  so that twenty watches need not ask often to be back soon. A watch that fails while the server is well has its own
+  back-off, up to 10 seconds.
+- Versions are compared for being equal only; the position of a watch is passed on as it came.
 - Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
   one of our objects: when they have the label `olm.managed`, or when their event rings a step. A ClusterServiceVersion
   may wait for RBAC objects without an owner, so their changes make events (handled by `ring_dependents`); their

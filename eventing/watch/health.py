@@ -20,16 +20,21 @@ async def serve_health(
     *,
     has_redis: Callable[[], bool] = lambda: True,
 ) -> web.AppRunner:
-    """Serve `/livez` (503 if a watch is stale), `/readyz` (503 before the first lists or without Redis), `/metrics`."""
+    """Serve `/livez`, `/readyz` and `/metrics`.
+
+    `/livez` is 503 when a watch is stale or events have not been taken for too long; `/readyz` is 503 before the first
+    lists were delivered, while events are not taken, and without Redis.
+    """
 
     async def livez(_: web.Request) -> web.Response:
         stale = pulse.stale()
-        return _answer(not stale, {"stale": stale, "ages": pulse.ages()})
+        facts = {"stale": stale, "ages": pulse.ages(), "failing": pulse.failing()}
+        return _answer(not stale and not pulse.is_dead, facts)
 
     async def readyz(_: web.Request) -> web.Response:
         is_reachable = await asyncio.to_thread(has_redis)
-        facts = {"waiting": sorted(pulse.waiting), "redis": is_reachable}
-        return _answer(pulse.complete.is_set() and is_reachable, facts)
+        facts = {"waiting": sorted(pulse.waiting), "failing": pulse.failing(), "redis": is_reachable}
+        return _answer(pulse.is_ready and is_reachable, facts)
 
     async def tell(_: web.Request) -> web.Response:
         return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})

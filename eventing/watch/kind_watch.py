@@ -6,19 +6,21 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import aiohttp
 import structlog
 
+from eventing.watch.outage import Outage, no_outage
 from eventing.watch.pulse import Pulse
-from eventing.watch.stream import Stream
+from eventing.watch.stream import UNREADABLE, Stream
 from shared.adapters.kube import ApiError
 from shared.api.manifest import ReadOnly, version_of
 from shared.kinds import Kind
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
+"""Interval of attempts while the API server refuses this kind alone; after an outage a probe ends it (`outage`)."""
 UNSERVED_PAUSE_SECONDS = 30.0
 """Interval of attempts for a kind that is not served; the CRD that adds it wakes the watch earlier (`nudge`)."""
 HOPEFUL_SECONDS, HOPEFUL_PAUSE_SECONDS = 10.0, 0.25
@@ -58,6 +60,7 @@ class KindWatch(Generic[News]):
         *,
         pulse: Pulse,
         seconds: int,
+        outage: Outage | None = None,
     ) -> None:
         self.name = name_of_watch(stream.kind)
         self._observer = observer
@@ -65,6 +68,7 @@ class KindWatch(Generic[News]):
         self._deliver = deliver
         self._pulse = pulse
         self._seconds = seconds
+        self._outage = outage or no_outage()
         self._position = ""
         """The resourceVersion up to which all changes were delivered; empty: list first."""
         self._failures = 0
@@ -81,7 +85,7 @@ class KindWatch(Generic[News]):
     async def run(self) -> None:
         """List and watch, for ever."""
         while True:
-            longest = LONGEST_PAUSE_SECONDS
+            longest, is_away = LONGEST_PAUSE_SECONDS, False
             try:
                 await self._turn()
                 continue
@@ -93,10 +97,12 @@ class KindWatch(Generic[News]):
                     longest = UNSERVED_PAUSE_SECONDS
                     await self._vanish()
                 else:
+                    is_away = error.status >= 500 or error.status in (0, 429)
                     self._complain("watch_refused", str(error))
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+                is_away = True
                 self._complain("watch_broken", f"{type(error).__name__}: {error}")
-            await self._pause(longest)
+            await self._pause(longest, is_away=is_away)
 
     async def _turn(self) -> None:
         if not self._position:
@@ -131,7 +137,8 @@ class KindWatch(Generic[News]):
             await self._deliver(found)
             if changes:
                 self._failures = 0
-                self._position = version_of(changes[-1].object) or self._position
+            versions = (version_of(change.object) for change in reversed(changes) if change.type != UNREADABLE)
+            self._position = next(filter(None, versions), self._position)
 
     async def _vanish(self) -> None:
         """The kind is not served (any more): report all its known objects as deleted."""
@@ -145,18 +152,20 @@ class KindWatch(Generic[News]):
         level = logging.DEBUG if self._failures else logging.WARNING
         log.log(level, what, kind=self.name, error=error)
 
-    async def _pause(self, longest: float) -> None:
+    async def _pause(self, longest: float, *, is_away: bool = False) -> None:
         self._pulse.excuse(self.name)  # why: while the API server is away, a restart would only make the watch later
         if asyncio.get_running_loop().time() < self._hopeful_until:
             longest = HOPEFUL_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
         self._failures = min(self._failures + 1, 16)
         self._nudged.clear()
+        wakers: list[asyncio.Task[Any]] = [asyncio.create_task(self._nudged.wait())]
+        wakers += [asyncio.create_task(self._outage.over())] if is_away else []
         try:
-            async with asyncio.timeout(seconds):
-                await self._nudged.wait()
-        except TimeoutError:
-            return
+            await asyncio.wait(wakers, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waker in wakers:
+                waker.cancel()
 
 
 def name_of_watch(kind: Kind) -> str:

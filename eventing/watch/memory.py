@@ -55,7 +55,12 @@ class Memory:
         for item in items:
             listed.add(key := (namespace_of(item), name_of(item)))
             news = self._present(item)
-            if not news and self.has_listed and self.objects[key].hints.get(events.COPIED) == "false":
+            if (
+                not news
+                and self.has_listed
+                and key in self.objects
+                and self.objects[key].hints.get(events.COPIED) == "false"
+            ):
                 news = self._event("add", key, self.objects[key], None)
             found += news
         return tuple(found)
@@ -74,14 +79,16 @@ class Memory:
             return ()
         replaced: tuple[Event, ...] = ()
         if before and before.uid != now.uid:
-            replaced, before = self._forget(key), None
-        self.objects[key] = now
-        return replaced + self._event("update" if before else "add", key, now, before)
+            replaced, before = self._event("delete", key, before, before), None
+        found = replaced + self._event("update" if before else "add", key, now, before)
+        self.objects[key] = now  # why: only now, an object that cannot be told of is not known either
+        return found
 
     def _lost(self, manifest: ReadOnly) -> tuple[Event, ...]:
         key = (namespace_of(manifest), name_of(manifest))
-        before = self.objects.pop(key, None)
-        return self._event("delete", key, self._seen(manifest), before)
+        found = self._event("delete", key, self._seen(manifest), self.objects.get(key))
+        self.objects.pop(key, None)
+        return found
 
     def _forget(self, key: tuple[str, str]) -> tuple[Event, ...]:
         before = self.objects.pop(key)

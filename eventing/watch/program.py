@@ -21,9 +21,11 @@ from eventing.watch.census import COUNTED, Census, Counting
 from eventing.watch.health import serve_health
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.memory import Memory
+from eventing.watch.outage import Outage
 from eventing.watch.pulse import Pulse
-from eventing.watch.stream import Stream
-from eventing.workqueue import answering
+from eventing.watch.skips import Guarded, Skips
+from eventing.watch.stream import Stream, request_options
+from eventing.workqueue import REFUSED, UNREACHABLE, answering
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
@@ -57,16 +59,21 @@ class Watcher:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
         self.pulse = Pulse()
         self.census = Census()
+        self.skips = Skips()
 
     async def run(self, on_ready: Callable[[], None] | None = None) -> None:
         """Watch until cancelled; `on_ready` is called once everything that exists was delivered."""
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
+            outage = Outage(partial(_answers, session, self._connection))
             for kind in self._kinds:
                 memory = Memory(kind, self._connection.origin)
                 observer = Counting(memory, kind, self.census) if kind in COUNTED else memory
                 stream = Stream(session, self._connection, kind, in_full=kind in NEEDED_IN_FULL)
-                self._watches.append(KindWatch(stream, observer, self.deliver, pulse=self.pulse, seconds=self._seconds))
+                guarded = Guarded(observer, kind, self.skips)
+                self._watches.append(
+                    KindWatch(stream, guarded, self.deliver, pulse=self.pulse, seconds=self._seconds, outage=outage)
+                )
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for watch in self._watches:
@@ -83,29 +90,52 @@ class Watcher:
         work = await asyncio.to_thread(self._work)
         silence = Metric.olmf_watch_silence_seconds
         ages = {Series(silence, (("kind", name),)): age for name, age in self.pulse.ages().items()}
-        return text({**self.census.values(), **work, **ages})
+        failing = {Series(Metric.olmf_sink_failing_seconds): self.pulse.failing()}
+        return text({**self.census.values(), **work, **self.skips.values(), **failing, **ages})
 
     async def deliver(self, events: Sequence[Event]) -> None:
-        """Return when the sink has accepted the events; when it fails it is called again."""
-        if not events:
-            return
+        """Return when the sink has accepted the events; when it is away it is called again.
+
+        Events that it cannot handle, though it is there, are skipped one by one.
+        """
+        if events and not await self._accepted(events):
+            for event in events:
+                await self._accepted([event], is_last=True)
+        self._nudge(events)
+
+    async def _accepted(self, events: Sequence[Event], *, is_last: bool = False) -> bool:
+        """Whether the sink took the events; `is_last`: if not, they are skipped."""
         pause = 0.1
         while True:
             try:
                 await asyncio.get_running_loop().run_in_executor(self._thread, self._sink, events)
-                break
-            except Exception as error:  # noqa: BLE001  # why: no event may be lost, however the sink fails
+            except (REFUSED, OSError) as error:
                 log.warning("sink_failed", events=len(events), error=f"{type(error).__name__}: {error}")
-                self.pulse.excuse()
+                self.pulse.refused(is_away=isinstance(error, (*UNREACHABLE, OSError)))
+            except Exception as error:  # noqa: BLE001  # why: one event that cannot be handled must not stop the others
+                for event in events if is_last else ():
+                    self.skips.note(event.ref.kind, str(event.ref), error)
+                return False
+            else:
+                self.pulse.accepted()
+                return True
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_SINK_PAUSE_SECONDS)
-        self._nudge(events)
 
     def _nudge(self, events: Sequence[Event]) -> None:
         definitions = {event.ref.name for event in events if event.ref.kind == CUSTOM_RESOURCE_DEFINITION.kind}
         for watch in self._watches:
             if watch.name in definitions:
                 watch.nudge()
+
+
+async def _answers(session: aiohttp.ClientSession, connection: Connection) -> bool:
+    """Whether the API server serves: anything but a failure counts, also that this path is not for us."""
+    try:
+        async with session.get(f"{connection.server}/readyz", **request_options(connection)) as response:
+            return response.status < 500 and response.status != 429
+    except (aiohttp.ClientError, OSError, ValueError):
+        return False
 
 
 def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Ready | None) -> None:

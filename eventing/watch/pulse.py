@@ -10,6 +10,12 @@ from dataclasses import dataclass, field
 
 STALE_SECONDS = 180.0
 """Age at which a watch counts as dead: twice `stream.SILENCE_SECONDS`."""
+REFUSED_SECONDS = 180.0
+"""How long events may not be taken, though there is somebody who should, before the watcher counts as dead."""
+AWAY_SECONDS = 900.0
+"""The same while Redis is away: a restart does not bring it back, and costs a list of everything when it comes."""
+UNREADY_SECONDS = 10.0
+"""How long events may not be taken before the watcher is not ready."""
 
 
 @dataclass(slots=True)
@@ -22,6 +28,10 @@ class Pulse:
     """When the watch last received data."""
     excuses: dict[str, float] = field(default_factory=dict)
     """When the watch last had a reason to receive none that a restart does not remove."""
+    failing_since: float | None = None
+    """Since when no events were taken."""
+    refusing_since: float | None = None
+    """The same without Redis being away."""
     waiting: set[str] = field(default_factory=set)
     """Watches whose first list is not delivered yet."""
     complete: asyncio.Event = field(default_factory=asyncio.Event)
@@ -39,6 +49,32 @@ class Pulse:
     def excuse(self, *names: str) -> None:
         """Record that these watches, or all, receive nothing because the API server or the sink is away."""
         self.excuses.update(dict.fromkeys(names or self.beats, self.clock()))
+
+    def refused(self, *, is_away: bool) -> None:
+        """Record that events were not recorded or queued: the sink is away, or does not take them."""
+        now = self.clock()
+        self.failing_since = now if self.failing_since is None else self.failing_since
+        self.refusing_since = None if is_away else now if self.refusing_since is None else self.refusing_since
+        self.excuse()
+
+    def accepted(self) -> None:
+        """Record that events were recorded and queued."""
+        self.failing_since = self.refusing_since = None
+
+    def failing(self) -> float:
+        """For how many seconds no events were taken."""
+        return 0.0 if self.failing_since is None else round(self.clock() - self.failing_since, 1)
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether events have not been taken for too long (see the docstring of the package)."""
+        refusing = 0.0 if self.refusing_since is None else self.clock() - self.refusing_since
+        return refusing > REFUSED_SECONDS or self.failing() > AWAY_SECONDS
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether everything that existed was delivered once, and events are taken."""
+        return self.complete.is_set() and self.failing() <= UNREADY_SECONDS
 
     def settled(self, name: str) -> None:
         """Record that the first list of a watch was delivered (or its kind is not served)."""

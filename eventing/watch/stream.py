@@ -18,6 +18,9 @@ SILENCE_SECONDS = 90.0
 """A watch without data for so long counts as dead (servers send a bookmark every minute)."""
 ANSWER_SECONDS = 30.0
 
+UNREADABLE = "UNREADABLE"
+"""The type of a line that is no JSON, or JSON that is nested too deeply; its object says why."""
+
 _FULL = "application/json"
 _PARTIAL = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
 
@@ -27,7 +30,7 @@ class Change:
     """One line of a watch."""
 
     type: str
-    """`ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`."""
+    """`ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK`, or `UNREADABLE`."""
     object: Manifest
 
 
@@ -85,18 +88,8 @@ class Stream:
 
     def _get(self, query: Mapping[str, str], suffix: str, timeout: aiohttp.ClientTimeout) -> Any:
         accept = _FULL if self._in_full else _PARTIAL.format(suffix)
-        headers = {"Accept": accept, "User-Agent": "olmf-watch"}
-        if authorization := self._connection.authorization():
-            headers["Authorization"] = authorization
-        return self._session.get(
-            self._connection.server + path_of(self.kind),
-            params=query,
-            headers=headers,
-            timeout=timeout,
-            ssl=self._connection.tls or True,
-            server_hostname=self._connection.server_name or None,
-            proxy=self._connection.proxy or None,
-        )
+        url = self._connection.server + path_of(self.kind)
+        return self._session.get(url, params=query, timeout=timeout, **request_options(self._connection, accept))
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         body = await response.read()
@@ -105,9 +98,24 @@ class Stream:
         return body
 
 
+def request_options(connection: Connection, accept: str = _FULL) -> dict[str, Any]:
+    """How to ask this API server: headers with credentials, TLS, proxy."""
+    headers = {"Accept": accept, "User-Agent": "olmf-watch"}
+    if authorization := connection.authorization():
+        headers["Authorization"] = authorization
+    return {
+        "headers": headers, "ssl": connection.tls or True, "server_hostname": connection.server_name or None,
+        "proxy": connection.proxy or None,
+    }  # fmt: skip
+
+
 def _change(line: bytes) -> Change:
-    said = orjson.loads(line)
-    if said["type"] == "ERROR":
-        status = said["object"]
-        raise ApiError(status.get("code") or 500, status.get("reason") or "Unknown", status.get("message") or "")
-    return Change(said["type"], said["object"])
+    try:
+        said = orjson.loads(line)
+        type_, found = said["type"], said["object"]
+    except (ValueError, TypeError, LookupError) as error:
+        # why: the line would come again with each new watch from there, and nothing behind it would be heard
+        return Change(UNREADABLE, {"error": f"{error}: {line[:100]!r}"})
+    if type_ == "ERROR":
+        raise ApiError(found.get("code") or 500, found.get("reason") or "Unknown", found.get("message") or "")
+    return Change(type_, found)

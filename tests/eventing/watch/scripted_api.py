@@ -36,7 +36,7 @@ class Refused:
 class Lines:
     """The lines of a watch; then it stays open, ends, or breaks off in the middle of a line."""
 
-    lines: Sequence[tuple[str, Manifest]] = ()
+    lines: Sequence[tuple[str, Manifest | bytes]] = ()
     end: str = "stays open"
 
 
@@ -45,17 +45,23 @@ Script = Sequence[Listed | Refused | Lines]
 
 @dataclass
 class ScriptedApi:
-    """Answers requests in the order of the script; after its end, watches stay open."""
+    """Answers requests in the order of the script; after its end, lists are empty and watches stay open."""
 
     script: list[Listed | Refused | Lines]
     asked: list[Mapping[str, str]] = field(default_factory=list)
     """The query of each request."""
+    is_well: bool = True
+    """The answer to probes."""
+    probes: int = 0
     is_over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the last answer of the script was sent."""
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
+        if request.path == "/readyz":
+            self.probes += 1
+            return _json({}, 200 if self.is_well else 500)
         self.asked.append(dict(request.query))
-        said = self.script.pop(0) if self.script else Lines()
+        said = self.script.pop(0) if self.script else Lines() if "watch" in request.query else Listed([], "5")
         match said:
             case Listed(items, version, following):
                 meta = {"resourceVersion": version, "continue": following}
@@ -71,7 +77,8 @@ class ScriptedApi:
         response = web.StreamResponse()
         await response.prepare(request)
         for kind, manifest in said.lines:
-            line = orjson.dumps({"type": kind, "object": manifest}) + b"\n"
+            raw = manifest if isinstance(manifest, bytes) else orjson.dumps({"type": kind, "object": manifest})
+            line = raw + b"\n"
             # why: two writes, so that a line does not arrive in one piece
             await response.write(line[:7])
             await response.write(line[7:])
