@@ -233,6 +233,7 @@ ROUTES: tuple[Route, ...] = (
         for kind in (*kinds.COMPONENTS, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
     ),
     Route(CSV, "platform/ring_subscriptions", itself, both(gone, original), "bulk"),
+    Route(names.AUDIT_RANG, "operator_group/make_defaults", itself, always, "bulk"),
     Route(names.AUDIT_RANG, "platform/audit_cluster", itself, always, "bulk"),
     Route(names.AUDIT_RANG, "platform/collect_garbage", itself, always, "bulk"),
 )

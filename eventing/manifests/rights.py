@@ -88,7 +88,8 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
     "operator_group": (
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         *_write(kinds.OPERATOR_GROUP, CSV, *kinds.RBAC),
-        Right(kinds.NAMESPACE, (*READ, "patch", "update")),
+        Right(kinds.NAMESPACE, (*READ, "create", "patch", "update")),
+        Right(kinds.OLM_CONFIG, (*READ, "create")),
         *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
         *EVENTS,

@@ -7,11 +7,13 @@ from typing import Any
 
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, labels_of, name_of
+from shared.domain.defaults import defaults
 from shared.kinds import (
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     CLUSTER_SERVICE_VERSION,
     CUSTOM_RESOURCE_DEFINITION,
+    OLM_CONFIG,
     OPERATOR_GROUP,
     SUBSCRIPTION,
     Ref,
@@ -52,6 +54,17 @@ def a_version(namespace: str, name: str = "evil.v1", **spec: Any) -> Manifest:
 
 def roles_about(installation: Installation, word: str) -> list[str]:
     return sorted(name_of(role) for role in installation.cluster.list(CLUSTER_ROLE) if word in name_of(role))
+
+
+def test_default_objects_are_there(installation: Installation) -> None:
+    """csv.md 15.3: after `olmf up`, as after a deployment: the scheduler's first event makes them."""
+    for manifest in defaults("olm"):
+        found = installation.until(Ref.of(manifest), lambda _: True, "existence")
+        assert found.get("rules") == manifest.get("rules")
+    config = installation.until(OLM_CONFIG.ref("cluster"), lambda one: one["status"]["conditions"], "its condition")
+    assert config["status"]["conditions"][0]["reason"] == "CopiedCSVsEnabled"
+    group = OPERATOR_GROUP.ref("global-operators", "operators")
+    installation.until(group, lambda one: one["status"]["namespaces"] == [""], "all namespaces")
 
 
 def test_a_claim_to_secrets_makes_nobody_read_them(installation: Installation, namespace: str) -> None:
