@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import MutableMapping
 from contextlib import suppress
 from enum import Enum, unique
 from typing import Any, Literal
@@ -56,6 +58,17 @@ class _Stderr:
             sys.stderr.flush()
 
 
+_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^/\s@]+(?=@)")
+
+
+def _without_passwords(_: object, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The line without passwords that somebody typed into a URL."""
+    for key, value in line.items():
+        if isinstance(value, str) and "@" in value:
+            line[key] = _PASSWORD.sub(r"\1***", value)
+    return line
+
+
 def configure_logging(level: str = "info", *, as_json: bool = True) -> None:
     """Make every log line a JSON object (or a line for people) on stderr."""
     renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
@@ -65,6 +78,7 @@ def configure_logging(level: str = "info", *, as_json: bool = True) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _without_passwords,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),

@@ -42,7 +42,7 @@ class Bodies:
     def raw(self, value: Any, *, is_secret: bool = False) -> bytes:
         """The JSON of a value, without Secret data."""
         text: bytes = encode(value)
-        if is_secret or may_hold_secret(text):
+        if is_secret or may_hold_secret(text) or self._redactor.knows(text):
             return encode(self._redactor.clean(msgspec.json.decode(text), is_secret=is_secret))
         return text
 

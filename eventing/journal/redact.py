@@ -1,4 +1,8 @@
-"""Secret data never reaches the journal: a keyed hash stands in for each value, equal for equal values."""
+"""Secret data never reaches the journal: a keyed hash stands in for each value, equal for equal values.
+
+Secret are: what Secrets hold, however often a manifest is encoded (`encoded`); the environment that a Subscription
+gives its operator, and any variable whose name says so; passwords in URLs.
+"""
 
 from __future__ import annotations
 
@@ -6,56 +10,118 @@ import base64
 import hashlib
 import json
 import re
+from collections import OrderedDict
 from typing import Any
+
+from eventing.journal.encoded import MARKS, TooLarge, opened
 
 _FIELDS = ("data", "stringData")
 _INSIDE = ("items", "manifest", "patch")
 """Where a list, or a write, keeps objects that need not say that they are Secrets."""
-_KIND = re.compile(rb'"Secret(?:List)?\\*"')
-_STAND_IN = re.compile(r"redacted:[0-9a-f]{32}")
 _SECRET_KINDS = ("Secret", "SecretList")
+_SUBSCRIPTION = "Subscription"
+_PACKED = "binaryData"
+"""Where a ConfigMap keeps the files of a bundle."""
+_SHORTEST = 4
+"""Shorter values are everywhere: they are replaced in Subscriptions only."""
+_LEARNED = 200
+_DEEPEST = 8
+"""Layers of text inside text that are opened; what is deeper is replaced as a whole."""
+_TELLING = r"(?i:passw|secret|token|credential|api_?key|private_?key|access_?key)"
+_KIND = re.compile(rb"kind[\"']?\s*:\s*\\*[\"']?Secret|\"Secret(?:List)?\\*\"")
+_ENV = re.compile(
+    rb'\\*"name\\*"\s*:\s*\\*"[^"\\]*' + _TELLING.encode() + rb'[^"\\]*\\*"\s*,\s*\\*"value\\*"\s*:\s*\\*"'
+    rb'|\\*"value\\*"\s*:\s*\\*"[^"\\]*\\*"\s*,\s*\\*"name\\*"\s*:\s*\\*"[^"\\]*' + _TELLING.encode()
+)
+_NAME = re.compile(_TELLING)
+_URL = re.compile(r"(://[^/\s:@\"'<>\\]*:)([^/\s@\"'<>\\]+)(?=@)")
+_URL_BYTES = re.compile(_URL.pattern.encode())
+_STAND_IN = re.compile(r"redacted:[0-9a-f]{32}")
 
 
 def may_hold_secret(text: bytes) -> bool:
-    r"""Whether JSON text can hold a Secret: the kind stands in it, or a nested escape (`\\u…`) may hide it."""
-    # why: most objects speak of Secrets somewhere; only the word alone, in quotes of any depth, can be a kind
-    return (b'"Secret' in text and bool(_KIND.search(text))) or rb"\\u" in text
+    r"""Whether JSON text can hold something secret; a nested escape (`\\u…`) may hide a kind.
+
+    why: most objects speak of Secrets somewhere, and to look at each value of each object would take long.
+    """
+    return (
+        (b"Secret" in text and bool(_KIND.search(text)))
+        or rb"\\u" in text
+        or b'"binaryData"' in text
+        or (b'"Subscription' in text and b'"env' in text)
+        or (b'"value' in text and bool(_ENV.search(text)))
+        or (b"@" in text and bool(_URL_BYTES.search(text)))
+        or any(mark in text for mark in MARKS)
+    )
 
 
 class Redactor:
-    """Replaces the data of Secrets, also inside lists and inside JSON kept as text (last-applied, plan steps)."""
+    """Replaces what is secret, also inside lists and inside text that holds manifests."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
+        self._given: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        """Variables that Subscriptions gave, which are then in Deployments, too; with their values as JSON."""
+
+    def knows(self, text: bytes) -> bool:
+        """Whether JSON text holds what a Subscription gave to an environment."""
+        return any(value in text for value in self._given.values())
 
     def clean(self, value: Any, *, is_secret: bool = False) -> Any:
         """A copy without Secret data; `is_secret` says so of an object (or a patch, or a list) that does not itself."""
-        match value:
-            case dict():
-                return self._object(value, is_secret=is_secret or value.get("kind") in _SECRET_KINDS)
-            case list() | tuple():
-                return [self.clean(item, is_secret=is_secret) for item in value]
-            case str():
-                return self._text(value, is_secret=is_secret)
-        return value
+        return self._value(value, is_secret, 0)
 
     def stand_in(self, value: Any) -> str:
         """What is stored instead of a value; a stand-in stands for itself, so that a replay finds it unchanged."""
-        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
         if _STAND_IN.fullmatch(text):
             return text
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16)
         return f"redacted:{digest.hexdigest()}"
 
-    def _object(self, value: dict[str, Any], *, is_secret: bool) -> dict[str, Any]:
-        cleaned = {key: self.clean(item, is_secret=is_secret and key in _INSIDE) for key, item in value.items()}
+    def _value(self, value: Any, is_secret: bool, depth: int) -> Any:
+        match value:
+            case dict():
+                return self._object(value, is_secret or value.get("kind") in _SECRET_KINDS, depth)
+            case list() | tuple():
+                return [self._value(item, is_secret, depth) for item in value]
+            case str():
+                return self._text(value, is_secret, depth)
+        return value
+
+    def _object(self, value: dict[str, Any], is_secret: bool, depth: int) -> dict[str, Any]:
+        cleaned = {key: self._value(item, is_secret and key in _INSIDE, depth) for key, item in value.items()}
+        if _is_variable(value) and (_NAME.search(value["name"]) or (value["name"], value["value"]) in self._given):
+            cleaned["value"] = self.stand_in(value["value"])
+        if isinstance(packed := value.get(_PACKED), dict):
+            cleaned[_PACKED] = {key: self._text(text, False, depth, looks=True) for key, text in packed.items()}
+        if value.get("kind") == _SUBSCRIPTION:
+            self._without_environment(cleaned)
         if not is_secret:
             return cleaned
-        annotations = (value.get("metadata") or {}).get("annotations") or {}
-        if annotations:
-            kept = {key: self._text(text, is_secret=True) for key, text in annotations.items()}
+        meta = value.get("metadata")
+        annotations = (meta.get("annotations") if isinstance(meta, dict) else None) or {}
+        if annotations and isinstance(annotations, dict):
+            kept = {key: self._text(text, True, depth) for key, text in annotations.items()}
             cleaned["metadata"] = {**cleaned["metadata"], "annotations": kept}
         return {**cleaned, **{field: self._values(field, value[field]) for field in _FIELDS if field in value}}
+
+    def _without_environment(self, subscription: dict[str, Any]) -> None:
+        """Replace what the config of a Subscription gives to the environment of its operator."""
+        spec = subscription.get("spec")
+        config = spec.get("config") if isinstance(spec, dict) else None
+        given = config.get("env") if isinstance(config, dict) else None
+        for one in given if isinstance(given, list) else ():
+            if isinstance(one, dict) and one.get("value"):
+                self._learn(str(one.get("name")), str(one["value"]))
+                one["value"] = self.stand_in(one["value"])
+
+    def _learn(self, name: str, value: str) -> None:
+        if len(value) >= _SHORTEST and not _STAND_IN.fullmatch(value):
+            self._given[name, value] = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            self._given.move_to_end((name, value))
+            if len(self._given) > _LEARNED:
+                self._given.popitem(last=False)
 
     def _values(self, field: str, values: Any) -> Any:
         if not isinstance(values, dict):
@@ -68,17 +134,45 @@ class Redactor:
             return self.stand_in(value)
         return base64.b64encode(self.stand_in(_decoded(value)).encode()).decode()
 
-    def _text(self, text: Any, *, is_secret: bool) -> Any:
-        if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
+    def _text(self, text: Any, is_secret: bool, depth: int, *, looks: bool = False) -> Any:
+        """`looks`: inside, whatever it looks like from outside."""
+        if not isinstance(text, str):
             return text
-        if not is_secret and not may_hold_secret(json.dumps(text).encode()):
+        text = _URL.sub(lambda found: found[1] + self.stand_in(found[2]), text)
+        if not is_secret and not looks and not may_hold_secret(json.dumps(text).encode()):
             return text
         try:
-            inner = json.loads(text)
-        except ValueError:
-            return self.stand_in(text) if is_secret else text
-        cleaned = self.clean(inner, is_secret=is_secret)
-        return text if cleaned == inner else json.dumps(cleaned, separators=(",", ":"))
+            layer = opened(text)
+        except TooLarge:
+            return self.stand_in(text)
+        if layer is None:
+            return self.stand_in(text) if is_secret and text.lstrip().startswith(("{", "[")) else text
+        if depth == _DEEPEST:
+            return self.stand_in(text)
+        cleaned = self._value(layer.inner, is_secret, depth + 1)
+        return text if cleaned == layer.inner else layer.close(cleaned)
+
+
+def holds_stand_in(value: Any) -> bool:
+    """Whether something in a recorded value was replaced, so that whoever hashes it finds another hash."""
+    match value:
+        case dict():
+            return any(map(holds_stand_in, value.values()))
+        case list() | tuple():
+            return any(map(holds_stand_in, value))
+        case str():
+            try:
+                layer = None if _STAND_IN.search(value) else opened(value)
+            except TooLarge:
+                return False
+            return bool(_STAND_IN.search(value)) or (layer is not None and holds_stand_in(layer.inner))
+    return False
+
+
+def _is_variable(value: dict[str, Any]) -> bool:
+    """Whether this is an environment variable that has a value."""
+    name, text = value.get("name"), value.get("value")
+    return isinstance(name, str) and isinstance(text, str) and bool(text)
 
 
 def _decoded(value: Any) -> Any:

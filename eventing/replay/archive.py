@@ -22,7 +22,7 @@ from eventing.journal.redact import Redactor
 from eventing.routes import WATCHED
 from shared.api.manifest import Manifest
 from shared.domain.bundle.shape import defect
-from shared.kinds import EVENT, Ref
+from shared.kinds import EVENT, SUBSCRIPTION, Ref
 from shared.ports import Cluster
 
 VERSION = 1
@@ -55,13 +55,21 @@ def capture(
     runs = [run for run in book.runs.values() if since_ms <= run.at and (until_ms is None or run.at <= until_ms)]
     events = [saw for saw in book.events.values() if since_ms <= saw.at and (until_ms is None or saw.at <= until_ms)]
     needed = {digest for run in runs for digest in digests_of(run)}
-    redact = Bodies(Redactor(secrets.token_bytes(32)), lambda: 0).raw
+    redactor = Redactor(secrets.token_bytes(32))
+    redact = Bodies(redactor, lambda: 0).raw
+    found = sorted(objects, key=lambda one: one.get("kind") != SUBSCRIPTION.kind)  # what they give is then known
+    present = [redact(one) for one in found]
+    bodies = {
+        digest: msgspec.Raw(redact(msgspec.json.decode(body))) if redactor.knows(bytes(body)) else body
+        for digest, body in book.bodies.items()
+        if digest in needed
+    }
     members = {
         _INDEX: [json.dumps({"version": VERSION, "runs": len(runs), "events": len(events)}).encode()],
         _EVENTS: map(msgspec.json.encode, events),
         _RUNS: map(msgspec.json.encode, runs),
-        _BODIES: (msgspec.json.encode({digest: body}) for digest, body in book.bodies.items() if digest in needed),
-        _OBJECTS: map(redact, objects),
+        _BODIES: (msgspec.json.encode({digest: body}) for digest, body in bodies.items()),
+        _OBJECTS: present,
     }
     with tarfile.open(path, "w:gz" if path.name.endswith("gz") else "w") as tar:
         for name, lines in members.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +16,15 @@ from eventing.journal.bodies import encode
 from eventing.journal.book import Book, Unrecorded
 from eventing.journal.outcomes import Decided, write_json
 from eventing.journal.records import Decision, Run
-from eventing.journal.redact import Redactor
+from eventing.journal.redact import Redactor, holds_stand_in
 from eventing.replay.archive import open_capture
 from eventing.replay.ports import Answers
 from eventing.runner.steps import Steps, UnknownStep, arguments
 from shared.kinds import SECRET, Ref
 
+WITHHELD = "it decides by a digest of what holds secret values, which were not recorded"
 _REDACTOR = Redactor(b"replay")
+_DIGEST = re.compile(rb"sha256:[0-9a-f]{64}|redacted:[0-9a-f]{32}")
 
 
 class NotInCapture(LookupError):
@@ -104,7 +107,22 @@ def _replay(book: Book, run: Run, decision: Decision, steps: Steps) -> Replayed:
         return Replayed(run, decision, "different", str(error))
     if recorded == today:
         return Replayed(run, decision, "same")
+    if _is_withheld(book, decision):
+        if _undigested(recorded) == _undigested(today):
+            return Replayed(run, decision, "same")
+        return Replayed(run, decision, "skipped", WITHHELD)
     return Replayed(run, decision, "different", _diff(recorded, today))
+
+
+def _is_withheld(book: Book, decision: Decision) -> bool:
+    """Whether something that the step read was replaced by stand-ins, so that digests of it are others today."""
+    digests = (digest for answer in decision.answers for digest in (*(answer.bodies or ()), answer.body) if digest)
+    return any(holds_stand_in(msgspec.json.decode(book.body(digest))) for digest in digests)
+
+
+def _undigested(decided: Any) -> Any:
+    """Without the digests in it, and what stands in for secret values."""
+    return msgspec.json.decode(_DIGEST.sub(b"<digest>", msgspec.json.encode(decided)))
 
 
 def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
+import re
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eventing.effects import Effects
-from eventing.journal import Recorder, Run
+from eventing.effects import Effects, Performed
+from eventing.journal import Book, Recorded, Recorder, Run
+from eventing.journal.bodies import Bodies
+from eventing.journal.encoded import LARGEST
 from eventing.journal.outcomes import Decided
-from eventing.journal.records import unpack_run
-from eventing.journal.redact import Redactor
+from eventing.journal.records import Answer, Decision, unpack_run
+from eventing.journal.redact import Redactor, holds_stand_in
+from eventing.replay import capture, open_capture
 from shared.api.manifest import Manifest
+from shared.domain.bundle.model import UnpackedBundle
+from shared.domain.bundle.payload import load, payload
 from shared.kinds import CONFIG_MAP, SECRET, Kind, Ref
 from shared.ports import Cluster
-from shared.step import Apply, Create, Merge, Outcome, Replace, SetStatus, Write
+from shared.step import Apply, Create, Delete, Merge, Outcome, Replace, SetStatus, Write
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 
@@ -156,3 +166,140 @@ def test_data_of_a_secret_can_still_be_decoded() -> None:
 
 def test_keys_of_a_secret_are_kept() -> None:
     assert list(Redactor(b"key").clean(a_secret("x", "data"))["data"]) == ["password"]
+
+
+MARKER = "hunter2-Kz81xQw-marker"
+
+
+def yaml_of(_: Manifest) -> str:
+    return "apiVersion: v1\nkind: Secret\nmetadata:\n  name: token\nstringData:\n  password: " + MARKER + "\n"
+
+
+def twice(text: str) -> str:
+    return base64.b64encode(base64.b64encode(gzip.compress(text.encode(), mtime=0))).decode()
+
+
+def a_config_map(**binary: str) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "binaryData": binary}
+
+
+def a_subscription(**spec: Any) -> Manifest:
+    meta = {"name": "etcd", "namespace": "olm", "annotations": {}}
+    return {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription", "metadata": meta, "spec": spec}
+
+
+def unpacked(*files: str) -> Manifest:
+    """A bundle as our Jobs unpack it."""
+    found = payload({f"manifests/{number}.yaml": text.encode() for number, text in enumerate(files)}, "registry/bundle")
+    assert isinstance(found, dict)
+    return {**a_config_map(**found["binaryData"]), "metadata": {"name": "x", "annotations": found["annotations"]}}
+
+
+SECRET_OF = a_secret(MARKER, "stringData")
+CONFIG = {"env": [{"name": "HARMLESS", "value": MARKER}, {"name": "FROM", "valueFrom": {"x": "y"}}]}
+CSV_YAML = "kind: ClusterServiceVersion\nmetadata: {name: etcd.v1}\nspec: {}\n"
+HIDDEN = [
+    pytest.param(unpacked(CSV_YAML, yaml_of(SECRET_OF)), id="a YAML manifest of an unpacked bundle"),
+    pytest.param(unpacked(json.dumps(SECRET_OF)), id="a JSON manifest of an unpacked bundle"),
+    pytest.param(unpacked(json.dumps(SECRET_OF, indent=3)), id="a manifest with other blanks"),
+    pytest.param(unpacked(json.dumps(a_secret(MARKER, "data"))), id="one whose data is base64 itself"),
+    pytest.param(unpacked(CSV_YAML + "---\n" + yaml_of(SECRET_OF)), id="the second document of a file"),
+    pytest.param(a_config_map(a=base64.b64encode(yaml_of(SECRET_OF).encode()).decode()), id="base64 alone"),
+    pytest.param({**a_config_map(), "data": {"a": yaml_of(SECRET_OF)}}, id="plain YAML"),
+    pytest.param({**a_config_map(), "data": {"a": twice(yaml_of(SECRET_OF))}}, id="packed in a text field"),
+    pytest.param(
+        {**a_config_map(), "data": {"a": json.dumps([json.dumps([twice(json.dumps(SECRET_OF))])])}}, id="deep"
+    ),
+    pytest.param(in_a_plan(json.loads(json.dumps(SECRET_OF))), id="a step of an InstallPlan"),
+    pytest.param({"status": {"plan": [{"resource": {"manifest": yaml_of(SECRET_OF)}}]}}, id="a step in YAML"),
+    pytest.param(a_subscription(config=CONFIG), id="the environment that a Subscription gives"),
+    pytest.param(with_last_applied(a_subscription(config=CONFIG)), id="the same, as it was last applied"),
+    pytest.param({"spec": {"env": [{"name": "DB_PASSWORD", "value": MARKER}]}}, id="a variable whose name says so"),
+    pytest.param({"spec": {"env": [{"value": MARKER, "name": "apiToken"}]}}, id="another, the other way round"),
+    pytest.param({"spec": {"image": f"https://user:{MARKER}@registry.example/catalog:v1"}}, id="a password in a URL"),
+]
+
+
+def looks(text: str, depth: int = 0) -> bool:
+    """Whether the marker is in a text: as it is, in hexadecimal, or inside base64 and gzip."""
+    forms = [MARKER, MARKER.encode().hex()]
+    for before in range(3):
+        whole = base64.b64encode(b"\0" * before + MARKER.encode()).decode()
+        forms.append(whole[4 if before else 0 : -4])
+    if any(form in text for form in forms):
+        return True
+    if depth == 6:
+        return False
+    for run in re.findall(r"[A-Za-z0-9+/]{16,}={0,2}", text.replace("\\n", " ")):
+        try:
+            data = base64.b64decode(run + "=" * (-len(run) % 4))
+            data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        except (ValueError, OSError, EOFError, zlib.error):
+            continue
+        if looks(data.decode("latin-1"), depth + 1):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_a_secret_is_found_wherever_it_hides(hidden: Manifest) -> None:
+    recorder, fresh = Recorder(b"key", lambda: 0), dict[str, Any]()
+    tape = recorder.tape(fresh)
+    tape.port(Cluster, OneAnswer(hidden)).get(CONFIG_MAP.ref("x", "olm"))
+    decided = Decided.of(Outcome((Create(hidden) if "kind" in hidden else Delete(TOKEN),)))
+    decision = recorder.decision(tape, decided, Performed())
+    run = Run("run", "demo/step", "v1/ConfigMap/olm/x", 0, 1.0, "0", decisions=[decision], message=json.dumps(hidden))
+    record = recorder.record(run, fresh)
+    assert looks(json.dumps(hidden)), "the test itself finds it"
+    assert not looks(repr(unpack_run(record)) + "".join(bytes(raw).decode() for raw in fresh.values()))
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_what_was_cleaned_stays_as_it_is_and_says_so(hidden: Manifest) -> None:
+    once = Redactor(b"key").clean(hidden)
+    assert Redactor(b"another").clean(once) == once
+    assert (holds_stand_in(once), holds_stand_in(hidden)) == (True, False)
+
+
+def test_an_unpacked_bundle_is_still_one() -> None:
+    csv = "apiVersion: operators.coreos.com/v1alpha1\n" + CSV_YAML
+    bundle = unpacked(csv, yaml_of(SECRET_OF))
+    before, after = (load(each) for each in (bundle, Redactor(b"key").clean(bundle)))
+    assert isinstance(before, UnpackedBundle)
+    assert isinstance(after, UnpackedBundle)
+    assert after.csv == before.csv
+    assert [one["metadata"] for one in after.objects] == [one["metadata"] for one in before.objects]
+
+
+def test_a_bundle_without_secrets_is_kept_byte_for_byte() -> None:
+    bundle = unpacked(CSV_YAML, "kind: ConfigMap\nmetadata: {name: a}\ndata: {b: kind}\n")
+    assert Redactor(b"key").clean(bundle) == bundle
+
+
+def test_text_that_grows_without_end_is_replaced_as_a_whole() -> None:
+    bomb = a_config_map(a=base64.b64encode(gzip.compress(b" " * (LARGEST + 1))).decode())
+    (value,) = Redactor(b"key").clean(bomb)["binaryData"].values()
+    assert value.startswith("redacted:")
+
+
+def test_what_a_subscription_gives_is_replaced_in_its_deployment() -> None:
+    bodies = Bodies(Redactor(b"key"), lambda: 0)
+    container = {"name": "one", "env": [{"name": "HARMLESS", "value": MARKER}, {"name": "OTHER", "value": "plain"}]}
+    deployment = {"kind": "Deployment", "spec": {"template": {"spec": {"containers": [container]}}}}
+    bodies.raw(a_subscription(config=CONFIG))
+    kept = json.loads(bodies.raw(deployment))["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert [one["value"][:9] for one in kept] == ["redacted:", "plain"]
+
+
+def test_a_capture_knows_what_its_subscriptions_give(tmp_path: Path) -> None:
+    container = {"name": "one", "env": [{"name": "HARMLESS", "value": MARKER}]}
+    deployment = {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "one", "namespace": "olm"},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }  # fmt: skip
+    answer = Answer("Cluster", "get", ["apps/v1/Deployment/olm/one"], body="d1")
+    run = Run("run-1", "a/step", "apps/v1/Deployment/olm/one", 1, 1.0, "0", decisions=[Decision([answer], "outcome")])
+    book = Book.of([Recorded(run, {"d1": msgspec.Raw(json.dumps(deployment).encode())})])
+    capture(book, file := tmp_path / "capture.tar", [deployment, a_subscription(config=CONFIG)])
+    assert not looks(file.read_bytes().decode("latin-1"))
+    assert len(open_capture(file).objects) == 2

@@ -1,0 +1,125 @@
+"""Text inside text: JSON, YAML, base64 and gzip in any order, as bundles and plans keep manifests."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+LARGEST = 16 * 1024 * 1024
+"""Bytes that compressed text may have; a manifest in a ConfigMap has far fewer."""
+_MAGIC = b"\x1f\x8b"
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]{16,}={0,2}\s*")
+_YAML_SECRET = re.compile(r"""\bkind["']?\s*:\s*["']?Secret(?:List)?\b""")
+_YAML_DATA = re.compile(r"""\b(?:data|stringData)["']?\s*:""")
+"""Many a ClusterServiceVersion names the kind Secret, and takes long to parse."""
+_PHRASES = (b"kind: Secret", b'"kind":"Secret', b'"kind": "Secret')
+
+
+class TooLarge(ValueError):
+    """Compressed text is larger than anybody would keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What was inside, and how to close it again."""
+
+    inner: Any
+    """A JSON value, the list of YAML documents, or a text."""
+    close: Callable[[Any], str]
+
+
+def opened(text: str) -> Layer | None:
+    """The outermost layer of a text; None when it is plain. TooLarge."""
+    if text.lstrip().startswith(("{", "[")):
+        try:
+            return Layer(json.loads(text), lambda value: json.dumps(value, separators=(",", ":")))
+        except (ValueError, RecursionError):
+            pass
+    if _YAML_SECRET.search(text) and _YAML_DATA.search(text):
+        return _yaml(text)
+    return _base64(text) if _BASE64.fullmatch(text) else None
+
+
+def _yaml(text: str) -> Layer | None:
+    try:
+        documents = [each for each in yaml.load_all(text, Loader=_LOADER) if each is not None]
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if not any(isinstance(each, dict | list) for each in documents):
+        return None
+    # why: JSON is YAML, so that whoever parses the text finds the same values
+    return Layer(documents, lambda values: "\n---\n".join(json.dumps(value, default=str) for value in values))
+
+
+def _base64(text: str) -> Layer | None:
+    try:
+        data = base64.b64decode(text.encode(), validate=not any(map(str.isspace, text)))
+    except (binascii.Error, ValueError):
+        return None
+    is_zipped = data.startswith(_MAGIC)
+    if is_zipped:
+        try:
+            data = _unzipped(data)
+        except (OSError, EOFError, zlib.error):
+            return None
+    try:
+        inner = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return Layer(inner, lambda value: _sealed(value.encode(), is_zipped=is_zipped))
+
+
+def _unzipped(data: bytes) -> bytes:
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        found = stream.read(LARGEST + 1)
+    if len(found) > LARGEST:
+        raise TooLarge(f"compressed text of more than {LARGEST} bytes")
+    return found
+
+
+def _sealed(data: bytes, *, is_zipped: bool) -> str:
+    return base64.b64encode(gzip.compress(data, mtime=0) if is_zipped else data).decode()
+
+
+def _alignments(phrase: bytes) -> Iterator[bytes]:
+    """What base64 makes of a phrase, wherever it begins: the part that does not depend on its neighbours."""
+    for before in range(3):
+        whole = base64.b64encode(b"\0" * before + phrase)
+        first = 4 * -(-before // 3) if before else 0
+        yield whole[first : len(whole) // 4 * 4 - 4]
+
+
+_ONCE = frozenset(each for phrase in _PHRASES for each in _alignments(phrase))
+_TWICE = frozenset(each for phrase in _ONCE for each in _alignments(phrase))
+MARKS = tuple(
+    sorted(
+        {
+            *_ONCE,
+            *_TWICE,
+            base64.b64encode(_MAGIC + b"\x08"),
+            base64.b64encode(base64.b64encode(_MAGIC + b"\x08\0\0\0"))[:5],
+        }
+    )
+)
+"""Parts of JSON text without which nothing encoded in it is a Secret, however often."""
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # why: the fast one, where it is
+    """Timestamps stay text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    key: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
+    for key, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_LOADER = _Loader
