@@ -24,7 +24,7 @@ Keys (all begin with `olmf:`)
     leases                 zset  held refs, by the end of their lease in ms of Redis' clock
     delayed                zset  entries by the time at which they are due
     dead, parked:<ref>     zset, set  dead letters by the time at which they were parked; those of one ref
-    token, sequence        the last fencing token (microseconds, never backwards); the last place in line
+    token, sequence        the last fencing token (microseconds, never backwards); the last arrival
     groups                 set   groups that ever had an entry
     bell:<group>, alarm    list  of one: wakes one drainer of the group; one sweeper
     journal                stream  one entry for each run (and, from the journal, each event)

@@ -2,7 +2,8 @@
 local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 'olmf:dead'
 local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local TURNS, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
-local MAX_CAUSES, TRACE_SECONDS = 32, 300
+local CLAIMS = 'olmf:claims'
+local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY = 32, 300, 8
 
 local call = redis.call
 local clock = call('TIME')
@@ -15,11 +16,17 @@ local function trace_key(cause) return 'olmf:trace:' .. cause end
 local function note_trace(cause, trace) if trace ~= '' then call('SET', trace_key(cause), trace, 'EX', TRACE_SECONDS) end end
 local function ready_key(group, lane) return 'olmf:ready:' .. group .. ':' .. lane end
 
+local function shares_key(lane) return 'olmf:shares:' .. lane end
+local function served_key(lane) return 'olmf:served:' .. lane end
+
 local function line_key(namespace) return 'olmf:long:' .. namespace end
 local function running_key(namespace) return 'olmf:long-running:' .. namespace end
 
 -- '<apiVersion>/<kind>/<namespace>/<name>' -> namespace
 local function namespace_of(ref) return ref:match('([^/]*)/[^/]*$') end
+
+-- Whose turn a ref takes: that of its namespace; a Namespace takes its own.
+local function share_of(ref) return ref:match('^v1/Namespace//(.*)$') or namespace_of(ref) end
 
 -- '<group>/<step>|<ref>' -> group, ref
 local function parts(entry) return entry:match('^([^/|]*)[^|]*|(.*)$') end
@@ -67,14 +74,32 @@ local function forget_delay(entry)
   call('HDEL', job_key(entry), 'due')
 end
 
--- Puts a job in line, at its present place or at the end; as blocked while its ref is held.
+-- The place in a lane by start-time fair queueing: an entry comes right behind what is being served now, or behind the
+-- last one of its namespace. The fraction keeps the order of arrival among those that come at the same time.
+local function place_of(ref, lane)
+  local arrival = call('INCR', SEQUENCE)
+  if lane == 'long' then return arrival end
+  local shares, namespace = shares_key(lane), share_of(ref)
+  local start = math.max(tonumber(call('GET', served_key(lane))) or 0, tonumber(call('ZSCORE', shares, namespace)) or 0)
+  call('ZADD', shares, start + 1, namespace)
+  return string.format('%.7f', start + arrival % 1048576 / 1048576)
+end
+
+-- Notes how far a lane has come; whoever has nothing ahead of that needs no place of its own any more.
+local function served(lane, place)
+  local start = math.floor(place)
+  call('SET', served_key(lane), start)
+  call('ZREMRANGEBYSCORE', shares_key(lane), '-inf', start)
+end
+
+-- Puts a job in line, at its present place or at a new one; as blocked while its ref is held.
 -- A job in line has no delay.
 local function line_up(entry, since)
   local job, group, ref = job_key(entry), parts(entry)
   local seq, lane, due = unpack(call('HMGET', job, 'seq', 'lane', 'due'))
   if due then forget_delay(entry) end
   if not seq then
-    seq = call('INCR', SEQUENCE)
+    seq = place_of(ref, lane)
     call('HSET', job, 'seq', seq, 'since', since)
   end
   if call('HEXISTS', HELD, ref) == 1 then
@@ -186,7 +211,11 @@ local function add(entry, lane, cause, delay)
   if seq then
     if lane == 'direct' and old_lane == 'bulk' then
       call('HSET', job, 'lane', lane)
-      if call('ZREM', ready_key(group, old_lane), entry) == 1 then line_up(entry, now) end
+      if call('ZREM', ready_key(group, old_lane), entry) == 1 then
+        local since = call('HGET', job, 'since')
+        call('HDEL', job, 'seq')
+        line_up(entry, since)
+      end
     end
     return false
   end
