@@ -47,7 +47,10 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         redis = start(folder / "redis")
         stack.callback(redis.stop)
         port = free_port()
-        shared = {"OLMF_REDIS_URL": redis.url, "OLMF_CONTENT": str(folder / "content"), "OLMF_GLOBAL_NAMESPACE": "olm"}
+        shared = {
+            "OLMF_REDIS_URL": redis.url, "OLMF_CONTENT": str(folder / "content"), "OLMF_GLOBAL_NAMESPACE": "olm",
+            "OLMF_ALLOWED_REGISTRY_ADDRESSES": "127.0.0.0/8",
+        }  # fmt: skip
         for name, (words, account, own) in programs().items():
             told = {**shared, **own, "OLMF_KUBECONFIG": str(kubeconfig_of(account, admin, folder)), "OLMF_PORT": "0"}
             stack.enter_context(program(folder / f"{name}.log", told, words))
