@@ -189,7 +189,7 @@ def loses_its_pods(installation: InPods) -> str:
 
 def loses_redis_data(installation: InPods) -> str:
     """FLUSHALL."""
-    script = 'REDISCLI_AUTH="${REDIS_PASSWORD:-$(cat /etc/redis/password 2>/dev/null)}" redis-cli flushall'
+    script = 'REDISCLI_AUTH="$PASSWORD" redis-cli flushall'
     return anew(installation, lambda: installation.kubectl("exec", "deploy/olmf-redis", "--", "sh", "-c", script))
 
 
