@@ -299,3 +299,12 @@ class TestADrainerByItself:
         queue.add([a_job("one")], "event")
 
         assert self.drain(queue, seconds=0) == (0, [])
+
+    def test_asks_redis_twice_for_each_job(self, queue: WorkQueue) -> None:
+        queue.add([a_job(str(number)) for number in range(10)], "event")
+        self.drain(queue, keys=1)  # which sends the scripts
+        queue.client.config_resetstat()
+        self.drain(queue)
+
+        asked = {name: one["calls"] for name, one in queue.client.info("commandstats").items() if "eval" in name}
+        assert asked == {"cmdstat_evalsha": 9 * 2 + 1}, "claim and finish of each, and one claim in vain"

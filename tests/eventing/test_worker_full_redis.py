@@ -1,0 +1,91 @@
+"""A Redis that is full: the queue pauses and says so, nothing is lost, and no run is blamed for it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+from redis import Redis
+
+from eventing.drainer import Drainer
+from eventing.redis_server import RedisServer
+from eventing.run_result import RunResult
+from eventing.workqueue import REFUSED, Claim, WorkQueue, connect, is_paused
+from shared.config import Settings
+from tests.eventing.test_worker import a_job, a_worker, has_seen
+from tests.eventing.worker_program import GROUP
+from tests.kit.waiting import wait_for
+
+SMALL_BYTES = 4 * 1024 * 1024
+
+
+def fill(client: Redis) -> None:
+    """Use up a small limit of memory; to delete the key `filler` makes room."""
+    client.config_set("maxmemory-policy", "noeviction")
+    client.set("filler", os.urandom(SMALL_BYTES))
+    client.config_set("maxmemory", SMALL_BYTES)
+
+
+def test_whoever_adds_a_job_is_told(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        fill(client)
+        with pytest.raises(REFUSED) as error:
+            WorkQueue(client, Settings()).add([a_job("one")], "event")
+        assert is_paused(error.value)
+
+
+def test_a_run_that_ends_meanwhile_is_kept_until_there_is_room(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        queue = WorkQueue(client, Settings(max_failures=3), worker="me", is_renewing=True)
+        queue.add([a_job("one")], "event")
+        told: list[tuple[str, int]] = []
+
+        def run(_: Claim) -> RunResult:
+            fill(client)
+            threading.Timer(1.5, make_room).start()
+            return RunResult("run-1", b"{}", (a_job("other"),))
+
+        def make_room() -> None:
+            queue.sweep()  # which renews the lease all the same
+            told.extend((job.state, job.attempts) for job in queue.ls())
+            client.delete("filler")
+
+        started = time.monotonic()
+        Drainer(queue, (GROUP,), run).drain(keys=1, linger=0)
+
+        assert time.monotonic() - started > 1.5
+        assert told == [("running", 0)]
+        assert [(job.ref.name, job.state, job.causes) for job in queue.ls()] == [("other", "ready", ("run-1",))]
+        assert [(ran.result, ran.count) for ran in queue.ran()] == [("done", 1)]
+
+
+def test_a_worker_goes_on_when_there_is_room_again(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client, a_worker(own_redis.url):
+        queue = WorkQueue(client, Settings(max_failures=3))
+        client.set("wanted:one", "yes")
+        fill(client)
+        time.sleep(2.5)  # longer than its sweeper, its claims and its heartbeats in RQ need to be refused
+        client.delete("filler")
+        queue.add([a_job("one")], "event")
+        wait_for(has_seen(client, "one"))
+        assert queue.dead() == ()
+
+
+def test_a_run_that_could_not_write_meanwhile_is_no_bug(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        queue = WorkQueue(client, Settings(max_failures=3))
+        queue.add([a_job("one")], "event")
+
+        def run(claim: Claim) -> RunResult:
+            fill(client)
+            threading.Timer(0.5, lambda: client.delete("filler")).start()
+            queue.is_held(claim, [a_job("other")])
+            raise AssertionError("it was held")
+
+        Drainer(queue, (GROUP,), run).drain(keys=1, linger=0)
+        (job,) = queue.ls()
+        assert (job.state, job.attempts) == ("delayed", 1)
+        assert "Redis accepts no changes" in job.error
+        assert queue.ran()[0].result == "retry"
