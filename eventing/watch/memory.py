@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal
 
 from eventing import events
@@ -81,7 +84,9 @@ class Memory:
         if before and before.uid != now.uid:
             replaced, before = self._event("delete", key, before, before), None
         found = replaced + self._event("update" if before else "add", key, now, before)
-        self.objects[key] = now  # why: only now, an object that cannot be told of is not known either
+        self.objects[sys.intern(key[0]), key[1]] = (
+            now  # why: only now, an object that cannot be told of is not known either
+        )
         return found
 
     def _lost(self, manifest: ReadOnly) -> tuple[Event, ...]:
@@ -97,7 +102,8 @@ class Memory:
     def _seen(self, manifest: ReadOnly) -> Seen:
         # why: items of a list, and metadata fetched alone, do not state their kind
         said = hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
-        return Seen(uid_of(manifest), version_of(manifest), said, names.MANAGED in labels_of(manifest))
+        hints_of_all = _shared(tuple(said.items()))
+        return Seen(uid_of(manifest), version_of(manifest), hints_of_all, names.MANAGED in labels_of(manifest))
 
     def _event(self, verb: Verb, key: tuple[str, str], now: Seen, before: Seen | None) -> tuple[Event, ...]:
         event_id = change_id(now.uid, now.version, verb)
@@ -114,6 +120,12 @@ class Memory:
             return False
         is_just_there = not self.has_listed and self.kind in kinds.COMPONENTS and not event.hints[events.OWNERS]
         return is_just_there or not jobs_for(event)
+
+
+@lru_cache(maxsize=4096)
+def _shared(said: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """The same hints as one object: most of the many objects of a cluster, which are not ours, say the same."""
+    return MappingProxyType(dict(said))
 
 
 def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:

@@ -194,3 +194,10 @@ def test_no_deployment_is_written_without_the_annotations_of_the_group_csv_md_3_
     assert outcome.writes == ()
     assert outcome.wait
     assert outcome.wait.what == "the annotation olm.targetNamespaces"
+
+
+def test_a_deployment_that_nothing_can_be_called_fails_its_version_with_a_sentence() -> None:
+    world = World([ready(strategy={"deployments": [a_component("x/y")]}), a_group()])
+    (status, *_) = world.step("install").writes
+    assert isinstance(status, SetStatus)
+    assert "Deployment 'x/y': 'x/y' is no name of a Deployment" in status.status["message"]

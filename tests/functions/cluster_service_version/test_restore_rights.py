@@ -97,3 +97,10 @@ def test_a_version_that_goes_takes_its_rights_along(csv: Manifest) -> None:
 
 def test_a_version_that_is_gone_gets_nothing() -> None:
     assert restore_rights(REF, FakeCluster()) == NOTHING
+
+
+@pytest.mark.parametrize(("group", "home"), [("a/b", "x/y"), (".", "m-ok"), ("a,b", "ns"), ("a", ""), ("", "ns")])
+def test_a_group_that_nothing_can_be_called_is_not_rung(group: str, home: str) -> None:
+    csv = a_csv(strategy=STRATEGY, status=a_status("Succeeded"))
+    csv["metadata"]["annotations"] = {names.OPERATOR_GROUP: group, names.OPERATOR_NAMESPACE: home}
+    assert restore_rights(REF, FakeCluster([csv])).emits == ()

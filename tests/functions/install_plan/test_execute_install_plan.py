@@ -666,3 +666,17 @@ def test_a_pull_secret_is_copied_from_the_global_namespace() -> None:
     assert (labels_of(copy), annotations_of(copy)) == ({"olm.managed": "true"}, {})
     assert "ownerReferences" not in metadata(copy)
     assert (steps(world), status(world)["phase"]) == (["Created"], "Complete")
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        pytest.param(an_object("ConfigMap", name="x/y"), id="an object with a slash in its name"),
+        pytest.param(a_crd("..") | {"metadata": {"name": ".."}}, id="a definition that is called two dots"),
+    ],
+)
+def test_a_step_that_nothing_can_be_called_fails_its_plan_with_a_sentence(manifest: Manifest) -> None:
+    world = carried_out(a_plan(manifest))
+    name = metadata(manifest)["name"]
+    assert steps(world) == ["Unknown"]
+    assert f"{manifest['kind']} '{name}': '{name}' is no name of a {manifest['kind']}" in status(world)["message"]

@@ -117,6 +117,18 @@ DEPENDENT = (Emit(names.DEPENDENT_RANG, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns
             id="csv.md 11.3: rights of a reporter concern the OperatorCondition",
         ),
         pytest.param(kinds.DEPLOYMENT, {"ownerReferences": [{"kind": "X", "name": "x"}]}, (), id="owned by a stranger"),
+        *(
+            pytest.param(
+                kinds.DEPLOYMENT,
+                {
+                    "ownerReferences": [{"kind": "ClusterServiceVersion", "name": text}],
+                    "labels": LABELLED["labels"] | {names.OWNER: text},
+                },
+                (),
+                id=f"owned by {text!r}, which nothing can be called",
+            )
+            for text in ("x,y", "/", "", "..")
+        ),
     ],
 )
 def test_owners_of_an_object(kind: kinds.Kind, meta: dict[str, Any], emits: tuple[Emit, ...]) -> None:
