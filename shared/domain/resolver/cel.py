@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from shared.domain.catalog.model import Property
 from shared.domain.go.float import plain_text
+from shared.domain.resolver import cel_cost
+from shared.domain.resolver.cel_expression import parsed
 from shared.domain.semver import parse_tolerant
 
 Rule: TypeAlias = Callable[[Iterable[Property]], bool]
@@ -16,15 +18,15 @@ Rule: TypeAlias = Callable[[Iterable[Property]], bool]
 
 
 class InvalidRule(ValueError):
-    """A rule does not compile, does not return a bool, or takes more steps than allowed."""
+    """A rule does not compile, does not return a bool, or takes more steps or memory than allowed."""
 
 
 @lru_cache(maxsize=1024)
 def rule(source: str) -> Rule:
     """Compile a rule. InvalidRule.
 
-    An error while the rule is evaluated counts as "no", as in OLM. A rule that takes too many steps raises InvalidRule
-    when it is evaluated.
+    An error while the rule is evaluated counts as "no", as in OLM. A rule that takes too many steps, or may take
+    too much memory, raises InvalidRule when it is evaluated.
     """
     environment, boolean = _environment()
     try:
@@ -33,16 +35,36 @@ def rule(source: str) -> Rule:
         raise InvalidRule(str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")) from error
     if compiled.return_type() != boolean:
         raise InvalidRule("cel expressions must have type Bool")
+    expression = parsed(compiled.serialize())
+
+    @lru_cache(maxsize=64)
+    def why_not(count: int, total: int, largest: int) -> str:
+        try:
+            cel_cost.cost(expression, cel_cost.bound_of(count, total, largest))
+        except cel_cost.TooCostly as error:
+            return str(error)
+        return ""
 
     def holds(properties: Iterable[Property]) -> bool:
         try:
             stated = [{"type": one.type, "value": _doubled(one.value)} for one in properties]
+            sizes = [cel_cost.size_of(one) for one in stated]
+            if why := why_not(*map(_rounded, (len(sizes), sum(sizes), max(sizes, default=0)))):
+                raise InvalidRule(f"rule {source!r} was given up: {why}")
             value = compiled.eval(data={"properties": stated})
-        except RuntimeError as error:  # too many steps; a RecursionError is one, too: a value that is nested too deeply
+        except (
+            RuntimeError,
+            cel_cost.TooCostly,
+        ) as error:  # too many steps; a RecursionError is one, too
             raise InvalidRule(f"rule {source!r} was given up: {error}") from error
         return value.type() == boolean and bool(value.value())
 
     return holds
+
+
+def _rounded(number: int) -> int:
+    """A power of two that is not smaller, so that few bounds are computed for many operators."""
+    return 1 << max(number - 1, 0).bit_length()
 
 
 @cache
