@@ -21,8 +21,8 @@ from shared.domain.catalog.conversion import convert
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.judge import Reading
 from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
+from shared.domain.go.yaml import DEEPEST
 
-_DEEPEST_YAML: Final = 10_000
 _WORTH_A_PROCESS: Final = 16 * 2**20
 """Minimum size of a catalog, in bytes, for which two processes are faster than one."""
 
@@ -124,9 +124,9 @@ def _read_silently(found: list[File], reading: Reading) -> Reading:
 
 @contextmanager
 def _unhindered() -> Iterator[None]:
-    """Allow YAML to be nested as deeply as Go does, and stop the garbage collector: what is read has no cycles."""
+    """Let YAML be nested as deeply as its reader does, and stop the garbage collector: what is read has no cycles."""
     limit, collects = sys.getrecursionlimit(), gc.isenabled()
-    sys.setrecursionlimit(2 * _DEEPEST_YAML + limit)  # two calls for each level
+    sys.setrecursionlimit(2 * DEEPEST + limit)  # two calls for each level
     gc.disable()
     try:
         yield

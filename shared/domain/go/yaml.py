@@ -19,7 +19,8 @@ from shared.domain.go.utf8 import why_not_utf8
 _OF_JSON: Final = ("unsupported map key", "json: ")
 _COLONS: Final = 50
 """Maximum number of colons in one document that Go accepts but libyaml refuses."""
-_DEEPEST: Final = 10_000
+DEEPEST: Final = 1000
+"""How deep values may be nested. Go allows ten times as much, but libyaml looks at each open bracket for each word."""
 _DEEPEST_HIDDEN: Final = 200
 _MARK: Final = "\ue0fe"
 _BYTE_ORDER: Final = "\ufeff"
@@ -135,6 +136,10 @@ def _events(text: str) -> Iterator[Any]:
         yield parser.get_event()
 
 
+def _too_deep(event: Any) -> YamlError:
+    return _Unparsable(f"exceeded max depth of {DEEPEST}", event.start_mark.line + 1)
+
+
 def _unknown(anchor: str) -> YamlError:
     return _Unparsable(f"unknown anchor '{anchor}' referenced")
 
@@ -172,7 +177,11 @@ class _Reader:
 
     def _parse_rest(self) -> None:
         """Read on to the end of the document: Go parses it before it looks at values, so those errors come first."""
+        depth = 0
         while (event := self._next()) is not None and event.__class__ is not yaml.DocumentEndEvent:
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise _too_deep(event)
             anchor: Any = getattr(event, "anchor", None)
             if event.__class__ is yaml.AliasEvent and anchor not in self._anchors:
                 raise _unknown(anchor)
@@ -216,8 +225,8 @@ class _Reader:
         if event.anchor:
             self._anchors[event.anchor] = _Pending
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise YamlError(f"exceeded max depth of {_DEEPEST}", event.start_mark.line + 1)
+        if self._depth > DEEPEST:
+            raise _too_deep(event)
         self._flow += event.flow_style
         value = self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
         self._flow -= event.flow_style

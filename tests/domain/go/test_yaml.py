@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,12 +95,29 @@ def deep_recursion() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("deep_recursion")
-def test_go_lets_values_be_nested_ten_thousand_times() -> None:
-    assert isinstance(load_value("[" * 9_990 + "]" * 9_990), list)
-    with pytest.raises(YamlError, match="line 1: exceeded max depth of 10000"):
-        load_value("[" * 10_010 + "]" * 10_010)
+def test_values_may_be_nested_a_thousand_times() -> None:
+    assert isinstance(load_value("[" * 990 + "]" * 990), list)
+    with pytest.raises(YamlError, match="line 1: exceeded max depth of 1000"):
+        load_value("[" * 1_010 + "]" * 1_010)
     with pytest.raises(YamlError, match="nested too deeply"):
         load_value("[x:, " + "[" * 300 + "]" * 301)
+
+
+@pytest.mark.usefixtures("deep_recursion")
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 400_000, id="brackets that never close"),
+        pytest.param("[{a: " * 100_000, id="braces"),
+        pytest.param("- " * 100_000, id="dashes"),
+        pytest.param("a: !!int x\nb: " + "[" * 200_000, id="brackets behind a value that is refused"),
+    ],
+)
+def test_what_is_nested_without_end_is_refused_at_once(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(YamlError, match="exceeded max depth of 1000"):
+        load_value(text)
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(
