@@ -13,6 +13,7 @@ import typer
 
 from eventing.cli.failure import CliError, told
 from eventing.cli.group import Verbs
+from eventing.cli.visible import VisibleText
 
 
 class _Olmf(Verbs):
@@ -87,12 +88,13 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """A stream that the caller closed is empty; letters that the terminal does not have are written as their codes."""
+    """A stream that the caller closed is empty; what a terminal does not have, or would obey, is written as codes."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115  # why: until the process ends
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    for name in ("stdout", "stderr"):
+        if type(stream := getattr(sys, name)) is io.TextIOWrapper:  # not that of a test, which looks at it later
+            setattr(sys, name, VisibleText.of(stream))
 
 
 def _drop_answer() -> None:

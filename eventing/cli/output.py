@@ -12,6 +12,7 @@ import typer
 
 from eventing.cli.aim import aimed
 from eventing.cli.failure import USAGE, CliError
+from eventing.cli.visible import visible
 
 _GAP = "   "
 _SHORTEST_LAST = 20
@@ -39,7 +40,7 @@ TextOption = Annotated[
 
 def say(*lines: str) -> None:
     """Write lines to stdout at once; the commands in them are for the cluster of this verb."""
-    sys.stdout.write("".join(f"{aimed(line)}\n" for line in lines))
+    sys.stdout.write("".join(f"{visible(aimed(line))}\n" for line in lines))
     sys.stdout.flush()
 
 
@@ -67,7 +68,7 @@ def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: 
     On a terminal (of `screen` columns) the last column is cut to what is left; for anybody else nothing is.
     """
     lines = [[heading(column) for column in columns]]
-    lines += [[aimed(" ".join(str(row.get(column, "")).split())) for column in columns] for row in rows]
+    lines += [[visible(aimed(" ".join(str(row.get(column, "")).split()))) for column in columns] for row in rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
     screen = screen or _screen()
     taken = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
@@ -83,8 +84,9 @@ def heading(column: str) -> str:
 
 
 def fitted(line: str) -> str:
-    """A line that comes by, cut to the terminal; for anybody else it is left as it is."""
-    return _cut(line, screen) if (screen := _screen()) else line
+    """A line that comes by, cut to the terminal; for anybody else it is left whole."""
+    shown = visible(line)
+    return _cut(shown, screen) if (screen := _screen()) else shown
 
 
 def _screen() -> int:

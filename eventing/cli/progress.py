@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from eventing.cli.visible import Own
 from shared.adapters.progress import heard_by
 
 _QUIET_SECONDS: Final = 0.5
@@ -38,7 +39,7 @@ class Screen(Protocol):
 @contextmanager
 def shown(screen: Screen | None = None, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
     """While the block runs, a line says what is done, how much of it, and how fast."""
-    where = screen or sys.stderr
+    where: Screen = screen or Own(sys.stderr)
     if not where.isatty():
         yield
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,11 +54,15 @@ class LiveScreen:
     """A table that changes in place, below the lines said so far."""
 
     def __init__(self) -> None:
+        from rich.console import Console
         from rich.live import Live
+
+        from eventing.cli.visible import Own
 
         self._said: deque[str] = deque(maxlen=12)
         self._rows: list[Row] = []
-        self._live = Live(self._picture(), refresh_per_second=12, transient=False)
+        console = Console(file=cast("TextIO", Own(sys.stdout)))
+        self._live = Live(self._picture(), console=console, refresh_per_second=12, transient=False)
         self._live.start()
 
     def say(self, line: str) -> None:
