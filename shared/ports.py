@@ -110,6 +110,8 @@ class Unavailable:
 
     reason: UnavailableReason
     message: str
+    after: timedelta = timedelta(0)
+    """How long asking again is in vain."""
 
 
 class Catalogs(Protocol):

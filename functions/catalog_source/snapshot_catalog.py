@@ -14,6 +14,7 @@ from datetime import timedelta
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain import catalog_source, image_template
+from shared.domain.catalog.image_reference import without_login
 from shared.domain.catalog_source import Refused
 from shared.domain.image_source import ImageSource
 from shared.errors import RetryLater
@@ -47,10 +48,12 @@ def snapshot_catalog(
     match ended or catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
         case Unavailable() as trouble:
             after = catalog_source.unavailable(before, trouble.message, now)
-            wait = Wait(f"{wish.image}: {trouble.message}", catalog_source.since(after), now + _RETRY)
+            pause = max(_RETRY, trouble.after)
+            what = f"{without_login(wish.image)}: {trouble.message}"
+            wait = Wait(what, catalog_source.since(after), now + pause)
             if after == source.get("status"):
-                raise RetryLater(f"{ref}: {trouble.message}", after=_RETRY, wait=wait)
-            retry = Outcome(again_in=_RETRY, verdict=trouble.message, wait=wait)
+                raise RetryLater(f"{ref}: {trouble.message}", after=pause, wait=wait)
+            retry = Outcome(again_in=pause, verdict=trouble.message, wait=wait)
             return _reported(ref, source, after, retry)
         case pulled:
             after = catalog_source.snapshotted(before, pulled.reference, wish, now, left_out=pulled.left_out)

@@ -156,4 +156,4 @@ def _size(count: int) -> str:
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count // size} {unit}"
-    return f"{count} bytes"
+    return "less than 1 kB"

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Final
 
 from shared.adapters.oci.errors import OciError
-from shared.domain.catalog.image_reference import ImageName, parsed
+from shared.domain.catalog.image_reference import ImageName, parsed, without_login
 
 _DOCKER: Final = "docker.io"
 _DOCKER_API: Final = "registry-1.docker.io"
@@ -63,7 +63,7 @@ class Reference:
             case _:
                 why = "its first part is no host"
         wanted = "wanted host/name:tag or host/name@sha256:…"
-        raise OciError("Malformed", f"{text!r} is not an image reference: {why}; {wanted}")
+        raise OciError("Malformed", f"{without_login(text)!r} is not an image reference: {why}; {wanted}")
 
 
 def is_loopback(host: str) -> bool:

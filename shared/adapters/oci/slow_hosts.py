@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from shared.adapters.oci.errors import SLOW_SECONDS
+
 _MOST: Final = 1000
 """Hosts that are remembered; beyond it the oldest is forgotten."""
 
@@ -15,7 +17,7 @@ _MOST: Final = 1000
 class SlowHosts:
     """By namespace and host: what one namespace finds slow is no news about the images of another one."""
 
-    seconds: int = 60
+    seconds: int = SLOW_SECONDS
     """How long a host is remembered."""
     clock: Callable[[], float] = time.monotonic
     _known: dict[tuple[str, str], tuple[float, str]] = field(default_factory=dict)

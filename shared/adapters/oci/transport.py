@@ -82,7 +82,8 @@ class Transport:
             except (HTTPError, ValueError) as error:  # ValueError: not a valid address
                 raise unreachable(error, url, image) from error
             url, sent_by = target, sent_by or url
-        raise OciError("Unreachable", f"{image}: the registry redirects more than {_REDIRECTS} times, last to {url}")
+        last = urlsplit(url).netloc.rpartition("@")[2]  # the rest may be signed
+        raise OciError("Unreachable", f"{image}: the registry redirects more than {_REDIRECTS} times, last to {last}")
 
     def _check_redirect(self, url: str, target: str, image: str, *, follow: Follow) -> None:
         """OciError when another host is not where this answer may come from."""
@@ -214,7 +215,7 @@ _POOLS: Final = 256
 def unreachable(error: Exception, url: str, image: str) -> OciError:
     """A failed request as a sentence."""
     cause = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-    host = url.partition("://")[2].partition("/")[0]
+    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
     match cause:
         case NameResolutionError():
             return OciError("DNS", f"{image}: the name of the registry, {host}, cannot be resolved: "

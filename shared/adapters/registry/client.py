@@ -93,7 +93,7 @@ def _judged(address: str, rules: AddressRules) -> str:
         host, port = parts.hostname or "", parts.port or _PORT
         found = resolved(host, port, _RESOLVE_SECONDS)
     except ValueError as error:
-        what = f"{address!r} is no address of a server: wanted host:port"
+        what = f"{address.rpartition('@')[2]!r} is no address of a server: wanted host:port"
         raise OciError("Malformed", f"{what}; correct spec.address of the CatalogSource") from error
     except OSError as error:
         raise _nameless(address) from error

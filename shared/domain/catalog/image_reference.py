@@ -25,6 +25,9 @@ _DEFAULT_HOST: Final = "docker.io"
 _OTHER_DEFAULT: Final = "index.docker.io"
 _INVALID: Final = "invalid reference format"
 
+_LOGIN: Final = re.compile(r"^(\s*(?:[a-z]+://)?).*@(?=[^@]+/)", re.DOTALL)
+"""A user name and a password, before a host."""
+
 
 class ImageName(NamedTuple):
     """The parts of a reference; tag and digest may be empty."""
@@ -95,3 +98,8 @@ def _wrong_digest(digest: str) -> str:
     if algorithm not in _HEX_DIGITS:
         return "unsupported digest algorithm"
     return "invalid checksum digest " + ("length" if len(digits) != _HEX_DIGITS[algorithm] else "format")
+
+
+def without_login(text: str) -> str:
+    """A text that somebody wrote for a reference, without the password that does not belong there."""
+    return _LOGIN.sub(r"\1***@", text)

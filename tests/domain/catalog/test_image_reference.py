@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.catalog.image_reference import ImageName, is_digest, parsed, why_not, why_not_canonical
+from shared.domain.catalog.image_reference import (
+    ImageName,
+    is_digest,
+    parsed,
+    why_not,
+    why_not_canonical,
+    without_login,
+)
 
 HEX = "0123456789abcdef" * 4
 INVALID = "invalid reference format"
@@ -92,3 +99,16 @@ def test_a_reference_names_its_registry(text: str, why: str) -> None:
 )
 def test_a_digest_is_of_a_known_algorithm(text: str, *, want: bool) -> None:
     assert is_digest(text) is want
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("me:s3cret@quay.io/a:1", "***@quay.io/a:1", id="a password before the host"),
+        pytest.param("https://me:s3/cr@et@quay.io/a", "https://***@quay.io/a", id="one with marks in it"),
+        pytest.param(f"quay.io/a@sha256:{'a' * 64}", f"quay.io/a@sha256:{'a' * 64}", id="a digest is none"),
+        pytest.param("quay.io/a:1", "quay.io/a:1", id="no password"),
+    ],
+)
+def test_a_password_in_a_reference_is_not_repeated(text: str, shown: str) -> None:
+    assert without_login(text) == shown
