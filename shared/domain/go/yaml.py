@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
@@ -12,6 +11,7 @@ from yaml._yaml import CParser
 
 from shared.api.manifest import Manifest
 from shared.domain.go.alias import is_excessive
+from shared.domain.go.events import events, go_line
 from shared.domain.go.scalar import ScalarError, key_text, plain, resolve, tagged
 from shared.domain.go.scalar import json_value as value_of
 from shared.domain.go.utf8 import why_not_utf8
@@ -85,20 +85,13 @@ def _document(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
-        raise YamlError(error.problem or error.context or str(error), line, _go_line(error)) from error
+        raise YamlError(error.problem or error.context or str(error), line, go_line(error)) from error
     except yaml.reader.ReaderError as error:
         raise YamlError(error.reason, text.count("\n", 0, error.position) + 1) from error
     except (yaml.YAMLError, ScalarError) as error:
         raise YamlError(str(error)) from error
     except RecursionError as error:
         raise YamlError("nested too deeply") from error
-
-
-def _go_line(error: yaml.MarkedYAMLError) -> int:
-    """The line in a message of Go, counted from 0 where the grammar is broken, from 1 where a character is; 0: none."""
-    if error.problem_mark is not None and error.problem_mark.line:
-        return error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
-    return error.context_mark.line if error.context_mark is not None else 0
 
 
 def _read(text: str) -> Any:
@@ -128,12 +121,6 @@ def _shown(value: Any, depth: int = 0) -> Any:
         case list():
             return [_shown(one, depth + 1) for one in value]
     return value
-
-
-def _events(text: str) -> Iterator[Any]:
-    parser = CParser(text)
-    while True:
-        yield parser.get_event()
 
 
 def _too_deep(event: Any) -> YamlError:
@@ -212,7 +199,7 @@ class _Reader:
     def _whole(self, value: Any) -> Any:
         """The value. YamlError when invalid text follows it, or when it has excessive aliases."""
         self._next()
-        if self._has_aliases and is_excessive(_events(self._source)):
+        if self._has_aliases and is_excessive(events(self._source)):
             raise YamlError("document contains excessive aliasing")
         return value
 

@@ -103,7 +103,7 @@ def test_a_pull_that_took_too_long_is_told_and_tried_when_that_makes_sense() -> 
     world = a_world()
     slow = "quay.io is too slow: less than 1 kB in 10 s; the host is asked again after 60 s"
     world.catalogs.trouble = Unavailable("TimedOut", slow, timedelta(seconds=60))
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world)
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
     assert write.status["reason"] == "RegistryServerError"
@@ -114,12 +114,12 @@ def test_a_pull_that_took_too_long_is_told_and_tried_when_that_makes_sense() -> 
     assert outcome.wait.next_try == world.now() + timedelta(seconds=60)
     world.settle()
     with pytest.raises(RetryLater, match="too slow") as error:
-        snapshot_catalog(REF, world, world, world.catalogs, world)
+        snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     assert error.value.after == timedelta(seconds=60)
 
 
 def test_a_password_in_an_image_is_not_repeated() -> None:
     world = a_world(image="me:s3cret@quay.io/a:1")
     world.catalogs.trouble = Unavailable("Malformed", "it is no image reference")
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world)
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     assert "s3cret" not in repr(outcome)
