@@ -42,13 +42,16 @@ def _posted(url: str, headers: dict[str, str], body: bytes, seconds: float) -> t
     connection = (HTTPSConnection if place.scheme == "https" else HTTPConnection)(
         place.hostname or "", place.port, timeout=seconds
     )
-    late = threading.Timer(seconds, _cut, (connection,))
+    is_late = threading.Event()
+    late = threading.Timer(seconds, _cut, (connection, is_late))
     late.daemon = True
     late.start()
     try:
         target = (place.path or "/") + (f"?{place.query}" if place.query else "")
         connection.request("POST", target, body, headers)
         answer = connection.getresponse()
+        if is_late.is_set():  # a head that was cut off looks like a whole one
+            raise TimeoutError(f"no answer within {seconds:g} s")
         if 200 <= answer.status < 300:
             return answer.status, ""
         said = b""
@@ -60,7 +63,8 @@ def _posted(url: str, headers: dict[str, str], body: bytes, seconds: float) -> t
         connection.close()
 
 
-def _cut(connection: HTTPConnection) -> None:
+def _cut(connection: HTTPConnection, is_late: threading.Event) -> None:
     """End whatever the connection waits for; its own time limit is that of a single read."""
+    is_late.set()
     with contextlib.suppress(OSError, AttributeError):
         connection.sock.shutdown(socket.SHUT_RDWR)
