@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -45,6 +46,8 @@ def watch() -> None:
 
     settings = _settings()
     run(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
+    sys.stderr.flush()
+    os._exit(0)  # why: a usual end would wait for the thread of the sink, which may wait for Redis
 
 
 def worker(

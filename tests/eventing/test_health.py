@@ -21,6 +21,8 @@ from eventing import redis_server
 from eventing.health import API, LATE_SECONDS, REDIS, STUCK_SECONDS, WORKER, Health, HealthPort, Heartbeat
 from eventing.local.state import free_port
 from eventing.redis_server import RedisServer
+from eventing.sandbox import running_sandbox
+from shared.adapters.kube import KubeClient
 from tests.kit.waiting import wait_for
 
 
@@ -194,3 +196,26 @@ def test_a_scheduler_ends_at_once_while_redis_hangs(own_redis: RedisServer) -> N
             assert process.wait(5) == 0
         finally:
             os.kill(own_redis.pid, signal.SIGCONT)
+
+
+def test_a_watcher_ends_at_once_while_redis_hangs(own_redis: RedisServer, tmp_path: Path) -> None:
+    with running_sandbox(tmp_path) as kubeconfig:
+        port = free_port()
+        environ = {"OLMF_REDIS_URL": own_redis.url, "KUBECONFIG": str(kubeconfig), "OLMF_PORT": str(port)}
+        watcher = subprocess.Popen(
+            [sys.executable, "-m", "eventing.cli.main", "run", "watch"],
+            env={**os.environ, **environ}, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            wait_for(lambda: asked(port, "/readyz")[0] == 200)
+            os.kill(own_redis.pid, signal.SIGSTOP)
+            KubeClient.from_kubeconfig(str(kubeconfig)).create(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "news"}}
+            )
+            wait_for(lambda: asked(port, "/readyz")[0] == 503)
+            watcher.send_signal(signal.SIGTERM)
+            assert watcher.wait(5) == 0
+        finally:
+            os.kill(own_redis.pid, signal.SIGCONT)
+            watcher.kill()
+            watcher.wait()
