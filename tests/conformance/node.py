@@ -35,7 +35,7 @@ from tests.kit.installation import Installation, a_namespace, a_subscription, an
 from tests.kit.waiting import wait_for
 
 REPORT = Path(__file__).with_name("NODE.md")
-OURS, PLACE = "olm", "sea"
+OURS, PLACE = "olm", "lake"
 IMAGE = os.environ.get("OLMF_NODE_CATALOG", "quay.io/olmf/samples-catalog:latest")
 PROGRAMS = ("watch", "worker", "scheduler", "endpoint")
 HALT_SECONDS = 15
