@@ -89,7 +89,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         *_write(kinds.OPERATOR_GROUP, CSV, *kinds.RBAC),
         Right(kinds.NAMESPACE, (*READ, "create", "patch", "update")),
-        Right(kinds.OLM_CONFIG, (*READ, "create")),
+        Right(kinds.OLM_CONFIG, (*READ, "create", "patch")),
         *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
         *EVENTS,

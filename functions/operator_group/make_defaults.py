@@ -2,8 +2,8 @@
 
 Whatever is there stays as it is; a namespace with an OperatorGroup gets no second one. What is deleted stays away.
 
-Reads:  the namespace of the installation, and the default objects.
-Writes: those that are absent; an annotation of the namespace, which says that this is done.
+Reads:  the default objects.
+Writes: those that are absent; an annotation of the OLMConfig, which says that this is done.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from shared import names
 from shared.api.manifest import Manifest, annotations_of, namespace_of
 from shared.domain.defaults import defaults
+from shared.domain.groups.copying import CONFIG
 from shared.kinds import OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Create, Merge, Outcome, Ref
@@ -18,12 +19,12 @@ from shared.step import Create, Merge, Outcome, Ref
 
 def make_defaults(ref: Ref, cluster: Cluster) -> Outcome:
     """Key: the Namespace of the installation."""
-    home = cluster.get(ref)
-    if home is None or names.DEFAULTS in annotations_of(home):
+    config = cluster.get(CONFIG)
+    if config is not None and names.DEFAULTS in annotations_of(config):
         return Outcome(verdict="the default objects were made before")
     absent = [wanted for wanted in defaults(ref.name) if not _is_there(wanted, cluster)]
-    done = Merge(ref, {"metadata": {"annotations": {names.DEFAULTS: "made"}}})
-    return Outcome((*map(Create, absent), done), verdict=f"{len(absent)} default objects were absent")
+    done = (Merge(CONFIG, {"metadata": {"annotations": {names.DEFAULTS: "made"}}}),) if config else ()
+    return Outcome((*map(Create, absent), *done), verdict=f"{len(absent)} default objects were absent")
 
 
 def _is_there(wanted: Manifest, cluster: Cluster) -> bool:

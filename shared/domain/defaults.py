@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shared import names
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_ROLE, NAMESPACE, OLM_CONFIG, OPERATOR_GROUP, Kind
 
@@ -30,18 +31,23 @@ _VIEWS: Sequence[Manifest] = (
 def defaults(home: str) -> tuple[Manifest, ...]:
     """The objects in the order in which they are made; `home` is the namespace of the installation."""
     return (
-        _object(OLM_CONFIG, "cluster"),
         _object(NAMESPACE, OPERATORS),
         _object(OPERATOR_GROUP, "global-operators", OPERATORS, spec={}),
         _object(OPERATOR_GROUP, "olm-operators", home, spec={"targetNamespaces": [home]}),
         _role("aggregate-olm-edit", ("admin", "edit"), _EDITS),
         _role("aggregate-olm-view", ("admin", "edit", "view"), _VIEWS),
+        _marked(_object(OLM_CONFIG, "cluster")),
     )
 
 
 def _object(kind: Kind, name: str, namespace: str = "", **content: Manifest) -> Manifest:
     meta = {"name": name, "namespace": namespace} if namespace else {"name": name}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **content}
+
+
+def _marked(config: Manifest) -> Manifest:
+    """The last of them, which says that all were made."""
+    return {**config, "metadata": {**config["metadata"], "annotations": {names.DEFAULTS: "made"}}}
 
 
 def _role(name: str, above: Sequence[str], rules: Sequence[Manifest]) -> Manifest:

@@ -13,10 +13,10 @@ from tests.functions.operator_group.builders import a_group, a_namespace
 from tests.kit.cluster import FakeCluster
 
 HOME = NAMESPACE.ref("olm")
-DONE = Merge(HOME, {"metadata": {"annotations": {"olmf.io/defaults": "made"}}})
+DONE = Merge(OLM_CONFIG.ref("cluster"), {"metadata": {"annotations": {"olmf.io/defaults": "made"}}})
 ALL = [
-    "OLMConfig cluster", "Namespace operators", "OperatorGroup global-operators", "OperatorGroup olm-operators",
-    "ClusterRole aggregate-olm-edit", "ClusterRole aggregate-olm-view",
+    "Namespace operators", "OperatorGroup global-operators", "OperatorGroup olm-operators",
+    "ClusterRole aggregate-olm-edit", "ClusterRole aggregate-olm-view", "OLMConfig cluster",
 ]  # fmt: skip
 
 
@@ -38,8 +38,8 @@ def test_an_empty_cluster_gets_all_of_them() -> None:
     outcome = run(a_namespace("olm"))
 
     assert made(outcome) == ALL
-    assert outcome.writes[-1] == DONE
     manifests = {w.manifest["metadata"]["name"]: w.manifest for w in outcome.writes if isinstance(w, Create)}
+    assert manifests["cluster"]["metadata"]["annotations"] == {"olmf.io/defaults": "made"}
     assert manifests["global-operators"]["spec"] == {}
     assert manifests["global-operators"]["metadata"]["namespace"] == "operators"
     assert manifests["olm-operators"]["spec"] == {"targetNamespaces": ["olm"]}
@@ -65,11 +65,10 @@ def test_what_is_there_is_left_alone(present: dict[str, Any], not_made: str) -> 
     """Two groups in a namespace would stop everybody there (csv.md 3.2)."""
     outcome = run(a_namespace("olm"), present)
     assert made(outcome) == [one for one in ALL if one != not_made]
-    assert outcome.writes[-1] == DONE
+    assert (DONE in outcome.writes) is (present["kind"] == "OLMConfig")
 
 
-@pytest.mark.parametrize("has_home", [pytest.param(True, id="made before"), pytest.param(False, id="no namespace")])
-def test_what_somebody_deleted_stays_away(*, has_home: bool) -> None:
-    home = a_namespace("olm")
-    home["metadata"]["annotations"] = {"olmf.io/defaults": "made"}
-    assert run(*([home] if has_home else [])).writes == ()
+def test_what_somebody_deleted_stays_away() -> None:
+    config = an_object(OLM_CONFIG, "cluster")
+    config["metadata"]["annotations"] = {"olmf.io/defaults": "made"}
+    assert run(a_namespace("olm"), config).writes == ()
