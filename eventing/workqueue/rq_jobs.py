@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from redis import Redis
 from rq import Queue, SimpleWorker
+from rq.exceptions import InvalidJobOperation
 from rq.job import Job as RqJob
 from rq.job import JobStatus
 from rq.registry import FailedJobRegistry
@@ -78,7 +79,12 @@ class ActWorker(SimpleWorker):  # type: ignore[misc]  # RQ is not typed for us
             raise self._failure
 
     def handle_exception(self, _: Any, *exc_info: Any) -> None:
-        """Keep the exception of an act: RQ would continue and fail again and again."""
+        """Keep the exception of an act: RQ would continue and fail again and again.
+
+        Not that of RQ when the record of its job was deleted during the run: the run itself is in our queue.
+        """
+        if isinstance(exc_info[1], InvalidJobOperation):
+            return
         self._failure = exc_info[1]
         self._stop_requested = True
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from rq import Queue
+from rq.exceptions import StopRequested
 from rq.job import Job as RqJob
 
 from eventing.routes import Job
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue.rq_jobs import Payload
-from eventing.workqueue.rq_long import LONG_QUEUE, is_canceled, name_of, note_progress
+from eventing.workqueue.rq_long import LONG_QUEUE, RUN, LongWorker, is_canceled, name_of, note_progress
 from shared.config import Settings
 from shared.kinds import Ref
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
@@ -55,6 +58,29 @@ def test_a_long_job_becomes_one_rq_job_and_other_workers_leave_it_alone(rig: Rig
     claim = run_next(rig)
     assert claim
     assert (claim.lane, claim.causes) == ("long", ("e1", "e2"))
+
+
+def test_a_worker_goes_on_though_the_record_of_its_rq_job_is_deleted_during_the_run(rig: Rig) -> None:
+    rig.queue.add([a_long("one"), a_long("two", "other")], "event")
+    rig.queue.sweep()
+    ran: list[str] = []
+
+    def begin(*, ref: str, **_: object) -> Callable[[], None]:
+        def run() -> None:
+            for key in rig.client.scan_iter("rq:job:*"):
+                if ref.rpartition("/")[2].encode() in key:
+                    rig.client.delete(key)
+            ran.append(ref.rpartition("/")[2])
+            if len(ran) == 2:
+                worker._stop_requested = True
+
+        return run
+
+    worker = LongWorker(rig.client, "w-1", {RUN: begin})
+    with suppress(StopRequested):
+        worker.serve()
+
+    assert sorted(ran) == ["one", "two"]
 
 
 def test_the_id_of_an_rq_job_is_readable_and_has_only_letters_that_rq_accepts() -> None:
