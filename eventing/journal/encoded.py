@@ -17,6 +17,8 @@ import yaml
 
 LARGEST = 16 * 1024 * 1024
 """Bytes that compressed text may have; a manifest in a ConfigMap has far fewer."""
+DEEPEST_YAML = 100
+"""How deep YAML may be nested: libyaml looks at each open bracket for each word."""
 _MAGIC = b"\x1f\x8b"
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]{16,}={0,2}\s*")
 _YAML_SECRET = re.compile(r"""\bkind["']?\s*:\s*["']?Secret(?:List)?\b""")
@@ -26,7 +28,7 @@ _PHRASES = (b"kind: Secret", b'"kind":"Secret', b'"kind": "Secret')
 
 
 class TooLarge(ValueError):
-    """Compressed text is larger than anybody would keep."""
+    """Text grows so much when it is opened (compressed, or by aliases), or is nested so deeply, that it takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,35 @@ def opened(text: str) -> Layer | None:
 
 def _yaml(text: str) -> Layer | None:
     try:
+        _check_growth(text)
         documents = [each for each in yaml.load_all(text, Loader=_LOADER) if each is not None]
+    except TooLarge:
+        raise
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if not any(isinstance(each, dict | list) for each in documents):
         return None
     # why: JSON is YAML, so that whoever parses the text finds the same values
     return Layer(documents, lambda values: "\n---\n".join(json.dumps(value, default=str) for value in values))
+
+
+def _check_growth(text: str) -> None:
+    """TooLarge when YAML is nested too deeply, or its aliases stand for more values than it has letters."""
+    sizes: dict[str, int] = {}
+    opened_at: list[tuple[str | None, int]] = []
+    values = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        match event:
+            case yaml.AliasEvent():
+                values += sizes.get(event.anchor or "", 1)
+            case yaml.CollectionStartEvent():
+                opened_at.append((event.anchor, values))
+                values += 1
+            case yaml.CollectionEndEvent():
+                anchor, before = opened_at.pop()
+                sizes |= {anchor: values - before} if anchor else {}
+        if len(opened_at) > DEEPEST_YAML or values > len(text):
+            raise TooLarge(f"YAML that is nested deeper than {DEEPEST_YAML}, or that its aliases make grow")
 
 
 def _base64(text: str) -> Layer | None:

@@ -68,8 +68,14 @@ class Redactor:
         return any(value in text for value in self._given.values())
 
     def clean(self, value: Any, *, is_secret: bool = False) -> Any:
-        """A copy without Secret data; `is_secret` says so of an object (or a patch, or a list) that does not itself."""
-        return self._value(value, is_secret, 0)
+        """A copy without Secret data; `is_secret` says so of an object (or a patch, or a list) that does not itself.
+
+        What is nested too deeply to be looked at is replaced as a whole.
+        """
+        try:
+            return self._value(value, is_secret, 0)
+        except RecursionError:
+            return self.stand_in(value)
 
     def stand_in(self, value: Any) -> str:
         """What is stored instead of a value; a stand-in stands for itself, so that a replay finds it unchanged."""
@@ -143,13 +149,13 @@ class Redactor:
             return text
         try:
             layer = opened(text)
-        except TooLarge:
+            if layer is None:
+                return self.stand_in(text) if is_secret and text.lstrip().startswith(("{", "[")) else text
+            if depth == _DEEPEST:
+                return self.stand_in(text)
+            cleaned = self._value(layer.inner, is_secret, depth + 1)
+        except (TooLarge, RecursionError):
             return self.stand_in(text)
-        if layer is None:
-            return self.stand_in(text) if is_secret and text.lstrip().startswith(("{", "[")) else text
-        if depth == _DEEPEST:
-            return self.stand_in(text)
-        cleaned = self._value(layer.inner, is_secret, depth + 1)
         return text if cleaned == layer.inner else layer.close(cleaned)
 
 
@@ -161,11 +167,13 @@ def holds_stand_in(value: Any) -> bool:
         case list() | tuple():
             return any(map(holds_stand_in, value))
         case str():
+            if _STAND_IN.search(value):
+                return True
             try:
-                layer = None if _STAND_IN.search(value) else opened(value)
-            except TooLarge:
+                layer = opened(value)
+                return layer is not None and holds_stand_in(layer.inner)
+            except (TooLarge, RecursionError):
                 return False
-            return bool(_STAND_IN.search(value)) or (layer is not None and holds_stand_in(layer.inner))
     return False
 
 

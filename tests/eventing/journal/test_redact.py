@@ -282,6 +282,43 @@ def test_text_that_grows_without_end_is_replaced_as_a_whole() -> None:
     assert value.startswith("redacted:")
 
 
+def a_yaml_bomb(layers: int) -> str:
+    """A kilobyte of YAML that its aliases make 9^layers values."""
+    each = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, layers)]
+    return "\n".join(["kind: Secret", "data:", "  x: y", "a0: &a0 [x]", *each])
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        pytest.param(a_yaml_bomb(40), id="aliases of aliases"),
+        pytest.param("kind: Secret\ndata: &a [*a]", id="an alias of itself"),
+        pytest.param("kind: Secret\ndata: " + "[" * 5000 + "]" * 5000, id="brackets in YAML"),
+        pytest.param('{"kind": "Secret", "data": ' + "[" * 900 + "]" * 900 + "}", id="brackets in JSON"),
+    ],
+)
+def test_a_text_that_would_take_for_ever_is_replaced_as_a_whole(hostile: str) -> None:
+    cleaned = Redactor(b"key").clean({"metadata": {"annotations": {"a": hostile, "b": "stays"}}})
+    assert cleaned["metadata"]["annotations"]["a"].startswith("redacted:")
+    assert cleaned["metadata"]["annotations"]["b"] == "stays"
+    assert not holds_stand_in({"a": hostile})
+
+
+def test_aliases_of_an_ordinary_manifest_are_followed() -> None:
+    text = f"kind: Secret\nmetadata: &m {{name: a}}\nother: *m\nstringData: {{password: {MARKER}}}\n"
+    cleaned = json.loads(Redactor(b"key").clean({"a": text})["a"])
+    assert cleaned["other"] == {"name": "a"}
+    assert cleaned["stringData"]["password"].startswith("redacted:")
+
+
+def test_an_object_that_is_nested_too_deeply_is_replaced_as_a_whole() -> None:
+    value: Any = a_secret(MARKER, "stringData")
+    for _ in range(500):
+        value = {"a": value}
+    kept = Bodies(Redactor(b"key"), lambda: 0).raw(value)
+    assert kept.startswith(b'"redacted:')
+
+
 def test_what_a_subscription_gives_is_replaced_in_its_deployment() -> None:
     bodies = Bodies(Redactor(b"key"), lambda: 0)
     container = {"name": "one", "env": [{"name": "HARMLESS", "value": MARKER}, {"name": "OTHER", "value": "plain"}]}
