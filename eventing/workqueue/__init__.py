@@ -14,8 +14,12 @@ Keys (all begin with `olmf:`)
                                  is lost); attempts, bugs (in a row); error; due; rests (no
                                  event makes it run before); ended (why the run before was ended
                                  by force); wrote (own events); parked
-    ready:<group>:<lane>   zset  entries in line, by seq: first come, first served, across groups; all of
-                                 `direct` before any of `bulk`; those of `long` apart
+    ready:<group>:<lane>   zset  entries in line, by seq, their place across groups: namespaces take turns, and
+                                 in each first come is first served; one claim in eight looks at
+                                 `bulk` before `direct`, the others after it; those of `long` apart
+    shares:<lane>          zset  namespaces by the place behind their last entry in that lane (not `long`)
+    served:<lane>          the place that a lane has reached; who has nothing behind it needs no share
+    claims                 counts claims, to know each eighth
     long:<namespace>       zset  entries of the long lane in line, by seq: the same, of one namespace
     turns                  zset  namespaces with such entries; the head is the next to have a turn
     long-running:<namespace>  set  refs that a long run holds

@@ -210,12 +210,11 @@ local function add(entry, lane, cause, delay)
   note_causes(job, {cause}, 1, 'causes')
   if seq then
     if lane == 'direct' and old_lane == 'bulk' then
+      local since = call('HGET', job, 'since')
+      call('ZREM', ready_key(group, old_lane), entry)
       call('HSET', job, 'lane', lane)
-      if call('ZREM', ready_key(group, old_lane), entry) == 1 then
-        local since = call('HGET', job, 'since')
-        call('HDEL', job, 'seq')
-        line_up(entry, since)
-      end
+      call('HDEL', job, 'seq') -- each lane counts its places for itself
+      line_up(entry, since)
     end
     return false
   end

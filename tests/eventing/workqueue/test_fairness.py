@@ -70,6 +70,20 @@ def test_endless_direct_work_leaves_one_claim_in_eight_to_bulk(rig: Rig) -> None
     assert order(rig).index("calm") < 8
 
 
+def test_a_job_that_leaves_the_bulk_lane_while_its_ref_is_held_has_its_turn_among_the_direct_ones(rig: Rig) -> None:
+    """Each lane counts its turns for itself: the place in the one means nothing in the other."""
+    rig.queue.add([a_job_of("served", f"job-{number}", "bulk") for number in range(30)], "event")
+    order(rig)
+    rig.queue.add([a_job_of("calm", "job", "bulk")], "event")
+    held = rig.claim()
+    rig.queue.add([a_job_of("calm", "job", "bulk")], "event-2")
+    rig.queue.add([a_job_of("calm", "job", "direct")], "event-3")
+    rig.queue.add([a_job_of("busy", f"job-{number}") for number in range(20)], "event")
+    rig.queue.finish(held, a_result())
+
+    assert order(rig).index("calm") <= 1
+
+
 def test_turns_leave_nothing_behind(rig: Rig) -> None:
     for number in range(50):
         rig.queue.add([a_job_of(f"namespace-{number}", "job")], "event")
