@@ -76,12 +76,12 @@ def worker_health(values: Settings) -> Health:
 
 def _has_api(values: Settings) -> bool:
     """Whether the API server answers this program's account."""
-    from shared.adapters.kube import ApiError, KubeClient, connect
+    from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient, connect
 
     try:
         with contextlib.closing(KubeClient(connect(values.kubeconfig))) as cluster:
             cluster.request("GET", "/version")
-    except (ApiError, OSError) as error:
+    except (ApiError, ConnectionSettingError, OSError) as error:
         log.warning("api_server_away", error=str(error))
         return False
     return True

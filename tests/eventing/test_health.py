@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -22,7 +23,9 @@ from eventing.health import API, LATE_SECONDS, REDIS, STUCK_SECONDS, WORKER, Hea
 from eventing.local.state import free_port
 from eventing.redis_server import RedisServer
 from eventing.sandbox import running_sandbox
+from eventing.wiring import worker_health
 from shared.adapters.kube import KubeClient
+from shared.config import Settings
 from tests.kit.waiting import wait_for
 
 
@@ -120,6 +123,14 @@ def test_a_client_that_says_nothing_stops_nobody() -> None:
         assert not health.wait(ours, 10, is_up=True)
         theirs.send(b"r")
         assert health.wait(ours, 10, is_up=True)
+
+
+def test_a_kubeconfig_that_cannot_be_read_now_is_no_answer_of_the_api_server(tmp_path: Path) -> None:
+    health = worker_health(Settings(kubeconfig=str(tmp_path / "kubeconfig"), health_port=free_port()))
+    assert health.port
+    assert health.has_api
+    with contextlib.closing(health.port):
+        assert not health.has_api()
 
 
 class Version(BaseHTTPRequestHandler):
