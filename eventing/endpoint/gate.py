@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eventing.cloudevents import framing_defects
-from eventing.endpoint.senders import Senders, Standing
+from eventing.endpoint.senders import Authentication, Senders
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes; an object in etcd has at most 1.5 MiB."""
@@ -105,14 +105,14 @@ class Gate:
             raise _Refused(408, f"the body did not come in within {self._limits.body_seconds:g} s") from None
 
 
-def _admitted(standing: Standing) -> bool:
+def _admitted(authentication: Authentication) -> bool:
     """Whether the sender is trusted; refused is who is not known although senders can be."""
-    if standing == "refused":
+    if authentication == "refused":
         why = "the sender is not known: wanted the header `Authorization: Bearer TOKEN`"
         raise _Refused(401, why, {"WWW-Authenticate": "Bearer"})
-    if standing == "later":
+    if authentication == "later":
         raise _busy("the API server does not say whether it knows the token")
-    return standing == "trusted"
+    return authentication == "trusted"
 
 
 def _busy(why: str) -> _Refused:

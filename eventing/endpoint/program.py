@@ -17,7 +17,7 @@ from eventing.events import Event
 from eventing.listener import address_of, listener
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import text
-from eventing.workqueue import UNREACHABLE, answering
+from eventing.workqueue import REFUSED, UNREACHABLE, answering, is_paused
 from shared.config import Settings
 
 GRACE_SECONDS = 10
@@ -72,5 +72,9 @@ def _speaking_our_errors(accept: Accept) -> Accept:
             accept(events)
         except UNREACHABLE as error:
             raise QueueUnavailable(f"Redis does not answer ({error})") from error
+        except REFUSED as error:
+            if not is_paused(error):
+                raise
+            raise QueueUnavailable(f"Redis accepts no changes ({error})") from error
 
     return accepted

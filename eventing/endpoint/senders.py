@@ -18,7 +18,7 @@ import structlog
 
 from eventing.endpoint.reviews import ReviewUnavailable
 
-Standing: TypeAlias = Literal["trusted", "unknown", "refused", "later"]
+Authentication: TypeAlias = Literal["trusted", "unknown", "refused", "later"]
 """`unknown`: nothing is configured by which a sender could be known, its events count as hints; `later`: it could not
 be found out now."""
 REVIEW_SECONDS = 5.0
@@ -44,7 +44,7 @@ class Senders:
         self._trusts_network = trusts_network
         self._threads = ThreadPoolExecutor(_REVIEWS_AT_ONCE, "review") if review else None
 
-    async def judge(self, headers: Mapping[str, str]) -> Standing:
+    async def judge(self, headers: Mapping[str, str]) -> Authentication:
         """Whether a request with these headers comes from a trusted sender."""
         if not (self._token or self._file or self._review):
             return "trusted" if self._trusts_network else "unknown"
@@ -65,7 +65,7 @@ class Senders:
                 log.warning("token_file_unreadable", file=self._file, error=str(error))
         return found
 
-    async def _reviewed(self, token: str) -> Standing:
+    async def _reviewed(self, token: str) -> Authentication:
         if self._review is None or self._threads is None:
             return "refused"
         asked = asyncio.get_running_loop().run_in_executor(self._threads, self._review, token)

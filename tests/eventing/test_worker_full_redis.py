@@ -5,17 +5,24 @@ from __future__ import annotations
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
+import urllib3
 from redis import Redis
 
+from eventing.cloudevents import to_request
 from eventing.drainer import Drainer
+from eventing.events import Event
 from eventing.redis_server import RedisServer
 from eventing.run_result import RunResult
 from eventing.workqueue import REFUSED, Claim, WorkQueue, connect, is_paused
+from shared import names
 from shared.config import Settings
+from shared.kinds import SUBSCRIPTION
 from tests.eventing.test_worker import a_job, a_worker, has_seen
 from tests.eventing.worker_program import GROUP
+from tests.kit.endpoint import running_endpoint
 from tests.kit.waiting import wait_for
 
 SMALL_BYTES = 4 * 1024 * 1024
@@ -34,6 +41,21 @@ def test_whoever_adds_a_job_is_told(own_redis: RedisServer) -> None:
         with pytest.raises(REFUSED) as error:
             WorkQueue(client, Settings()).add([a_job("one")], "event")
         assert is_paused(error.value)
+
+
+def test_whoever_sends_an_event_shall_come_again(own_redis: RedisServer, tmp_path: Path) -> None:
+    headers, body = to_request(Event("1", names.POKE, "/test", SUBSCRIPTION.ref("etcd", "olm")))
+    with connect(own_redis.url) as client, running_endpoint(own_redis.url, tmp_path) as endpoint:
+
+        def sent() -> urllib3.BaseHTTPResponse:
+            return urllib3.request("POST", endpoint.address, headers=headers, body=body, retries=False)
+
+        fill(client)
+        answer = sent()
+        assert (answer.status, answer.headers.get("retry-after")) == (503, "1")
+        assert "Redis accepts no changes" in answer.data.decode()
+        client.delete("filler")
+        wait_for(lambda: sent().status == 204)
 
 
 def test_a_run_that_ends_meanwhile_is_kept_until_there_is_room(own_redis: RedisServer) -> None:
