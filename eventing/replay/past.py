@@ -46,7 +46,7 @@ class Past:
         self._objects = {Ref.of(manifest): manifest for manifest in capture.objects}
         self._versions: dict[str, dict[int, Manifest]] = {}
         for manifest in (*_read(self.book), *capture.objects):
-            if uid_of(manifest) and version_of(manifest).isdigit():
+            if uid_of(manifest) and version_of(manifest).isdecimal():
                 self._versions.setdefault(uid_of(manifest), {})[int(version_of(manifest))] = manifest
         writes = [write for run in self.book.runs.values() for write in writes_of(run) if write.did == "sent"]
         self.written = tuple(ref for ref in map(Ref.parse, sorted({w.ref for w in writes})) if ref.kind != EVENT.kind)
@@ -58,17 +58,17 @@ class Past:
         self.began, self.ended = min(times, default=0), max(times, default=0) + 1000
         self._ours: dict[str, list[int]] = {}
         for write in writes:
-            if write.version.isdigit() and write.op != "SetStatus":
+            if write.version.isdecimal() and write.op != "SetStatus":
                 self._ours.setdefault(write.uid, []).append(int(write.version))
         self._created = {write.uid: made for write in writes if (made := self._creation(write))}
         added = (change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".add"))
-        self._born = {change[0]: int(change[1]) for change in added if change and change[1].isdigit()}
+        self._born = {change[0]: int(change[1]) for change in added if change and change[1].isdecimal()}
         self._made = {write.uid for write in writes if write.op == "Create" or self._is_first(write)}
 
     def _is_first(self, write: Write) -> bool:
         """Whether the write applied an object without a known older version."""
         known = self._versions.get(write.uid)
-        return write.op == "Apply" and write.version.isdigit() and (not known or int(write.version) <= min(known))
+        return write.op == "Apply" and write.version.isdecimal() and (not known or int(write.version) <= min(known))
 
     def _creation(self, write: Write) -> Manifest | None:
         """The object as we created it, if that was recorded."""
@@ -109,7 +109,7 @@ class Past:
         unseen = deque(self._unseen())
         for saw in sorted(self.book.events.values(), key=lambda saw: saw.at):
             change = change_of(saw.id)
-            while unseen and change and change[1].isdigit() and unseen[0][0] < int(change[1]):
+            while unseen and change and change[1].isdecimal() and unseen[0][0] < int(change[1]):
                 yield replace(unseen.popleft()[1], at=saw.at)
             if self.book.writer_of(saw.id) is None:
                 yield self._change(saw)
@@ -142,7 +142,7 @@ class Past:
 
     def _change(self, saw: Saw) -> Change:
         change = change_of(saw.id)
-        if change is None or not change[1].isdigit():
+        if change is None or not change[1].isdecimal():
             return Change(saw.event(), saw.at)
         uid, then = change[0], int(change[1])
         versions = self._versions.get(uid, {})

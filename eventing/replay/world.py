@@ -18,6 +18,7 @@ from eventing.replay.ports import AnswersInTime
 from eventing.replay.turns import Turns
 from eventing.replay.world_ports import World, ports_of
 from eventing.runner import Steps
+from shared import names
 from shared.api.manifest import Manifest, uid_of
 from shared.kinds import EVENT, Ref
 from shared.ports import Bundles, Catalogs, Policy
@@ -83,10 +84,10 @@ def _bursts(changes: Iterable[Change], size: int, end: int) -> Iterator[tuple[li
 
 
 def _disturbed(events: Sequence[Event], perturb: Perturbation, dice: random.Random) -> Sequence[Event]:
-    """The events of a burst after the perturbation."""
+    """The events of a burst after the perturbation; the audit repairs what is lost, so it comes in any case."""
     match perturb:
         case "drop":
-            return [event for index, event in enumerate(events) if index % 3]
+            return [event for index, event in enumerate(events) if index % 3 or event.type == names.AUDIT_RANG]
         case "duplicate":
             return [event for event in events for _ in range(2)]
         case "reorder":
