@@ -72,8 +72,9 @@ def refusal(plan: ReadOnly) -> Condition | None:
         reason, why = "ContentChanged", "was changed after olm-functions wrote it, so that no approval holds for it"
     delete = f"kubectl delete installplan {name_of(plan)} -n {namespace_of(plan)}"
     message = (
-        f"InstallPlan {name_of(plan)} {why}: nothing of it is executed. A Subscription that waits for it gets a new "
-        f"plan; delete this one: {delete}"
+        f"InstallPlan {name_of(plan)} {why}: nothing of it is executed. A Subscription whose ClusterServiceVersion "
+        f"does not exist yet gets a new plan. Delete this one: {delete}. If a ClusterServiceVersion of it exists and "
+        "lacks something then, delete that and its Subscription, too, and create the Subscription again"
     )
     return Condition("Installed", "False", reason, message)
 

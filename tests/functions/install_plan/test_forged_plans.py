@@ -11,8 +11,8 @@ from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, na
 from shared.domain.plan import record
 from shared.kinds import Ref
 from shared.ports import Policy
-from tests.functions.subscription.test_install import a_world, installed, status, the
-from tests.functions.subscription.world import World, a_bundle, a_payload, a_subscription
+from tests.functions.subscription.test_install import IMAGE, a_world, installed, status, the
+from tests.functions.subscription.world import World, a_bundle, a_package, a_payload, a_subscription
 
 MANUAL = a_subscription(installPlanApproval="Manual")
 CSV = kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")
@@ -90,6 +90,17 @@ def test_a_plan_that_is_exactly_ours_is_finished_whoever_wrote_it() -> None:
     [plan] = the(world, kinds.INSTALL_PLAN)
     assert (plan["status"]["phase"], plan["spec"]["approved"]) == ("RequiresApproval", False)
     assert record.is_intact(plan)
+
+
+def test_a_plan_of_ours_that_an_admission_webhook_labelled_is_finished_too() -> None:
+    """Else each try of a run that fails before its second write would leave one more plan."""
+    world, plan = begun(), without_status(ours())
+    meta = plan["metadata"]
+    more = {"labels": {**meta["labels"], "a.mesh/seen": "1"}, "annotations": {**meta["annotations"], "a.mesh/by": "it"}}
+    world.put({**plan, "metadata": {**meta, **more}})
+    ended(world)
+    assert [name_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [name_of(plan)]
+    assert the_plan(world)["status"]["phase"] == "RequiresApproval"
 
 
 @pytest.mark.parametrize("approved", [False, True])
@@ -188,8 +199,9 @@ def test_a_plan_that_was_changed_is_refused_and_made_again(edit: object) -> None
     assert [event.reason for event in world.events if event.ref == Ref.of(plan)] == ["PlanRefused"]
     assert refused["status"]["message"] == (
         f"InstallPlan {name_of(plan)} was changed after olm-functions wrote it, so that no approval holds for it: "
-        "nothing of it is executed. A Subscription that waits for it gets a new plan; delete this one: kubectl delete "
-        f"installplan {name_of(plan)} -n ns"
+        "nothing of it is executed. A Subscription whose ClusterServiceVersion does not exist yet gets a new plan. "
+        f"Delete this one: kubectl delete installplan {name_of(plan)} -n ns. If a ClusterServiceVersion of it exists "
+        "and lacks something then, delete that and its Subscription, too, and create the Subscription again"
     )
     assert (uid_of(again) != uid_of(refused), again["spec"]["approved"]) == (True, False)
     assert CSV not in world.objects
@@ -220,6 +232,48 @@ def test_a_plan_of_olm_that_waited_is_replaced_by_ours() -> None:
     refused, again = world.objects[Ref.of(plan)], the_plan(world)
     assert told(refused) == "NotPlannedHere"
     assert (name_of(again) != name_of(refused), again["status"]["phase"]) == (True, "RequiresApproval")
+
+
+def half_done() -> World:
+    """OLM made the version, and not yet what it needs; then we took over."""
+    world = installed(a_subscription())
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    undone = [{**step, "status": "Unknown"} for step in plan["status"]["plan"][-1:]]
+    steps = [*plan["status"]["plan"][:-1], *undone]
+    of_olm = {**plan["status"], "phase": "Installing", "plan": steps, "conditions": []}
+    world.put({**plan, "metadata": {**metadata(plan), "annotations": {}}, "status": of_olm})
+    ended(world)
+    return world
+
+
+def test_a_half_done_plan_whose_version_exists_is_told_and_stops_updates_until_it_is_deleted() -> None:
+    """It is not made again: nobody knows what is missing. Whoever deletes it has read so."""
+    world = half_done()
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    pending = {one["type"]: one for one in status(world)["conditions"]}["InstallPlanPending"]
+    assert (told(plan), pending["message"]) == ("NotPlannedHere", plan["status"]["message"])
+    world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
+    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    ended(world)
+    assert [name_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [name_of(plan)]
+
+    world.remove(Ref.of(plan))
+    ended(world)
+    assert status(world)["installedCSV"] == "etcd.v2.0.0"
+
+
+def test_what_a_half_done_plan_left_is_installed_anew_as_its_message_says() -> None:
+    world = half_done()
+    [plan] = the(world, kinds.INSTALL_PLAN)
+    missing = [ref for ref in world.objects if (ref.kind, ref.namespace) == ("ServiceAccount", "ns")]
+    for ref in (*missing, Ref.of(plan), CSV, kinds.SUBSCRIPTION.ref("etcd", "ns")):
+        world.remove(ref)
+    ended(world)
+    world.put(a_subscription())
+    ended(world)
+    assert missing
+    assert set(missing) <= world.objects.keys()
+    assert status(world)["installedCSV"] == name_of(world.objects[CSV])
 
 
 def test_a_finished_plan_of_olm_stays_as_it_is() -> None:
