@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, is_deleted, metadata, name_of, namespace_of, uid_of
+from shared.api.manifest import (
+    Manifest,
+    ReadOnly,
+    annotations_of,
+    is_deleted,
+    labels_of,
+    metadata,
+    name_of,
+    namespace_of,
+    uid_of,
+)
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.conditions import Condition, find
@@ -161,7 +171,10 @@ def _placed(draft: Draft, there: Mapping[str, ReadOnly]) -> tuple[Draft, ReadOnl
 
 
 def _is_ours(plan: ReadOnly, draft: Draft) -> bool:
-    """Whether the plan is exactly what we would write; one without status also has to be as approved as that."""
+    """Whether the plan is what we would write; one without status also has to be as approved as that.
+
+    Labels and annotations that others add, as admission webhooks do, say nothing of what it does.
+    """
     ours = manifest(draft)
     wanted, found = metadata(ours), metadata(plan)
     if is_deleted(plan):
@@ -171,8 +184,8 @@ def _is_ours(plan: ReadOnly, draft: Draft) -> bool:
     owners = {one.get("uid") for one in found.get("ownerReferences") or ()}
     return (
         plan.get("spec") == ours["spec"]
-        and found.get("annotations") == wanted["annotations"]
-        and (found.get("labels") or {}) == wanted["labels"]
+        and wanted["annotations"].items() <= annotations_of(plan).items()
+        and wanted["labels"].items() <= labels_of(plan).items()
         and owners == {one.get("uid") for one in wanted["ownerReferences"]}
         and not found.get("finalizers")
     )
