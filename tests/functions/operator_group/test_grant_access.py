@@ -248,7 +248,7 @@ def test_api_roles_come_with_health(phase: str) -> None:
     group = a_group(targets=["a"], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD], phase=phase)
 
-    assert not [name for name in applied(run(group, csv)) if "geese" in name]
+    assert not [name for name in applied(run(group, csv, a_definition())) if "geese" in name]
 
 
 def test_a_definition_that_is_gone_gets_no_roles() -> None:
