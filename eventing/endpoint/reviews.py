@@ -20,7 +20,7 @@ TRUSTED_SECONDS = 60.0
 """How long a token stays good after its account was deleted."""
 REFUSED_SECONDS = 10.0
 MOST = 1000
-"""How many answers are remembered; the oldest are forgotten first."""
+"""How many answers of each kind are remembered; the oldest are forgotten first."""
 
 
 class ReviewUnavailable(Exception):
@@ -43,21 +43,23 @@ class TokenReviews:
         self._senders = tuple(senders)
         self._now = now
         self._lock = threading.Lock()
-        self._known: OrderedDict[bytes, tuple[bool, float]] = OrderedDict()
+        self._until: dict[bool, OrderedDict[bytes, float]] = {True: OrderedDict(), False: OrderedDict()}
+        """Until when an answer counts; apart, so that many made-up tokens displace no sender."""
 
     def __call__(self, token: str) -> bool:
         """Whether the token is that of a sender. ReviewUnavailable when that cannot be found out."""
         key = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         with self._lock:
-            answer, until = self._known.get(key, (False, 0.0))
-        if self._now() < until:
-            return answer
+            for answer, known in self._until.items():
+                if self._now() < known.get(key, 0.0):
+                    return answer
         answer = self._asked(token)
         with self._lock:
-            self._known[key] = (answer, self._now() + (TRUSTED_SECONDS if answer else REFUSED_SECONDS))
-            self._known.move_to_end(key)
-            if len(self._known) > MOST:
-                self._known.popitem(last=False)
+            known = self._until[answer]
+            known[key] = self._now() + (TRUSTED_SECONDS if answer else REFUSED_SECONDS)
+            known.move_to_end(key)
+            if len(known) > MOST:
+                known.popitem(last=False)
         return answer
 
     def _asked(self, token: str) -> bool:

@@ -84,9 +84,8 @@ class Memory:
         if before and before.uid != now.uid:
             replaced, before = self._event("delete", key, before, before), None
         found = replaced + self._event("update" if before else "add", key, now, before)
-        self.objects[sys.intern(key[0]), key[1]] = (
-            now  # why: only now, an object that cannot be told of is not known either
-        )
+        # why only now: an object that no event can be made of is not known either
+        self.objects[sys.intern(key[0]), key[1]] = now
         return found
 
     def _lost(self, manifest: ReadOnly) -> tuple[Event, ...]:

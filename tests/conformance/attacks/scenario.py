@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from shared.adapters.kube import ApiError
@@ -169,6 +170,7 @@ def heal(installation: Installation) -> float:
 def writing(tenant: Tenant, facts: Facts) -> Iterator[None]:
     """Thousands of objects, written by several hands; at the end of the block the rest is written, too."""
     objects = list(Generator(SEED, tenant.namespace, tenant.theirs).objects(OBJECTS))
+    counting = Lock()
 
     def write(index: int) -> None:
         own = acting(tenant.api, "mallory")
@@ -177,8 +179,9 @@ def writing(tenant: Tenant, facts: Facts) -> Iterator[None]:
             if answer.status == 201 and manifest["metadata"]["name"].endswith("7"):
                 name = manifest["metadata"]["name"]
                 own.patch(f"{path(manifest)}/{name}", {"metadata": {"annotations": {"changed": manifest["kind"]}}})
-            facts.written += answer.status == 201
-            facts.refused += answer.status != 201
+            with counting:
+                facts.written += answer.status == 201
+                facts.refused += answer.status != 201
 
     with ThreadPoolExecutor(WRITERS) as pool:
         done = [pool.submit(write, index) for index in range(WRITERS)]

@@ -50,6 +50,12 @@ FORMATS = (
 )
 PATTERNS = ("(a+)+$", "a" * 40 + "!", "(((((((((((", "[" * 50, ">=1.0.0 <2.0.0 " * 20, "^" * 30)
 YAML = ("&a [*a]", "!!python/object:os.system", "- - - - -", "null", "~", "yes", "1e400", "0x10", "{", "---\n...")
+GROWING = (
+    "kind: Secret\ndata:\n  x: y\na0: &a0 [x]\n"
+    + "".join(f"a{n}: &a{n} [{f'*a{n - 1},' * 9}]\n" for n in range(1, 40)),
+    '{"kind": "Secret", "data": ' + "[" * 900 + "]" * 900 + "}",
+)
+"""Text that whoever looks for a Secret in it must not open."""
 UNICODE = ("ß", "İ", "ｕｎｉｃｏｄｅ", "👩‍👩‍👧", "a\u0301", "\ud7ff", "\U0010ffff", "ﷺ" * 50)
 KNOWN = (
     "cluster-admin", "kube-system", "system:masters", "system:serviceaccount:kube-system:default", "admin", "olm",
@@ -61,7 +67,7 @@ ADDRESSES = (
     "x@sha256:" + "0" * 64, "x@sha256:..", "user:password@host/x", "host/../../x", "host//x",
 )  # fmt: skip
 NUMBERS = (0, 1, -1, 2**31 - 1, -(2**31), 2**53, 2**63 - 1)
-ALL = (*SEPARATORS, *ESCAPES, *FORMATS, *PATTERNS, *YAML, *UNICODE, *KNOWN, *ADDRESSES)
+ALL = (*SEPARATORS, *ESCAPES, *FORMATS, *PATTERNS, *YAML, *GROWING, *UNICODE, *KNOWN, *ADDRESSES)
 LEGAL_NAMES = ("a", "a.b.c", "0", "x" * 50, "cluster-admin", "kube-system", "olm", "v1.secrets", "con", "null", "true")
 """Beginnings of names that an API server accepts."""
 ONE_LONG_IN = 150

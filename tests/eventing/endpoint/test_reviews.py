@@ -81,6 +81,16 @@ def test_not_more_than_so_many_are_remembered() -> None:
     assert server.asked == ["made-up-0"]
 
 
+def test_many_made_up_tokens_displace_no_sender() -> None:
+    server = Server(good=BROKER)
+    review = server.reviews()
+    review("good")
+    for number in range(reviews.MOST + 1):
+        review(f"made-up-{number}")
+    server.is_away = True
+    assert review("good")
+
+
 def test_an_answer_that_did_not_come_is_not_remembered() -> None:
     server = Server(token=BROKER)
     review = server.reviews()
