@@ -8,6 +8,7 @@ from functions.cluster_service_version.restore_rights import restore_rights
 from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.plan import record
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, Ref
 from shared.step import NOTHING, Create, Emit
 from tests.domain.lifecycle.builders import MEMBERSHIP, a_component, a_csv, a_permission, a_status
@@ -65,6 +66,22 @@ EDITED = a_csv(
 def test_who_may_write_a_version_gets_no_rights_by_it(csv: Manifest, plans: list[Manifest], want: list[str]) -> None:
     outcome = restore_rights(REF, FakeCluster([csv, *plans]))
     assert [write.manifest["kind"] for write in outcome.writes if isinstance(write, Create)] == want
+
+
+def recorded(plan: Manifest) -> Manifest:
+    """As we write it: with the digest of its content in both places."""
+    digest = record.of_plan({}, plan["status"])
+    meta = {**plan["metadata"], "annotations": {names.PLAN_CONTENT: digest}}
+    return {**plan, "metadata": meta, "status": {**plan["status"], "conditions": [record.condition(digest)]}}
+
+
+def test_who_may_write_the_status_of_a_plan_of_ours_adds_no_rights_by_it() -> None:
+    """Neither with the record in the status as it was, nor with one that fits."""
+    ours, forged = recorded(a_plan(*RIGHTS)), recorded(a_plan(*objects_for(EDITED, REF.namespace)))
+    for status in (forged["status"], {**forged["status"], "conditions": ours["status"]["conditions"]}):
+        assert restore_rights(REF, FakeCluster([EDITED, {**ours, "status": status}])).writes == ()
+    made = restore_rights(REF, FakeCluster([CSV, ours])).writes
+    assert [write.manifest for write in made if isinstance(write, Create)] == list(RIGHTS)
 
 
 def test_the_group_looks_whether_it_lacks_a_role() -> None:
