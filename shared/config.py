@@ -122,7 +122,8 @@ def _value(variable: str, kind: str, text: str) -> object:
 _LEAST: Mapping[str, int] = {
     "lease_seconds": 1, "run_seconds": 1, "long_seconds": 1, "long_runs_per_namespace": 1, "max_failures": 1,
     "audit_seconds": 1, "watch_seconds": 1, "run_memory_bytes": 128 * 1024 * 1024, "content_bytes": 0,
-    "journal_bytes": 0, "port": 0,
+    "journal_bytes": 0, "port": 0, "health_port": 0, "pull_seconds": 1, "pull_slow_seconds": 1,
+    "pull_bytes_per_second": 0, "pull_bytes": 1,
 }  # fmt: skip
 """The least value of each number."""
 

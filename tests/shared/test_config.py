@@ -48,6 +48,10 @@ def test_the_usual_names_of_redis_and_kubeconfig_are_known_and_ours_win() -> Non
         pytest.param("OLMF_RUN_SECONDS", "0", id="no time"),
         pytest.param("OLMF_LONG_RUNS_PER_NAMESPACE", "-1", id="fewer than none"),
         pytest.param("OLMF_RUN_MEMORY_BYTES", "1000000", id="less memory than the worker itself needs"),
+        pytest.param("OLMF_PULL_SECONDS", "0", id="no time for a pull; it does not mean without end"),
+        pytest.param("OLMF_PULL_SLOW_SECONDS", "0", id="no patience with any registry"),
+        pytest.param("OLMF_PULL_BYTES", "0", id="nothing may come"),
+        pytest.param("OLMF_HEALTH_PORT", "-1", id="not a port"),
         pytest.param("OLMF_SINK", "sink.example:80", id="not a URL"),
     ],
 )
