@@ -11,6 +11,7 @@ from shared.domain.lifecycle.ownership import owner_labels, owner_reference
 from shared.domain.lifecycle.phases import phase_of
 from shared.domain.lifecycle.strategy import Permission, Strategy, strategy_of
 from shared.domain.plan import record
+from shared.domain.plan.state import is_approved
 from shared.kinds import Kind
 
 
@@ -34,10 +35,12 @@ def objects_for(csv: ReadOnly, namespace: str) -> tuple[Manifest, ...]:
 def given(csv: ReadOnly, plans: Iterable[ReadOnly]) -> frozenset[tuple[str, str]]:
     """Kind and name of the objects that InstallPlans created for a version; role names contain a hash of the rules.
 
-    A plan of ours counts while it is what we wrote: who may write its status must not add rights. OLM's have no record.
+    A plan of ours counts while it is what we wrote and approved: who may write only its status must not add rights by
+    it. OLM's plans have no record.
     """
     complete = (plan for plan in plans if phase_of(plan) == "Complete")
-    statuses = (plan.get("status") or {} for plan in complete if record.is_intact(plan) or not record.noted(plan))
+    believed = (one for one in complete if (record.is_intact(one) and is_approved(one)) or not record.noted(one))
+    statuses = (plan.get("status") or {} for plan in believed)
     steps = (step for status in statuses for step in status.get("plan") or ())
     made = (step.get("resource") or {} for step in steps if step.get("resolving") == name_of(csv))
     return frozenset((str(resource.get("kind")), str(resource.get("name"))) for resource in made)

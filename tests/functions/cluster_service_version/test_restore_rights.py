@@ -72,7 +72,8 @@ def recorded(plan: Manifest) -> Manifest:
     """As we write it: with the digest of its content in both places."""
     digest = record.of_plan({}, plan["status"])
     meta = {**plan["metadata"], "annotations": {names.PLAN_CONTENT: digest}}
-    return {**plan, "metadata": meta, "status": {**plan["status"], "conditions": [record.condition(digest)]}}
+    status = {**plan["status"], "conditions": [record.condition(digest)]}
+    return {**plan, "metadata": meta, "spec": {"approved": True}, "status": status}
 
 
 def test_who_may_write_the_status_of_a_plan_of_ours_adds_no_rights_by_it() -> None:
@@ -80,6 +81,8 @@ def test_who_may_write_the_status_of_a_plan_of_ours_adds_no_rights_by_it() -> No
     ours, forged = recorded(a_plan(*RIGHTS)), recorded(a_plan(*objects_for(EDITED, REF.namespace)))
     for status in (forged["status"], {**forged["status"], "conditions": ours["status"]["conditions"]}):
         assert restore_rights(REF, FakeCluster([EDITED, {**ours, "status": status}])).writes == ()
+    waiting = {**ours, "spec": {"approved": False}}
+    assert restore_rights(REF, FakeCluster([CSV, waiting])).writes == (), "nobody approved it, whatever its phase says"
     made = restore_rights(REF, FakeCluster([CSV, ours])).writes
     assert [write.manifest for write in made if isinstance(write, Create)] == list(RIGHTS)
 
