@@ -2,17 +2,16 @@
 
 Reads:  the plan; OperatorGroups and versions beside it; unpacked bundles; the objects to change; pull secrets.
 Writes: the objects of its steps; its status, last.
-Emits:  when it ends `io.olmf.plan.completed` or `.failed`, `io.olmf.requirement.changed` for each version in it, and
-        `io.olmf.standing.changed` for each Subscription it made; `io.olmf.bundle.lost` when a bundle was deleted.
+Emits:  when it ends what `end_of` names; `io.olmf.bundle.lost` when a bundle was deleted.
 """
 
 from __future__ import annotations
 
+from functions.install_plan import end_of
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.plan import record, state
 from shared.domain.plan.advance import Progress, advance, statuses_of
-from shared.domain.plan.dependencies import generated
 from shared.domain.plan.execution import Action, warned
 from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy
@@ -27,7 +26,8 @@ def execute_install_plan(
     if plan is None or state.is_finished(plan):
         return NOTHING
     now = clock.now()
-    match state.gate(plan, cluster.list(kinds.OPERATOR_GROUP, ref.namespace), now):
+    groups = cluster.list(kinds.OPERATOR_GROUP, ref.namespace)
+    match state.gate(plan, groups, now):
         case state.Blocked(message, status):
             wait = Wait(message, now, now + state.RETRY)
             raise RetryLater(f"{ref}: {message}", after=state.RETRY, writes=_status(ref, plan, status), wait=wait)
@@ -47,7 +47,9 @@ def execute_install_plan(
         *_status(ref, plan, status),
     )
     verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}{record.told(plan)}"
-    return Outcome(writes, _emits(ref, plan, status, progress), again_in=state.next_look(status, now), verdict=verdict)
+    lost = (Emit(names.BUNDLE_LOST, ref),) if progress.is_bundle_lost else ()
+    emits = lost if status["phase"] == "Installing" else end_of(plan, status, groups)
+    return Outcome(writes, emits, again_in=state.next_look(status, now), verdict=verdict)
 
 
 def _refused(plan: ReadOnly, attempt: Attempt) -> Progress | None:
@@ -56,17 +58,6 @@ def _refused(plan: ReadOnly, attempt: Attempt) -> Progress | None:
         return None
     error = f"{failure.ref.kind} {failure.ref.name}: {failure.message}"
     return Progress((), statuses_of(plan), error, is_curable=failure.kind == "forbidden")
-
-
-def _emits(ref: Ref, plan: ReadOnly, status: Manifest, progress: Progress) -> tuple[Emit, ...]:
-    """The events for the end of a plan; the Subscriptions that own the plan are woken by each of its changes anyway."""
-    if status["phase"] == "Installing":
-        return (Emit(names.BUNDLE_LOST, ref),) if progress.is_bundle_lost else ()
-    csvs = (kinds.CLUSTER_SERVICE_VERSION.ref_or_none(name, ref.namespace) for name in state.planned_csvs(plan))
-    made = (kinds.SUBSCRIPTION.ref_or_none(name, ref.namespace) for name in generated(plan))
-    ended = (names.PLAN_COMPLETED if status["phase"] == "Complete" else names.PLAN_FAILED, (ref,))
-    rung = (ended, (names.REQUIREMENT_CHANGED, csvs), (names.STANDING_CHANGED, made))
-    return tuple(Emit(type_, one) for type_, refs in rung for one in refs if one)
 
 
 def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:

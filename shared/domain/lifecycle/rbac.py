@@ -11,8 +11,11 @@ from shared.domain.lifecycle.ownership import owner_labels, owner_reference
 from shared.domain.lifecycle.phases import phase_of
 from shared.domain.lifecycle.strategy import Permission, Strategy, strategy_of
 from shared.domain.plan import record
+from shared.domain.plan.execution import FINISHED
 from shared.domain.plan.state import is_approved
 from shared.kinds import Kind
+
+_ENDED = ("Complete", "Failed")
 
 
 def objects_for(csv: ReadOnly, namespace: str) -> tuple[Manifest, ...]:
@@ -36,12 +39,11 @@ def given(csv: ReadOnly, plans: Iterable[ReadOnly]) -> frozenset[tuple[str, str]
     """Kind and name of the objects that InstallPlans created for a version; role names contain a hash of the rules.
 
     A plan of ours counts while it is what we wrote and approved: who may write only its status must not add rights by
-    it. OLM's plans have no record.
+    it. OLM's plans have no record. Of a failed plan the steps count that were carried out.
     """
-    complete = (plan for plan in plans if phase_of(plan) == "Complete")
-    believed = (one for one in complete if (record.is_intact(one) and is_approved(one)) or not record.noted(one))
-    statuses = (plan.get("status") or {} for plan in believed)
-    steps = (step for status in statuses for step in status.get("plan") or ())
+    ended = (plan for plan in plans if phase_of(plan) in _ENDED)
+    believed = (one for one in ended if (record.is_intact(one) and is_approved(one)) or not record.noted(one))
+    steps = (step for plan in believed for step in plan["status"].get("plan") or () if step.get("status") in FINISHED)
     made = (step.get("resource") or {} for step in steps if step.get("resolving") == name_of(csv))
     return frozenset((str(resource.get("kind")), str(resource.get("name"))) for resource in made)
 

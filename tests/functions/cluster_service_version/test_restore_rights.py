@@ -41,6 +41,14 @@ def test_what_is_gone_is_made_again_and_nothing_else(index: int) -> None:
     assert restore_rights(REF, without(index)).writes == (Create(RIGHTS[index]),)
 
 
+def test_of_a_failed_plan_what_it_did_make_is_made_again() -> None:
+    """Another bundle in it may be why it failed."""
+    plan = a_plan(*RIGHTS, phase="Failed")
+    plan["status"]["plan"][-1]["status"] = "Unknown"
+    made = restore_rights(REF, FakeCluster([CSV, plan])).writes
+    assert [write.manifest for write in made if isinstance(write, Create)] == list(RIGHTS[:-1])
+
+
 def test_nothing_is_written_where_nothing_is_gone() -> None:
     assert restore_rights(REF, FakeCluster([CSV, a_plan(*RIGHTS), *RIGHTS])).writes == ()
 

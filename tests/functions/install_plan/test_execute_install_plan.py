@@ -94,6 +94,16 @@ def test_the_end_of_a_plan_wakes_the_versions_that_wait_for_it(phase: str) -> No
     assert Emit(names.REQUIREMENT_CHANGED, kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")) in outcome.emits
 
 
+@pytest.mark.parametrize("message", ["", "retrying execution due to error: Role a: forbidden"])
+def test_the_end_of_a_plan_that_was_tried_again_lets_the_groups_give_rights(message: str) -> None:
+    """csv.md 8.9: its versions did not wait for it, and may have succeeded before it says what it made."""
+    plan = a_plan(CSV)
+    world = World(an_operator_group(), {**plan, "status": {**plan["status"], "message": message}})
+    outcome = world.run(Job(STEP, PLAN))
+    due = Emit(names.GRANT_DUE, kinds.OPERATOR_GROUP.ref("group", "ns"))
+    assert (status(world)["phase"], due in outcome.emits) == ("Complete", bool(message))
+
+
 def test_a_version_is_created_as_a_member_of_the_group() -> None:
     """csv.md 3.1-2 and 3.3: the finalizer and the annotations cost no write of their own."""
     world = carried_out(a_plan(CSV))
