@@ -210,8 +210,9 @@ def test_the_scale_of_a_deployment_is_read_and_written(http: Api, namespace: str
     path = f"{apps(namespace, 'd')}/scale"
     scale = http.get(path).body
     assert (scale["kind"], scale["apiVersion"], scale["spec"]) == ("Scale", "autoscaling/v1", {"replicas": 1})
-    assert scale["status"] == {"replicas": 0, "selector": "app=d"}
-    http.put(path, {**scale, "spec": {"replicas": 4}})
+    assert scale["status"]["selector"] == "app=d"
+    unconditional = {key: value for key, value in scale["metadata"].items() if key != "resourceVersion"}
+    http.put(path, {**scale, "metadata": unconditional, "spec": {"replicas": 4}})
     assert http.get(apps(namespace, "d")).body["spec"]["replicas"] == 4
 
 
