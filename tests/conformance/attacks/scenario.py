@@ -15,8 +15,9 @@ from threading import Lock
 from typing import Any
 
 from shared.adapters.kube import ApiError
-from shared.api.manifest import uid_of
+from shared.api.manifest import labels_of, name_of, uid_of
 from shared.kinds import (
+    CLUSTER_ROLE,
     CLUSTER_SERVICE_VERSION,
     CONFIG_MAP,
     DEPLOYMENT,
@@ -38,8 +39,9 @@ from tests.kit.waiting import wait_for
 SEED = 20_260_101
 OBJECTS = int(os.environ.get("OLMF_ATTACKS", "1200"))
 WRITERS = 4
-NEIGHBOUR, PACKAGE, VERSION = "neighbour", "beacon", "beacon.v1.0.0"
+NEIGHBOUR, PACKAGE, VERSION, API = "neighbour", "beacon", "beacon.v1.0.0", "beacons.samples.olmf.io"
 USERS = ("mallory", "landlord", "auditor", "editor")
+LEVELS = ("admin", "edit", "view")
 WRITING = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 RBAC = "rbac.authorization.k8s.io"
 FIRST, CLEAN_SECONDS = 400, 180.0
@@ -78,6 +80,9 @@ def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
     install(installation)
     uninstall(installation)
     facts.quiet_seconds = install(installation)
+    wait_for(
+        lambda: has_roles_of_neighbour(installation), "the roles for the neighbour's API, which follow its install"
+    )
     look = (USERS, (NEIGHBOUR, "kube-system", "olm", "default", facts.tenant), facts.tenant)
     facts.before, facts.pids_before = rights(installation, api, *look), pids(installation)
     uninstall(installation)
@@ -127,7 +132,7 @@ def prepare(installation: Installation, api: Api, namespace: str, registry: str)
             "subjects": [{"apiGroup": RBAC, "kind": "User", "name": user}],
         })  # fmt: skip
     other = installation.cluster.get(NAMESPACE.ref(NEIGHBOUR)) or {}
-    theirs = (NEIGHBOUR, VERSION, "beacons.samples.olmf.io", f"{NEIGHBOUR}-group", uid_of(other))
+    theirs = (NEIGHBOUR, VERSION, API, f"{NEIGHBOUR}-group", uid_of(other))
     return Tenant(acting(api, "mallory"), acting(api, "landlord"), namespace, registry, theirs)
 
 
@@ -142,6 +147,24 @@ def install(installation: Installation) -> float:
     installation.apply(a_subscription(PACKAGE, NEIGHBOUR, channel="stable"))
     installation.until_phase(VERSION, NEIGHBOUR)
     return time.monotonic() - started
+
+
+def has_roles_of_neighbour(installation: Installation) -> bool:
+    """Whether there are roles for users of the neighbour's API, and every role has the rules that it gathers."""
+    roles = {name_of(role): role for role in installation.cluster.list(CLUSTER_ROLE)}
+    of_group = [role for name, role in roles.items() if name.startswith(f"olm.og.{NEIGHBOUR}-group.")]
+    if len(of_group) != len(LEVELS) or not all(role.get("rules") for role in of_group):
+        return False
+    if not all(f"{API}-v1-{level}" in roles for level in (*LEVELS, "crdview")):
+        return False
+    return all(
+        rule in (role.get("rules") or ())
+        for role in roles.values()
+        for selector in (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
+        for other in roles.values()
+        if other is not role and selector["matchLabels"].items() <= labels_of(other).items()
+        for rule in other.get("rules") or ()
+    )
 
 
 def uninstall(installation: Installation) -> None:
