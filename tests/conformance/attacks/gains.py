@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from shared.kinds import CLUSTER_ROLE, RBAC
+from shared.kinds import RBAC
 from tests.conformance.http import Api
 from tests.kit.installation import Installation
 
@@ -78,11 +78,16 @@ def _text(rule: Any) -> str:
 
 
 def gained(before: Rights, after: Rights) -> list[str]:
-    """What is allowed after, and was not before; a role without rules gives nothing."""
-    fresh = []
-    for key, said in after.roles.items():
-        old = before.roles.get(key)
-        is_empty = key[0] == CLUSTER_ROLE.kind and not orjson.loads(said)["rules"]
-        if said != old and not is_empty:
-            fresh.append(f"{'/'.join(key)}: {said[:300]}")
-    return [*fresh, *(" ".join(each)[:300] for each in sorted(after.allowed - before.allowed))]
+    """What is allowed after, and was not before; a role without rules gives nothing, nor does one that lost some."""
+    roles = [
+        f"{'/'.join(key)}: {said[:300]}" for key, said in after.roles.items() if _is_more(said, before.roles.get(key))
+    ]
+    return [*roles, *(" ".join(each)[:300] for each in sorted(after.allowed - before.allowed))]
+
+
+def _is_more(said: str, old: str | None) -> bool:
+    """Whether a role has a rule that it did not have, or a binding is a new one."""
+    now, was = orjson.loads(said), orjson.loads(old or "{}")
+    if any(now.get(field) != was.get(field) for field in ("roleRef", "subjects")):
+        return True
+    return any(rule not in (was.get("rules") or ()) for rule in now.get("rules") or ())

@@ -8,6 +8,10 @@ from tests.conformance.attacks.gains import Rights, gained
 
 ROLE = ("ClusterRole", "", "r")
 NOTHING, SECRETS = '{"rules":null}', '{"rules":[{"resources":["secrets"]}]}'
+SECRETS_AND_PODS = '{"rules":[{"resources":["secrets"]},{"resources":["pods"]}]}'
+PODS_AND_SECRETS = '{"rules":[{"resources":["pods"]},{"resources":["secrets"]}]}'
+ONE, TWO = (f'{{"roleRef":{{"name":"r"}},"rules":null,"subjects":[{{"name":"{name}"}}]}}' for name in ("a", "b"))
+BINDING = ("ClusterRoleBinding", "", "b")
 MAY = ("mallory", "other", "get", "", "secrets", "")
 
 
@@ -19,6 +23,10 @@ MAY = ("mallory", "other", "get", "", "secrets", "")
         pytest.param({ROLE: NOTHING}, {ROLE: SECRETS}, 1, id="a role that got rules"),
         pytest.param({ROLE: SECRETS}, {ROLE: NOTHING}, 0, id="a role that lost its rules"),
         pytest.param({ROLE: SECRETS}, {ROLE: SECRETS}, 0, id="the same"),
+        pytest.param({ROLE: SECRETS_AND_PODS}, {ROLE: PODS_AND_SECRETS}, 0, id="the same in another order"),
+        pytest.param({ROLE: SECRETS_AND_PODS}, {ROLE: SECRETS}, 0, id="a role that lost one of its rules"),
+        pytest.param({ROLE: SECRETS}, {ROLE: PODS_AND_SECRETS}, 1, id="a role that got one more rule"),
+        pytest.param({BINDING: ONE}, {BINDING: TWO}, 1, id="a binding of somebody else"),
         pytest.param({}, {("ClusterRoleBinding", "", "b"): '{"roleRef":{},"rules":null}'}, 1, id="a new binding"),
     ],
 )
