@@ -42,8 +42,10 @@ class VisibleText(io.TextIOWrapper):
     @classmethod
     def of(cls, stream: io.TextIOWrapper) -> VisibleText:
         """Takes the place of a stream, which must not be used any more."""
-        encoding, errors, buffered = stream.encoding, "backslashreplace", stream.line_buffering
-        return cls(stream.detach(), encoding=encoding, errors=errors, line_buffering=buffered)
+        encoding, by_line, at_once = stream.encoding, stream.line_buffering, stream.write_through
+        return cls(
+            stream.detach(), encoding=encoding, errors="backslashreplace", line_buffering=by_line, write_through=at_once
+        )
 
 
 class Own:

@@ -10,7 +10,7 @@ from eventing.events import Event, change_id
 from eventing.journal import Book, Saw
 from eventing.journal.records import unpack_run
 from eventing.replay import capture
-from eventing.replay.world_ports import ListedCopies
+from eventing.replay.world_ports import ListedCopies, NothingWarned
 from eventing.routes import Job, jobs_for
 from eventing.runner import Runner
 from eventing.watch.hints import hints
@@ -19,7 +19,7 @@ from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
 from shared.domain.image_source import ImageSource
 from shared.kinds import EVENT, Ref
-from shared.ports import Catalogs, Cluster, Copies, Discovery, Pulled, Unavailable
+from shared.ports import Catalogs, Cluster, Copies, Discovery, Pulled, Unavailable, Warnings
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 
@@ -52,6 +52,7 @@ class LivingWorld:
             Copies: ListedCopies(self.api),
             Discovery: self.api,
             Catalogs: NoCatalogs(),
+            Warnings: NothingWarned(),
             **more,
         }
         self._runner = Runner(ports, self.api, FixedClock())

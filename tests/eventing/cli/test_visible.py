@@ -75,3 +75,11 @@ def test_the_command_shows_foreign_text_in_its_errors(tmp_path: Path) -> None:
     assert b"pwn" in told
     assert b"\x1b" not in told
     assert b"\x07" not in told
+
+
+def test_what_is_written_at_once_stays_so() -> None:
+    """With PYTHONUNBUFFERED, as in a container: whoever waits for a line of a program gets it."""
+    written = io.BytesIO()
+    stream = VisibleText.of(io.TextIOWrapper(written, encoding="utf-8", write_through=True))
+    stream.write("ready\n")
+    assert written.getvalue() == b"ready\n"
