@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.kinds import CATALOG_SOURCE
+from shared.kinds import CATALOG_SOURCE, CONFIG_MAP
 from tests.conformance.packages.offers import ARCHIVE, Head, extracted, heads
 from tests.conformance.packages.verdicts import SUCCEEDED, verdict
 from tests.conformance.targets import REAL, SANDBOX, running
@@ -51,6 +51,9 @@ EXPECTED = {
     "tempo-operator": WEBHOOKS,
 }
 """Package to what its verdict must contain."""
+
+PREPARED = {"ack-rds-controller": "ack-rds-user-config", "ack-s3-controller": "ack-s3-user-config"}
+"""ConfigMaps that a user makes before the package: its Pods do not start without them."""
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +104,9 @@ def subscribe(installation: Installation, head: Head) -> None:
     elif "SingleNamespace" in head.modes:
         targets = (other,)
     installation.apply(*(a_namespace(name) for name in {home, *targets}))
+    if needed := PREPARED.get(home):
+        meta = {"name": needed, "namespace": home}
+        installation.apply({"apiVersion": CONFIG_MAP.api_version, "kind": CONFIG_MAP.kind, "metadata": meta})
     installation.apply(an_operator_group(home, targets=targets), a_subscription(head.package, home))
 
 
