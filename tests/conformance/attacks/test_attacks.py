@@ -17,9 +17,6 @@ from tests.kit.installation import SAMPLES
 from tests.kit.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.conformance
-FLOOR_SECONDS = 10.0
-"""The neighbour is on time within twice the quiet time, or this; a machine with other work makes it late, too, so that
-only what takes longer than `PATIENCE_SECONDS` fails."""
 Verdict = Callable[[str, object], None]
 
 
@@ -72,11 +69,9 @@ def test_dead_letters_of_others(facts: Facts, record_property: Verdict) -> None:
 
 
 def test_the_install_of_the_neighbour(facts: Facts, record_property: Verdict) -> None:
-    fair = max(2 * facts.quiet_seconds, FLOOR_SECONDS)
     took = f"{facts.busy_seconds:.1f} s, {facts.quiet_seconds:.1f} s in quiet"
-    word = "within" if facts.busy_seconds <= fair else "beyond"
-    record_property("verdict", f"{took}: {word} twice that or {FLOOR_SECONDS:.0f} s")
-    assert 0 < facts.busy_seconds <= PATIENCE_SECONDS
+    record_property("verdict", f"{took}: {facts.busy_seconds / facts.quiet_seconds:.1f} times as long; the aim is 2")
+    assert 0 < facts.busy_seconds <= PATIENCE_SECONDS, "no test fails because a machine is slow: the ratio is reported"
 
 
 def test_a_deployment_of_the_neighbour_that_is_deleted_meanwhile(facts: Facts, record_property: Verdict) -> None:
