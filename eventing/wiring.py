@@ -143,7 +143,7 @@ def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal) -> Callab
     """Runs claims, and keeps the journal, to which the queue appends their records, within its bound."""
 
     def run(claim: Claim) -> RunResult:
-        result = runner.run(claim, lambda jobs: queue.is_held(claim, jobs))
+        result = runner.run(claim, lambda jobs: queue.is_held(claim, jobs), lambda: queue.is_awaited(claim))
         journal.grew(len(result.record))
         return result
 

@@ -65,11 +65,18 @@ class Effects:
         self._clock = clock
 
     def perform(
-        self, writes: Sequence[Write], reads: Mapping[Ref, Manifest | None], held: Callable[[], bool]
+        self,
+        writes: Sequence[Write],
+        reads: Mapping[Ref, Manifest | None],
+        held: Callable[[], bool],
+        is_over: Callable[[], bool] = lambda: False,
     ) -> Performed:
-        """Perform the writes; `reads` are the objects the step read, `held` says before each if the lease is valid."""
+        """Perform the writes; `reads` are the objects the step read, `held` says before each if the lease is valid.
+
+        Once `is_over`, the rest is left to the next run, if that one can tell what this one has done.
+        """
         real = [(index, write) for index, write in enumerate(writes) if not isinstance(write, Record)]
-        run = _Performance(self._api, self._clock, reads, looks_first=len(real) > SLICE)
+        run = _Performance(self._api, self._clock, reads, looks_first=len(real) > SLICE, is_over=is_over)
         written: dict[int, Written] = {}
         done = self._in_order(run, real, written, held)
         if not done.is_lost:
@@ -90,7 +97,7 @@ class Effects:
         for index, write in writes:
             if not held():
                 return Performed(is_lost=True)
-            if sent == SLICE:
+            if sent == SLICE or (sent and run.may_rest()):
                 return Performed(is_partial=True)
             try:
                 answer = run.write(write)
@@ -119,7 +126,10 @@ class Effects:
 class _Performance:
     """The writes of one decision, with the objects as they were read and as its own writes changed them."""
 
-    def __init__(self, api: Api, clock: Clock, reads: Mapping[Ref, Manifest | None], *, looks_first: bool) -> None:
+    def __init__(
+        self, api: Api, clock: Clock, reads: Mapping[Ref, Manifest | None], *,
+        looks_first: bool, is_over: Callable[[], bool],
+    ) -> None:  # fmt: skip
         self._api = api
         self._clock = clock
         self._known = dict(reads)
@@ -128,9 +138,16 @@ class _Performance:
         self._moved: dict[tuple[Ref, str], Manifest] = {}
         self._owners = Owners(api, self._known)
         self._looks_first = looks_first
+        self._is_over = is_over
+        self._is_evident = True
+
+    def may_rest(self) -> bool:
+        """Whether the run is over, and the next one will see all that was done, and not send it again."""
+        return self._is_evident and self._is_over()
 
     def write(self, write: Write) -> Written:
         """Send one write, unless it would change nothing."""
+        self._is_evident &= self._looks_first or target(write) in self._known or not isinstance(write, Apply | Merge)
         match write:
             case Create():
                 return self._create(write)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # why: the queue imports the Redis client, which a replay doe
 RERUNS = 3
 """How often a run decides again at once after a conflict, before it backs off."""
 AT_ONCE = timedelta(0)
+TURN_SECONDS = 0.2
+"""How long a run may write while others wait."""
 _VERBS: dict[type, tuple[str, ...]] = {Create: ("add",), Apply: ("add", "update"), Record: ()}
 """The verb of the watch event that a write causes; other writes cause an `update`."""
 
@@ -77,42 +79,45 @@ class Runner:
         routes: Iterable[Route] = ROUTES,
         steps: Steps | None = None,
         recorder: Recorder | None = None,
+        seconds: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._ports: dict[type, object] = {Policy: Policy(), **ports, Clock: clock}
         self._effects = Effects(api, clock)
         self._routes = tuple(routes)
         self._steps = steps or Steps()
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
+        self._seconds = seconds
 
-    def run(self, claim: Claim, held: Held) -> RunResult:
+    def run(self, claim: Claim, held: Held, is_awaited: Callable[[], bool] = lambda: False) -> RunResult:
         """Run the claimed step; `held` returns whether the lease is valid, and receives the jobs the run will ring.
 
-        Raises only what `held` raises (without the queue the result of the run cannot be stored) and MemoryError (after
-        which the process must not go on).
+        While `is_awaited`, a run that writes for long leaves the rest to the next one. Raises only what `held` and
+        `is_awaited` raise (without the queue the result of the run cannot be stored) and MemoryError (after which the
+        process must not go on).
         """
-        started = time.perf_counter()
+        started = self._seconds()
         run_id = _new_id()
         trace = continued(claim.trace or begun_by((*claim.causes, run_id)[0]), run_id)
         progress = _Progress(run_id, time.time_ns() // 1_000_000, trace)
         try:
             step = self._steps[claim.step]
             progress.code = step.code
-            self._decide_and_perform(step, claim, held, progress)
+            self._decide_and_perform(step, claim, _Lease(held, is_awaited, self._seconds), progress)
         except _Unknown as unknown:
             raise unknown.cause from None
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
             self._fail(progress, error)
-        return self._finish(claim, progress, (time.perf_counter() - started) * 1000)
+        return self._finish(claim, progress, (self._seconds() - started) * 1000)
 
-    def _decide_and_perform(self, step: Step, claim: Claim, held: Held, progress: _Progress) -> None:
+    def _decide_and_perform(self, step: Step, claim: Claim, lease: _Lease, progress: _Progress) -> None:
         attempt = Attempt(claim.attempt, ended=claim.ended)
         for rerun in range(RERUNS + 1):
             tape = self._recorder.tape(progress.fresh)
             decided = self._decide(step, claim.ref, attempt, tape)
-            lease = _Lease(held, self._jobs(progress, decided.emits))
-            performed = self._effects.perform(decided.writes, tape.reads, lease)
+            lease.promises(self._jobs(progress, decided.emits))
+            performed = self._effects.perform(decided.writes, tape.reads, lease.is_held, lease.is_over)
             progress.decisions.append(self._recorder.decision(tape, decided, performed))
             self._note(progress, decided, performed)
             refusal = performed.failure
@@ -252,12 +257,32 @@ class _Lease:
     """
 
     held: Held
-    jobs: tuple[Job, ...]
+    awaited: Callable[[], bool]
+    seconds: Callable[[], float]
+    jobs: tuple[Job, ...] = ()
+    since: float = field(init=False)
+    patience: float = TURN_SECONDS
 
-    def __call__(self) -> bool:
+    def __post_init__(self) -> None:
+        self.since = self.seconds()
+
+    def promises(self, jobs: tuple[Job, ...]) -> None:
+        """A decision is made, and rings these jobs; its writes may take as long as it took itself."""
+        now = self.seconds()
+        self.jobs, self.patience, self.since = jobs, max(TURN_SECONDS, now - self.since), now
+
+    def is_held(self) -> bool:
+        """Whether the next write is allowed."""
         jobs, self.jobs = self.jobs, ()
+        return self._ask(lambda: self.held(jobs))
+
+    def is_over(self) -> bool:
+        """Whether the run has written for so long that others, who wait, have their turn now."""
+        return self.seconds() - self.since > self.patience and self._ask(self.awaited)
+
+    def _ask(self, question: Callable[[], bool]) -> bool:
         try:
-            return self.held(jobs)
+            return question()
         except Exception as error:
             raise _Unknown(error) from error
 

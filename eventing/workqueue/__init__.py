@@ -14,10 +14,11 @@ Keys (all begin with `olmf:`)
                                  is lost); attempts, bugs (in a row); error; due; rests (no
                                  event makes it run before); ended (why the run before was ended
                                  by force); wrote (own events); parked
-    ready:<group>:<lane>   zset  entries in line, by seq, their place across groups: namespaces take turns, and
-                                 in each first come is first served; one claim in eight looks at
+    ready:<group>:<lane>   zset  entries in line, by seq, their place across groups in ms of runs: namespaces share the
+                                 time, and in each first come is first served; one claim in eight looks at
                                  `bulk` before `direct`, the others after it; those of `long` apart
     shares:<lane>          zset  namespaces by the place behind their last entry in that lane (not `long`)
+    cost:<namespace>       how many ms its runs take, a moving average; forgotten after five minutes
     served:<lane>          the place that a lane has reached; who has nothing behind it needs no share
     claims                 counts claims, to know each eighth
     long:<namespace>       zset  entries of the long lane in line, by seq: the same, of one namespace

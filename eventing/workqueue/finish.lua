@@ -82,6 +82,7 @@ end
 local is_rung = is_rung_from_outside()
 local is_worn_out, must_rest = count_failure()
 tally(ended, took)
+note_cost(ref, tonumber(took))
 if record == '' then -- nothing tells of this run: the next one inherits its causes
   note_causes(job, lines(running), running_count or 0, 'causes')
 end

@@ -3,7 +3,7 @@ local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 
 local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local TURNS, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
 local CLAIMS = 'olmf:claims'
-local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY = 32, 300, 8
+local MAX_CAUSES, TRACE_SECONDS, COST_SECONDS, BULK_EVERY = 32, 300, 300, 8
 
 local call = redis.call
 local clock = call('TIME')
@@ -18,6 +18,7 @@ local function ready_key(group, lane) return 'olmf:ready:' .. group .. ':' .. la
 
 local function shares_key(lane) return 'olmf:shares:' .. lane end
 local function served_key(lane) return 'olmf:served:' .. lane end
+local function cost_key(namespace) return 'olmf:cost:' .. namespace end
 
 local function line_key(namespace) return 'olmf:long:' .. namespace end
 local function running_key(namespace) return 'olmf:long-running:' .. namespace end
@@ -74,14 +75,25 @@ local function forget_delay(entry)
   call('HDEL', job_key(entry), 'due')
 end
 
--- The place in a lane by start-time fair queueing: an entry comes right behind what is being served now, or behind the
--- last one of its namespace. The fraction keeps the order of arrival among those that come at the same time.
+-- How long a run of a namespace takes, in ms: what one of its entries is expected to cost.
+local function cost_of(namespace) return math.max(1, tonumber(call('GET', cost_key(namespace))) or 1) end
+
+-- Learns from a run how long the next ones of its namespace will take.
+local function note_cost(ref, microseconds)
+  local namespace = share_of(ref)
+  local cost = 0.75 * cost_of(namespace) + 0.25 * microseconds / 1000
+  if cost > 1 then call('SET', cost_key(namespace), string.format('%.3f', cost), 'EX', COST_SECONDS)
+  else call('DEL', cost_key(namespace)) end
+end
+
+-- The place in a lane by start-time fair queueing, in ms of runs: an entry comes right behind what is being served now,
+-- or behind the last one of its namespace. The fraction keeps the order of arrival among those that come at the same time.
 local function place_of(ref, lane)
   local arrival = call('INCR', SEQUENCE)
   if lane == 'long' then return arrival end
   local shares, namespace = shares_key(lane), share_of(ref)
   local start = math.max(tonumber(call('GET', served_key(lane))) or 0, tonumber(call('ZSCORE', shares, namespace)) or 0)
-  call('ZADD', shares, start + 1, namespace)
+  call('ZADD', shares, start + math.floor(cost_of(namespace)), namespace)
   return string.format('%.7f', start + arrival % 1048576 / 1048576)
 end
 

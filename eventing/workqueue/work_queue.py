@@ -95,6 +95,10 @@ class WorkQueue:
         """Whether the lease is still valid; called before every write. If the run is lost, `jobs` are rung for it."""
         return bool(run(self.client, "hold", str(claim.ref), claim.token, *_arguments(jobs)))
 
+    def is_awaited(self, claim: Claim) -> bool:
+        """Whether jobs of other namespaces wait behind this run; the long lane has a limit of its own."""
+        return claim.lane != "long" and bool(run(self.client, "awaited", str(claim.ref), claim.lane))
+
     def finish(self, claim: Claim, result: RunResult) -> bool:
         """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost.
 

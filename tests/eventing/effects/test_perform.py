@@ -252,6 +252,22 @@ def test_many_writes_go_in_slices_and_each_run_does_the_next() -> None:
     assert next(runs) <= 4
 
 
+def test_a_run_that_is_over_leaves_the_rest_to_the_next_one() -> None:
+    api = FakeApi([a_map("read")])
+    writes = (Create(a_map("one")), Create(a_map("two")))
+    reads = {Ref.of(a_map(name)): None for name in ("one", "two")}
+    done = Effects(api, FixedClock()).perform(writes, reads, lambda: True, lambda: True)
+    assert (done.is_partial, api.calls) == (True, ["create one"])
+
+
+@pytest.mark.parametrize("write", [Apply(a_map("one")), Merge(MAP, {"data": {"key": "value"}})], ids=["apply", "merge"])
+def test_a_run_does_not_rest_behind_a_write_that_the_next_one_would_send_again(write: Write) -> None:
+    """It would never come to the end."""
+    api = FakeApi([a_map()])
+    done = Effects(api, FixedClock()).perform((write, Create(a_map("two"))), {}, lambda: True, lambda: True)
+    assert done.is_complete
+
+
 def test_an_owner_without_uid_is_looked_up_once() -> None:
     api = FakeApi([a_subscription()])
     owner = {"apiVersion": SUB.api_version, "kind": SUB.kind, "name": "etcd"}

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 
 import pytest
 import structlog
 
+from eventing.effects.perform import SLICE
 from eventing.events import change_id
 from eventing.journal.records import Run, unpack_run
 from eventing.routes import Job, Route, always, itself
 from eventing.run_result import RunResult
 from eventing.runner import Runner, Steps
-from eventing.runner.run import Held
+from eventing.runner.run import TURN_SECONDS, Held
 from eventing.workqueue import Claim
 from shared import names
 from shared.adapters.kube import ApiError
@@ -236,3 +238,22 @@ def test_a_run_is_a_span_of_the_story_that_rang_it() -> None:
     assert record_of(first).trace == first.trace
     assert first.trace.split("-")[1] == second.trace.split("-")[1] == trace.split("-")[1]
     assert len({trace, first.trace, second.trace}) == 3
+
+
+@pytest.mark.parametrize(
+    ("is_awaited", "writes"),
+    [
+        pytest.param(True, 2, id="others wait: they have their turn, and the run is repeated at once"),
+        pytest.param(False, SLICE, id="nobody waits: it goes on"),
+    ],
+)
+def test_a_run_that_writes_for_long(is_awaited: bool, writes: int) -> None:
+    api = FakeApi()
+    seconds = count(step=0.75 * TURN_SECONDS)  # each look at the clock takes nearly a turn
+    runner = Runner(
+        {Cluster: api}, api, FixedClock(), routes=ROUTES, steps=Steps("tests.eventing.runner.tiny"),
+        seconds=lambda: next(seconds),
+    )  # fmt: skip
+    result = runner.run(a_claim("make_many"), lambda _: True, lambda: is_awaited)
+    assert len([call for call in api.calls if call.startswith("create")]) == writes
+    assert result.again_in == timedelta(0)

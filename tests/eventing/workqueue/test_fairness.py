@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from eventing.routes import Job, Lane
+from eventing.workqueue import Claim
 from shared.kinds import NAMESPACE, Ref
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
@@ -13,12 +16,12 @@ def a_job_of(namespace: str, name: str, lane: Lane = "direct", step: str = "subs
     return Job(step, Ref("v1", "ConfigMap", name, namespace), lane)
 
 
-def order(rig: Rig) -> list[str]:
+def order(rig: Rig, took_ms: Callable[[Claim], float] = lambda _: 0.0) -> list[str]:
     """Namespace of each job, in the order in which one worker runs them."""
     found = []
     while claim := rig.queue.claim(GROUPS):
         found.append(claim.ref.namespace or claim.ref.name)
-        rig.queue.finish(claim, a_result())
+        rig.queue.finish(claim, a_result(took_ms=took_ms(claim)))
     return found
 
 
@@ -46,6 +49,47 @@ def test_a_chain_of_steps_passes_the_backlog_at_each_step(rig: Rig) -> None:
             emitted = (a_job_of("calm", f"step-{step}"),)
         rig.queue.finish(claim, a_result(jobs=emitted))
     assert ran <= 2 * step + 2
+
+
+def test_whoever_runs_for_long_has_fewer_turns(rig: Rig) -> None:
+    """Namespaces share the time of the workers, not the number of runs."""
+
+    def took_ms(claim: Claim) -> float:
+        return 40.0 if claim.ref.namespace == "slow" else 2.0
+
+    rig.queue.add([a_job_of("slow", f"job-{number}") for number in range(20)], "event")
+    order(rig, took_ms)
+    rig.queue.add([a_job_of("slow", f"job-{number}") for number in range(20)], "event")
+    rig.queue.add([a_job_of("quick", f"job-{number}") for number in range(20)], "event")
+
+    found = order(rig, took_ms)
+    assert found.index("slow") <= 1
+    assert found[:21].count("slow") <= 2
+
+
+def test_what_a_namespace_costs_is_forgotten(rig: Rig) -> None:
+    rig.queue.add([a_job_of("slow", "job")], "event")
+    order(rig, lambda _: 1000.0)
+
+    assert 0 < rig.client.ttl("olmf:cost:slow") <= 300
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "want"),
+    [
+        pytest.param("direct", "direct", True, id="another namespace waits in the lane"),
+        pytest.param("bulk", "direct", True, id="another namespace waits in the lane before it"),
+        pytest.param("direct", "bulk", False, id="another namespace waits in the lane behind it"),
+        pytest.param("bulk", "bulk", True, id="another namespace waits in the lane bulk"),
+    ],
+)
+def test_whether_others_wait_behind_a_run(rig: Rig, mine: Lane, others: Lane, want: bool) -> None:
+    rig.queue.add([a_job_of("busy", f"job-{number}", mine) for number in range(3)], "event")
+    claim = rig.claim()
+    assert not rig.queue.is_awaited(claim)
+    rig.queue.add([a_job_of("calm", "job", others)], "event")
+
+    assert rig.queue.is_awaited(claim) == want
 
 
 def test_three_namespaces_share_a_lane(rig: Rig) -> None:
