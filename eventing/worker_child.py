@@ -20,7 +20,7 @@ from eventing.drainer import GROUPS, Drainer, Factory
 from eventing.health import REDIS, Health, Heartbeat
 from eventing.routes import Job
 from eventing.stopwatch import Stopwatch
-from eventing.workqueue import REFUSED, UNREACHABLE, WorkQueue, connect, is_paused
+from eventing.workqueue import REFUSED, UNREACHABLE, WorkQueue, connect, is_paused, is_temporary
 from shared.config import Settings
 from shared.kinds import Ref
 
@@ -185,7 +185,11 @@ def _limit_memory(limit_bytes: int) -> None:
 
 
 def sweep_forever(queue: WorkQueue, heartbeat: Heartbeat, also: Callable[[], object] = lambda: None) -> NoReturn:
-    """Queue due jobs, take back lost leases and renew the own one, for ever."""
+    """Queue due jobs, take back lost leases and renew the own one, until Redis says no for a reason that does not pass.
+
+    Decision: such a reason (a script that is broken, a right that is missing) ends the program, and its restarts and
+    probes show it. Turned down: to try each second, when a worker looks well though nobody renews its leases.
+    """
     while True:
         heartbeat.tries()
         try:
@@ -194,5 +198,7 @@ def sweep_forever(queue: WorkQueue, heartbeat: Heartbeat, also: Callable[[], obj
             also()
             queue.wait_for_alarm(seconds)
         except REFUSED as error:  # why: in a worker this is a thread, which nobody would start again
+            if not is_temporary(error):
+                raise
             log.warning("redis_refuses", error=str(error))
             time.sleep(_PAUSE_SECONDS)

@@ -9,7 +9,8 @@ Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
   Roles and CRDs never reads a rule or a schema.
 - An object's resourceVersion counts as delivered when the sink has returned. While the sink is away (Redis refuses, or
-  does not answer) it is called again with the same events, for ever; meanwhile the watch reads no further.
+  does not answer) it is called again with the same events, for ever; meanwhile the watch reads no further. That is for
+  what passes by itself; any other error of Redis (of a script, of a command) is a fault of the event, which is skipped.
 - One object, line or event that cannot be handled is skipped alone, logged (at most one line a second of each kind) and
   counted (`olmf_skipped_events_total`): whoever may write one object must not stop a watch. An object becomes
   known only after its events were made, so a skipped one is tried again with its next change and in every list.
@@ -21,6 +22,8 @@ Decisions:
 - After an outage of the API server the watches go on within 3 seconds: one probe (`/readyz`, each second) asks for all,
   so that twenty watches need not ask often to be back soon. A watch that fails while the server is well has its own
   back-off, up to 10 seconds.
+- When more than 20 events in a row were skipped because the sink could not handle them, it is not they that are at
+  fault: that counts as a refusal of Redis, until one is taken.
 - Versions are compared for being equal only; the position of a watch is passed on as it came.
 - Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
   one of our objects: when they have the label `olm.managed`, or when their event rings a step. A ClusterServiceVersion

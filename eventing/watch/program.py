@@ -25,7 +25,7 @@ from eventing.watch.outage import Outage
 from eventing.watch.pulse import Pulse
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream, request_options
-from eventing.workqueue import REFUSED, UNREACHABLE, answering
+from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
@@ -109,18 +109,22 @@ class Watcher:
         while True:
             try:
                 await asyncio.get_running_loop().run_in_executor(self._thread, self._sink, events)
-            except (REFUSED, OSError) as error:
+            except Exception as error:  # noqa: BLE001  # why: one event that cannot be handled must not stop the others
+                if not (is_temporary(error) or isinstance(error, OSError)):
+                    for event in events if is_last else ():
+                        self._skip(event, error)
+                    return False
                 log.warning("sink_failed", events=len(events), error=f"{type(error).__name__}: {error}")
                 self.pulse.refused(is_away=isinstance(error, (*UNREACHABLE, OSError)))
-            except Exception as error:  # noqa: BLE001  # why: one event that cannot be handled must not stop the others
-                for event in events if is_last else ():
-                    self.skips.note(event.ref.kind, str(event.ref), error)
-                return False
             else:
                 self.pulse.accepted()
                 return True
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_SINK_PAUSE_SECONDS)
+
+    def _skip(self, event: Event, error: Exception) -> None:
+        self.skips.note(event.ref.kind, str(event.ref), error)
+        self.pulse.skipped()
 
     def _nudge(self, events: Sequence[Event]) -> None:
         definitions = {event.ref.name for event in events if event.ref.kind == CUSTOM_RESOURCE_DEFINITION.kind}

@@ -14,6 +14,8 @@ REFUSED_SECONDS = 180.0
 """How long events may not be taken, though there is somebody who should, before the watcher counts as dead."""
 AWAY_SECONDS = 900.0
 """The same while Redis is away: a restart does not bring it back, and costs a list of everything when it comes."""
+MOST_SKIPPED = 20
+"""How many events in a row may be skipped until it counts as if none were taken: then not they are the reason."""
 UNREADY_SECONDS = 10.0
 """How long events may not be taken before the watcher is not ready."""
 
@@ -32,6 +34,8 @@ class Pulse:
     """Since when no events were taken."""
     refusing_since: float | None = None
     """The same without Redis being away."""
+    skipped_in_a_row: int = 0
+    """Events that were skipped since the last one that was taken."""
     waiting: set[str] = field(default_factory=set)
     """Watches whose first list is not delivered yet."""
     complete: asyncio.Event = field(default_factory=asyncio.Event)
@@ -60,6 +64,13 @@ class Pulse:
     def accepted(self) -> None:
         """Record that events were recorded and queued."""
         self.failing_since = self.refusing_since = None
+        self.skipped_in_a_row = 0
+
+    def skipped(self) -> None:
+        """Record that an event was skipped because it could not be recorded or queued."""
+        self.skipped_in_a_row += 1
+        if self.skipped_in_a_row > MOST_SKIPPED:
+            self.refused(is_away=False)
 
     def failing(self) -> float:
         """For how many seconds no events were taken."""

@@ -108,7 +108,7 @@ merge), Redis Streams with consumer groups (no coalescing), RQ's `unique=True` (
 list for all groups (a deployment that serves few groups would have to skip over the rest).
 """
 
-from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, answering, connect, is_paused
+from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, answering, connect, is_paused, is_temporary
 from eventing.workqueue.listing import listed
 from eventing.workqueue.values import Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
@@ -126,5 +126,6 @@ __all__ = [
     "answering",
     "connect",
     "is_paused",
+    "is_temporary",
     "listed",
 ]

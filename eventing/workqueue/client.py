@@ -7,8 +7,15 @@ from typing import TypeAlias
 
 from redis import Redis
 from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.exceptions import (
+    ClusterDownError,
+    MasterDownError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    TryAgainError,
+)
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
 
@@ -20,8 +27,10 @@ UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
 """The exceptions that any call raises when Redis stays unavailable after the retries."""
 REFUSED = RedisError
 """The exception of any call that Redis does not carry out: it is unavailable, or full, for example."""
-_PAUSED = (OutOfMemoryError, ReadOnlyError)
+_PAUSED = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
 _PAUSED_WORDS = frozenset({"NOREPLICAS", "MISCONF", "MASTERDOWN", "BUSY", "UNKILLABLE", "OOM", "READONLY"})
+_IN_PIPELINE = "caused error: "
+"""What the client puts in front of the error of a command of a pipeline."""
 LONGEST_BLOCK_SECONDS = 10
 """Maximum time for which a command may block; the timeout of the socket is longer."""
 _PROBE_SECONDS = 2
@@ -34,7 +43,13 @@ def is_paused(error: BaseException) -> bool:
 
     Only the state of the server is the reason, not what was asked of it, so the same call may succeed later.
     """
-    return isinstance(error, _PAUSED) or (isinstance(error, RedisError) and str(error).split(" ")[0] in _PAUSED_WORDS)
+    word = str(error).rpartition(_IN_PIPELINE)[2].split(" ")[0]
+    return isinstance(error, _PAUSED) or (isinstance(error, RedisError) and word in _PAUSED_WORDS)
+
+
+def is_temporary(error: BaseException) -> bool:
+    """Whether a call failed for a reason that passes by itself: Redis is unavailable, or accepts no changes."""
+    return isinstance(error, UNREACHABLE) or is_paused(error)
 
 
 def connect(url: str) -> Redis:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from redis.exceptions import ResponseError
 
 from eventing.redis_server import RedisServer
 from eventing.scheduler import schedule
@@ -64,6 +65,13 @@ def test_a_redis_that_is_full_stops_the_scheduler_only_for_that_time(own_redis: 
         wait_for(lambda: "errorstat_OOM" in client.info("errorstats"))
         client.config_set("maxmemory", 0)
         wait_for(lambda: client.exists("olmf:turn:audit") and not scheduler.is_alive())
+
+
+def test_an_error_of_redis_that_does_not_pass_ends_the_scheduler(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        client.set("olmf:delayed", "of another type")
+        with pytest.raises(ResponseError, match="WRONGTYPE"):
+            schedule(Settings(redis_url=own_redis.url), lambda _: None)
 
 
 def _schedule(url: str) -> None:
