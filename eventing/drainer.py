@@ -13,7 +13,7 @@ import structlog
 from eventing.routes import STEPS, Job
 from eventing.run_result import RunResult
 from eventing.stopwatch import Stopwatch
-from eventing.workqueue import REFUSED, UNREACHABLE, Claim, WorkQueue, is_paused
+from eventing.workqueue import REFUSED, UNREACHABLE, Claim, WorkQueue, is_paused, is_temporary
 from shared.kinds import Ref
 
 Run: TypeAlias = Callable[[Claim], RunResult]
@@ -23,6 +23,8 @@ Factory: TypeAlias = Callable[[WorkQueue], Run]
 
 GROUPS = tuple(dict.fromkeys(step.partition("/")[0] for step in STEPS))
 DRAIN_SECONDS = 60
+FINISH_SECONDS = 5
+"""How long a result waits for Redis after the drainer was told to stop: half of the time that its parent gives it."""
 DRAIN_KEYS = 20_000
 _PAUSE_SECONDS = 1
 
@@ -42,9 +44,10 @@ class Drainer:
     groups: Sequence[str]
     run: Run
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
-    patience_seconds: float = math.inf
-    """How long it waits for a Redis that accepts no changes."""
+    tries: Callable[[], None] = lambda: None
+    """Called before each try of a call to Redis: it goes on, whatever answers."""
     is_stopping: bool = False
+    _stopped_at: float = math.inf
     _is_waiting: bool = False
 
     def drain(self, *, keys: int = DRAIN_KEYS, seconds: float = DRAIN_SECONDS, linger: float = DRAIN_SECONDS) -> int:
@@ -52,7 +55,7 @@ class Drainer:
         now = time.monotonic()
         deadline, patient_until, ran = now + seconds, now + linger, 0
         while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
-            if claim := self._patiently(lambda: self.queue.claim(self.groups)):
+            if claim := self._claimed(lambda: self.queue.claim(self.groups)):
                 self._run(claim)
                 ran, patient_until = ran + 1, time.monotonic() + linger
             elif now < patient_until:
@@ -63,14 +66,14 @@ class Drainer:
 
     def stop(self, *_: object) -> None:
         """Signal handler: end after the present run."""
-        self.is_stopping = True
+        self.is_stopping, self._stopped_at = True, min(self._stopped_at, time.monotonic())
         if self._is_waiting:
             raise _Stop
 
     def begin_long(self, step: str, ref: str) -> Callable[[], None] | None:
         """Claim that job of the long lane; returns what runs it, or None when it need not, or must not, run now."""
         job = Job(step, Ref.parse(ref), "long")
-        claim = self._patiently(lambda: self.queue.claim_long(job))
+        claim = self._claimed(lambda: self.queue.claim_long(job))
         return None if claim is None else lambda: self._run(claim)
 
     def _wait(self, seconds: float) -> None:
@@ -98,22 +101,31 @@ class Drainer:
 
     def _finish(self, claim: Claim, result: RunResult) -> bool:
         try:
-            return self._patiently(lambda: self.queue.finish(claim, result))
-        except UNREACHABLE:
-            raise
+            return self._patiently(lambda: self.queue.finish(claim, result), stopping_seconds=FINISH_SECONDS)
         except Exception as error:  # what a step returned cannot be stored: a bug of that run, not of this worker
+            if is_temporary(error):
+                raise
             log.exception("result_refused", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
             failed = _failed(error)
-            return self._patiently(lambda: self.queue.finish(claim, failed))
+            return self._patiently(lambda: self.queue.finish(claim, failed), stopping_seconds=FINISH_SECONDS)
 
-    def _patiently(self, act: Callable[[], T]) -> T:
-        """Repeat a call for as long as Redis accepts no changes: until then the queue pauses."""
-        until = time.monotonic() + self.patience_seconds
+    def _claimed(self, act: Callable[[], Claim | None]) -> Claim | None:
+        """The next claim; None also when the drainer was told to stop while Redis accepts no changes."""
+        try:
+            return self._patiently(act)
+        except REFUSED as error:
+            if not (self.is_stopping and is_paused(error)):
+                raise
+            return None
+
+    def _patiently(self, act: Callable[[], T], *, stopping_seconds: float = 0) -> T:
+        """Repeat a call for as long as Redis accepts no changes, when told to stop only so long."""
         while True:
+            self.tries()
             try:
                 return act()
             except REFUSED as error:
-                if not is_paused(error) or time.monotonic() > until:
+                if not is_paused(error) or time.monotonic() >= self._stopped_at + stopping_seconds:
                     raise
                 log.warning("redis_refuses", error=str(error))
                 time.sleep(_PAUSE_SECONDS)

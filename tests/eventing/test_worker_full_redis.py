@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,22 @@ def fill(client: Redis) -> None:
     client.config_set("maxmemory-policy", "noeviction")
     client.set("filler", os.urandom(SMALL_BYTES))
     client.config_set("maxmemory", SMALL_BYTES)
+
+
+def refusals(client: Redis) -> int:
+    """How often the server has refused something because it is full."""
+    return int(client.info("errorstats").get("errorstat_OOM", {}).get("count", 0))
+
+
+def make_room_after(client: Redis, times: int, also: Callable[[], object] = lambda: None) -> None:
+    """Make room, in a thread, when the server has refused so often."""
+
+    def room() -> None:
+        wait_for(lambda: refusals(client) >= times, "a refusal")
+        also()
+        client.delete("filler")
+
+    threading.Thread(target=room, daemon=True).start()
 
 
 def test_whoever_adds_a_job_is_told(own_redis: RedisServer) -> None:
@@ -66,32 +82,70 @@ def test_a_run_that_ends_meanwhile_is_kept_until_there_is_room(own_redis: RedisS
 
         def run(_: Claim) -> RunResult:
             fill(client)
-            threading.Timer(1.5, make_room).start()
+            make_room_after(client, 2, note)
             return RunResult("run-1", b"{}", (a_job("other"),))
 
-        def make_room() -> None:
+        def note() -> None:
             queue.sweep()  # which renews the lease all the same
             told.extend((job.state, job.attempts) for job in queue.ls())
-            client.delete("filler")
 
-        started = time.monotonic()
         Drainer(queue, (GROUP,), run).drain(keys=1, linger=0)
 
-        assert time.monotonic() - started > 1.5
         assert told == [("running", 0)]
         assert [(job.ref.name, job.state, job.causes) for job in queue.ls()] == [("other", "ready", ("run-1",))]
         assert [(ran.result, ran.count) for ran in queue.ran()] == [("done", 1)]
 
 
+class Full(WorkQueue):
+    """A queue that stays full, and tells the drainer to stop when it is asked."""
+
+    drainer: Drainer
+
+    def claim(self, groups: Sequence[str]) -> Claim | None:
+        self.drainer.stop()
+        return super().claim(groups)
+
+
+def test_a_drainer_that_waits_for_room_ends_when_it_is_told(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        queue = Full(client, Settings())
+        queue.add([a_job("one")], "event")
+        fill(client)
+        queue.drainer = Drainer(queue, (GROUP,), lambda _: RunResult("run-1", b"{}"))
+        assert queue.drainer.drain() == 0
+        assert [job.state for job in queue.ls()] == ["ready"]
+
+
+def test_a_run_that_ends_when_it_is_told_to_waits_for_room_only_so_long(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        queue = WorkQueue(client, Settings(), worker="me")
+        queue.add([a_job("one")], "event")
+
+        def run(_: Claim) -> RunResult:
+            fill(client)
+            drainer.stop()
+            return RunResult("run-1", b"{}")
+
+        drainer = Drainer(queue, (GROUP,), run)
+        with pytest.raises(REFUSED) as error:
+            drainer.drain()
+        assert is_paused(error.value)
+        client.delete("filler")
+        queue.sweep(lost_worker="me", message="it had to stop")
+        assert [(job.state, job.error) for job in queue.ls()] == [("delayed", "it had to stop")], "it runs again"
+
+
 def test_a_worker_goes_on_when_there_is_room_again(own_redis: RedisServer) -> None:
     with connect(own_redis.url) as client, a_worker(own_redis.url):
         queue = WorkQueue(client, Settings(max_failures=3))
-        client.set("wanted:one", "yes")
+        client.mset({"wanted:pause": "yes", "later": 1})
+        queue.add([a_job("pause")], "event")
+        wait_for(lambda: client.llen("started"))
         fill(client)
-        time.sleep(2.5)  # longer than its sweeper, its claims and its heartbeats in RQ need to be refused
+        client.rename("later", "go")  # a full server still does that
+        wait_for(lambda: refusals(client) >= 3, "what the step writes, and twice the end of its run")
         client.delete("filler")
-        queue.add([a_job("one")], "event")
-        wait_for(has_seen(client, "one"))
+        wait_for(has_seen(client, "pause"))
         assert queue.dead() == ()
 
 
@@ -102,7 +156,7 @@ def test_a_run_that_could_not_write_meanwhile_is_no_bug(own_redis: RedisServer) 
 
         def run(claim: Claim) -> RunResult:
             fill(client)
-            threading.Timer(0.5, lambda: client.delete("filler")).start()
+            make_room_after(client, 2)
             queue.is_held(claim, [a_job("other")])
             raise AssertionError("it was held")
 
