@@ -1,6 +1,7 @@
 """Whether a program lives and can do its work, and a small HTTP port that says so to the kubelet.
 
-Alive: it goes on trying, whatever answers. Ready: Redis answered a moment ago, and the API server, where it is needed.
+Alive: each of its loops goes on trying, whatever answers. Ready: Redis answered a moment ago, and the API server, where
+it is needed.
 The port is for programs that serve nothing else. Decision: the loop that is there anyway answers HTTP. Turned down: a
 command that the kubelet runs (a Python start, 0.3 s, every few seconds), a file that is touched (a command would have
 to look at it), a web framework (the parent of a worker imports little, and has no thread when it forks).
@@ -23,6 +24,8 @@ from typing import NoReturn
 REDIS, API = "Redis", "the API server"
 WORKER = "a worker process"
 """What a program needs."""
+SWEEPER, OUTLET = "sweeper", "outlet"
+"""What of a program goes on by itself."""
 STUCK_SECONDS = 300.0
 """A program that tried nothing for so long is stuck: longer than all tries of one call to Redis that is away."""
 LATE_SECONDS = 15.0
@@ -35,27 +38,35 @@ _REQUEST_BYTES = 1024
 class Heartbeat:
     """When a program last tried, and when what it needs last answered; in memory shared with children that it forks."""
 
-    def __init__(self, needs: tuple[str, ...], clock: Callable[[], float] = time.monotonic) -> None:
-        self.needs = needs
+    def __init__(
+        self,
+        needs: tuple[str, ...],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        loops: tuple[str, ...] = (SWEEPER,),
+    ) -> None:
+        """`loops` are the parts of the program that go on each by itself."""
+        self._loops, self._needs = loops, needs
         self._clock = clock
-        self._memory = mmap.mmap(-1, 8 * (1 + len(needs)))
-        self.tries()
+        self._memory = mmap.mmap(-1, 8 * (len(loops) + len(needs)))
+        for loop in loops:
+            self.tries(loop)
 
-    def tries(self) -> None:
-        """Record that the program goes on."""
-        self._set(0)
+    def tries(self, loop: str = SWEEPER) -> None:
+        """Record that a loop of the program goes on."""
+        self._set(self._loops.index(loop))
 
     def answered(self, need: str) -> None:
         """Record that something it needs answered."""
-        self._set(1 + self.needs.index(need))
+        self._set(len(self._loops) + self._needs.index(need))
 
-    def is_alive(self) -> bool:
-        """Whether it tried something lately."""
-        return self._age(0) < STUCK_SECONDS
+    def stuck(self) -> list[str]:
+        """The loops that tried nothing lately."""
+        return [loop for place, loop in enumerate(self._loops) if self._age(place) >= STUCK_SECONDS]
 
     def missing(self) -> list[str]:
         """What it needs that has not answered lately."""
-        return [need for place, need in enumerate(self.needs, 1) if self._age(place) > LATE_SECONDS]
+        return [need for place, need in enumerate(self._needs, len(self._loops)) if self._age(place) > LATE_SECONDS]
 
     def _set(self, place: int) -> None:
         struct.pack_into("d", self._memory, 8 * place, self._clock())
@@ -93,7 +104,8 @@ class HealthPort:
     def _response(self, path: bytes, also: tuple[str, ...]) -> bytes:
         match path:
             case b"/livez":
-                return _answer(self._heartbeat.is_alive(), {})
+                stuck = self._heartbeat.stuck()
+                return _answer(not stuck, {"stuck": stuck} if stuck else {})
             case b"/readyz":
                 missing = [*also, *self._heartbeat.missing()]
                 return _answer(not missing, {"missing": missing})

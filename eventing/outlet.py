@@ -11,19 +11,24 @@ posting from the endpoint, which does not see our own events.
 
 from __future__ import annotations
 
+import os
 import secrets
+import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 
 import structlog
 
 from eventing.endpoint import send
 from eventing.events import Event
+from eventing.health import OUTLET, Heartbeat
 from eventing.routes import SINK, from_outside
 from eventing.run_result import RunResult
 from eventing.traces import begun_by
 from eventing.worker import Drainer, Run
-from eventing.workqueue import REFUSED, Claim, WorkQueue, connect
+from eventing.workqueue import REFUSED, Claim, WorkQueue, connect, is_temporary
 from shared.config import Settings
 
 PAUSE_SECONDS = 1.0
@@ -31,15 +36,28 @@ SOURCE = "/olmf"
 log = structlog.get_logger()
 
 
-def serve(settings: Settings, tell: Run | None = None) -> NoReturn:
-    """Post the events that are due to `settings.sink`, for ever; `tell` replaces `post`."""
+def serve_or_end(settings: Settings, heartbeat: Heartbeat) -> NoReturn:
+    """Serve in a thread. Nobody would start it again, so what it cannot handle ends the program."""
+    try:
+        serve(settings, tries=partial(heartbeat.tries, OUTLET))
+    except Exception:
+        log.exception("outlet_failed")
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
+
+
+def serve(settings: Settings, tell: Run | None = None, tries: Callable[[], None] = lambda: None) -> NoReturn:
+    """Post the events that are due to `settings.sink`, for ever; `tell` replaces `post`; it calls `tries` on and on."""
     run = tell or (lambda claim: post(settings.sink, claim))
     while True:
         try:
             queue = WorkQueue(connect(settings.redis_url), settings, worker=f"sink-{secrets.token_hex(4)}")
             while True:
-                Drainer(queue, (SINK,), run).drain()
-        except REFUSED as error:  # why: nobody would start this thread again
+                Drainer(queue, (SINK,), run, tries=tries).drain()
+        except REFUSED as error:
+            if not is_temporary(error):
+                raise
             log.warning("redis_refuses", error=str(error))
             time.sleep(PAUSE_SECONDS)
 

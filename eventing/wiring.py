@@ -89,10 +89,10 @@ def _has_api(values: Settings) -> bool:
 
 def scheduler_heartbeat(values: Settings) -> Heartbeat:
     """What the probes of the scheduler ask, served on its port."""
-    from eventing.health import REDIS, HealthPort, Heartbeat, serve
+    from eventing.health import OUTLET, REDIS, SWEEPER, HealthPort, Heartbeat, serve
     from eventing.listener import listener
 
-    heartbeat = Heartbeat((REDIS,))
+    heartbeat = Heartbeat((REDIS,), loops=(SWEEPER, OUTLET) if values.sink else (SWEEPER,))
     if values.health_port:
         serve(HealthPort(listener(values, values.health_port), heartbeat))
     return heartbeat

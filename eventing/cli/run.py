@@ -92,10 +92,11 @@ def scheduler() -> None:
     settings = _settings()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
+    heartbeat = wiring.scheduler_heartbeat(settings)
     if settings.sink:
-        threading.Thread(target=outlet.serve, args=(settings,), daemon=True).start()
+        threading.Thread(target=outlet.serve_or_end, args=(settings, heartbeat), daemon=True).start()
     announce()
-    schedule(settings, wiring.ring_audit(settings), wiring.scheduler_heartbeat(settings))
+    schedule(settings, wiring.ring_audit(settings), heartbeat)
 
 
 def kubelet() -> None:

@@ -19,14 +19,26 @@ from pathlib import Path
 import pytest
 
 from eventing import redis_server
-from eventing.health import API, LATE_SECONDS, REDIS, STUCK_SECONDS, WORKER, Health, HealthPort, Heartbeat
+from eventing.health import (
+    API,
+    LATE_SECONDS,
+    OUTLET,
+    REDIS,
+    STUCK_SECONDS,
+    SWEEPER,
+    WORKER,
+    Health,
+    HealthPort,
+    Heartbeat,
+    serve,
+)  # fmt: skip
 from eventing.local.state import free_port
 from eventing.redis_server import RedisServer
 from eventing.sandbox import running_sandbox
 from eventing.wiring import worker_health
 from shared.adapters.kube import KubeClient
 from shared.config import Settings
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
 class Clock:
@@ -41,7 +53,7 @@ class Clock:
 def asked(port: int, path: str) -> tuple[int, str]:
     """Status and body; 0 when nobody listens."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -61,16 +73,31 @@ def test_what_answered_long_ago_is_missing() -> None:
     heartbeat.answered(REDIS)
     clock.now += LATE_SECONDS + 1
     assert heartbeat.missing() == [REDIS]
-    assert heartbeat.is_alive(), "it goes on trying"
+    assert heartbeat.stuck() == [], "it goes on trying"
 
 
 def test_a_program_that_stopped_trying_is_not_alive() -> None:
     clock = Clock()
     heartbeat = Heartbeat((REDIS,), clock)
     clock.now += STUCK_SECONDS + 1
-    assert not heartbeat.is_alive()
+    assert heartbeat.stuck() == [SWEEPER]
     heartbeat.tries()
-    assert heartbeat.is_alive()
+    assert heartbeat.stuck() == []
+
+
+def test_one_loop_that_stopped_trying_is_enough() -> None:
+    clock = Clock()
+    heartbeat = Heartbeat((REDIS,), clock, loops=(SWEEPER, OUTLET))
+    heartbeat.answered(REDIS)
+    clock.now += STUCK_SECONDS + 1
+    heartbeat.tries(SWEEPER)
+    listening = socket.create_server(("127.0.0.1", 0))
+    with contextlib.closing(listening):
+        serve(HealthPort(listening, heartbeat))
+        port = listening.getsockname()[1]
+        assert asked(port, "/livez") == (503, '{"ok": false, "stuck": ["outlet"]}')
+        heartbeat.tries(OUTLET)
+        assert asked(port, "/livez")[0] == 200
 
 
 def test_a_child_tells_its_parent() -> None:
@@ -187,29 +214,29 @@ def test_a_worker_is_ready_when_redis_and_the_api_server_answer(tmp_path: Path) 
     api.server_close()
 
 
-def test_a_scheduler_is_ready_when_redis_answers_and_ends_at_once(tmp_path: Path) -> None:
+def test_a_scheduler_is_ready_when_redis_answers_and_ends_when_told(tmp_path: Path) -> None:
     redis = tmp_path / "redis"
     with a_program("scheduler", OLMF_REDIS_URL=f"unix://{redis}/redis.sock") as (process, port):
         assert asked(port, "/readyz")[0] == 503
         server = redis_server.start(redis)
         wait_for(lambda: asked(port, "/readyz")[0] == 200)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(5) == 0, "not only after the longest wait for Redis"
+        assert process.wait(PATIENCE_SECONDS) == 0
         server.stop()
 
 
-def test_a_scheduler_ends_at_once_while_redis_hangs(own_redis: RedisServer) -> None:
+def test_a_scheduler_ends_while_redis_hangs(own_redis: RedisServer) -> None:
     with a_program("scheduler", OLMF_REDIS_URL=own_redis.url) as (process, port):
         wait_for(lambda: asked(port, "/readyz")[0] == 200)
         os.kill(own_redis.pid, signal.SIGSTOP)
         try:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(5) == 0
+            assert process.wait(PATIENCE_SECONDS) == 0
         finally:
             os.kill(own_redis.pid, signal.SIGCONT)
 
 
-def test_a_watcher_ends_at_once_while_redis_hangs(own_redis: RedisServer, tmp_path: Path) -> None:
+def test_a_watcher_ends_while_redis_hangs(own_redis: RedisServer, tmp_path: Path) -> None:
     with running_sandbox(tmp_path) as kubeconfig:
         port = free_port()
         environ = {"OLMF_REDIS_URL": own_redis.url, "KUBECONFIG": str(kubeconfig), "OLMF_PORT": str(port)}
@@ -225,7 +252,7 @@ def test_a_watcher_ends_at_once_while_redis_hangs(own_redis: RedisServer, tmp_pa
             )
             wait_for(lambda: asked(port, "/readyz")[0] == 503)
             watcher.send_signal(signal.SIGTERM)
-            assert watcher.wait(5) == 0
+            assert watcher.wait(PATIENCE_SECONDS) == 0
         finally:
             os.kill(own_redis.pid, signal.SIGCONT)
             watcher.kill()

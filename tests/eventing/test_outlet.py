@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +17,7 @@ import pytest
 
 from eventing.events import Event
 from eventing.outlet import event_of, post, serve
+from eventing.redis_server import RedisServer
 from eventing.routes import NEWS, ROUTES, SINK, TO_SINK, Job, jobs_for
 from eventing.run_result import RunResult
 from eventing.worker import Drainer
@@ -22,7 +26,7 @@ from shared import names
 from shared.config import Settings
 from shared.kinds import INSTALL_PLAN, Ref
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, olmf
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 PLAN = INSTALL_PLAN.ref("install-1", "ns")
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -182,6 +186,34 @@ def test_the_program_goes_on_while_the_sink_is_ill(queue: WorkQueue, redis_url: 
         wait_for(lambda: queue.sweep() and {said["ce-name"] for said in sink.taken()} == {"install-1", "install-2"})
         queue.add(news("run-9", INSTALL_PLAN.ref("the-end", "ns")), "run-9")
         thread.join()
+
+
+def test_the_program_says_that_it_goes_on_while_redis_is_full(own_redis: RedisServer) -> None:
+    class Enough(BaseException):
+        """Ends the endless loop."""
+
+    tries: list[int] = []
+
+    def tried() -> None:
+        tries.append(1)
+        if len(tries) == 3:
+            raise Enough
+
+    with connect(own_redis.url) as client:
+        client.config_set("maxmemory", 1)
+        with pytest.raises(Enough):
+            serve(Settings(redis_url=own_redis.url), tries=tried)
+
+
+def test_an_error_that_the_outlet_cannot_handle_ends_the_scheduler(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        client.set(f"olmf:ready:{SINK}:direct", "of another type")
+    scheduler = subprocess.run(
+        [sys.executable, "-m", "eventing.cli.main", "run", "scheduler"],
+        env={**os.environ, "OLMF_REDIS_URL": own_redis.url, "OLMF_SINK": "http://127.0.0.1:9"},
+        timeout=PATIENCE_SECONDS, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (scheduler.returncode, "outlet_failed" in scheduler.stdout + scheduler.stderr) == (1, True)
 
 
 def test_an_installation_tells_that_a_plan_waits(tmp_path: Path) -> None:
