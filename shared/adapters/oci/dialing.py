@@ -30,7 +30,7 @@ class Dial:
 
     rules: AddressRules
     private: MutableMapping[str, bool]
-    """Whether each host that was reached is in a private network."""
+    """Whether each host that was reached was in private networks only."""
     must_be_public: bool = False
     """Because somebody in a public network sent us there."""
 
@@ -77,8 +77,15 @@ class Dial:
             opened.close()
             raise
         if connection.proxy is None:
-            self.private[connection.host.lower()] = is_private(address)
+            self._remember(connection.host.lower(), address)
         return opened
+
+    def _remember(self, host: str, address: Ip) -> None:
+        """Note where a host is; who was in a public network once stays there, for its name may lead anywhere next."""
+        if is_private(address):
+            self.private.setdefault(host, True)
+        else:
+            self.private[host] = False
 
 
 def pool_classes(dial: Dial) -> dict[str, type[HTTPConnectionPool]]:

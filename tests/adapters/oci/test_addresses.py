@@ -224,6 +224,14 @@ def test_from_a_public_network_nobody_sends_us_into_a_private_one(host: str, add
         assert dial._allowed(host, 443, found) == found  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("addresses", [("8.8.4.4", "10.0.0.5"), ("10.0.0.5", "8.8.4.4")])
+def test_a_name_that_leads_to_both_is_one_in_a_public_network(addresses: tuple[str, ...]) -> None:
+    dial = Dial(AddressRules(), {})
+    for address in addresses:
+        dial._remember("evil.example", ip_address(address))
+    assert dial.private == {"evil.example": False}
+
+
 def test_a_registry_in_a_public_network_is_remembered_as_such() -> None:
     transport = Transport(rules=AddressRules())
     transport._private.update({"quay.io": False, "harbor.corp": True})
