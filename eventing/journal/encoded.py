@@ -16,7 +16,9 @@ from typing import Any
 import yaml
 
 LARGEST = 16 * 1024 * 1024
-"""Bytes that compressed text may have; a manifest in a ConfigMap has far fewer."""
+"""Bytes that all compressed text of one value may have together; manifests in a ConfigMap have far fewer."""
+LARGEST_YAML = 512 * 1024
+"""Letters of all YAML of one value that are parsed, which takes a second or two; the largest manifests have half."""
 DEEPEST_YAML = 100
 """How deep YAML may be nested: libyaml looks at each open bracket for each word."""
 _MAGIC = b"\x1f\x8b"
@@ -28,7 +30,30 @@ _PHRASES = (b"kind: Secret", b'"kind":"Secret', b'"kind": "Secret')
 
 
 class TooLarge(ValueError):
-    """Text grows so much when it is opened (compressed, or by aliases), or is nested so deeply, that it takes long."""
+    """Text is so large, or grows so much when it is opened, or is nested so deeply, that to open it takes long."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """How much may still be opened of one value, in whatever texts."""
+
+    yaml: int = LARGEST_YAML
+    unzipped: int = LARGEST
+
+    def take_yaml(self, letters: int) -> None:
+        """Count a text that is to be parsed. TooLarge when it may not be, which uses up nothing."""
+        if letters > self.yaml:
+            raise TooLarge(f"YAML of more than {LARGEST_YAML} letters")
+        self.yaml -= letters
+
+    def unzip(self, data: bytes) -> bytes:
+        """The content of compressed data. TooLarge when it is more than is left, which uses up all."""
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            found = stream.read(self.unzipped + 1)
+        left, self.unzipped = self.unzipped, max(self.unzipped - len(found), 0)
+        if len(found) > left:
+            raise TooLarge(f"compressed text of more than {LARGEST} bytes")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +65,7 @@ class Layer:
     close: Callable[[Any], str]
 
 
-def opened(text: str) -> Layer | None:
+def opened(text: str, allowance: Allowance) -> Layer | None:
     """The outermost layer of a text; None when it is plain. TooLarge."""
     if text.lstrip().startswith(("{", "[")):
         try:
@@ -48,8 +73,9 @@ def opened(text: str) -> Layer | None:
         except (ValueError, RecursionError):
             pass
     if _YAML_SECRET.search(text) and _YAML_DATA.search(text):
+        allowance.take_yaml(len(text))
         return _yaml(text)
-    return _base64(text) if _BASE64.fullmatch(text) else None
+    return _base64(text, allowance) if _BASE64.fullmatch(text) else None
 
 
 def _yaml(text: str) -> Layer | None:
@@ -85,7 +111,7 @@ def _check_growth(text: str) -> None:
             raise TooLarge(f"YAML that is nested deeper than {DEEPEST_YAML}, or that its aliases make grow")
 
 
-def _base64(text: str) -> Layer | None:
+def _base64(text: str, allowance: Allowance) -> Layer | None:
     try:
         data = base64.b64decode(text.encode(), validate=not any(map(str.isspace, text)))
     except (binascii.Error, ValueError):
@@ -93,7 +119,7 @@ def _base64(text: str) -> Layer | None:
     is_zipped = data.startswith(_MAGIC)
     if is_zipped:
         try:
-            data = _unzipped(data)
+            data = allowance.unzip(data)
         except (OSError, EOFError, zlib.error):
             return None
     try:
@@ -101,14 +127,6 @@ def _base64(text: str) -> Layer | None:
     except UnicodeDecodeError:
         return None
     return Layer(inner, lambda value: _sealed(value.encode(), is_zipped=is_zipped))
-
-
-def _unzipped(data: bytes) -> bytes:
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        found = stream.read(LARGEST + 1)
-    if len(found) > LARGEST:
-        raise TooLarge(f"compressed text of more than {LARGEST} bytes")
-    return found
 
 
 def _sealed(data: bytes, *, is_zipped: bool) -> str:

@@ -11,9 +11,10 @@ import hashlib
 import json
 import re
 from collections import OrderedDict
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from eventing.journal.encoded import MARKS, TooLarge, opened
+from eventing.journal.encoded import MARKS, Allowance, TooLarge, opened
 
 _FIELDS = ("data", "stringData")
 _INSIDE = ("items", "manifest", "patch")
@@ -55,6 +56,18 @@ def may_hold_secret(text: bytes) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """Where in a value a text is."""
+
+    layers: int = 0
+    """How many texts are around it."""
+    allowance: Allowance = field(default_factory=Allowance)
+
+    def deeper(self) -> _Inside:
+        return replace(self, layers=self.layers + 1)
+
+
 class Redactor:
     """Replaces what is secret, also inside lists and inside text that holds manifests."""
 
@@ -73,7 +86,7 @@ class Redactor:
         What is nested too deeply to be looked at is replaced as a whole.
         """
         try:
-            return self._value(value, is_secret, 0)
+            return self._value(value, is_secret, _Inside())
         except RecursionError:
             return self.stand_in(value)
 
@@ -85,22 +98,25 @@ class Redactor:
         digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16)
         return f"redacted:{digest.hexdigest()}"
 
-    def _value(self, value: Any, is_secret: bool, depth: int) -> Any:
+    def _value(self, value: Any, is_secret: bool, inside: _Inside) -> Any:
         match value:
             case dict():
-                return self._object(value, is_secret or value.get("kind") in _SECRET_KINDS, depth)
+                return self._object(value, is_secret or value.get("kind") in _SECRET_KINDS, inside)
             case list() | tuple():
-                return [self._value(item, is_secret, depth) for item in value]
+                return [self._value(item, is_secret, inside) for item in value]
             case str():
-                return self._text(value, is_secret, depth)
+                return self._text(value, is_secret, inside)
         return value
 
-    def _object(self, value: dict[str, Any], is_secret: bool, depth: int) -> dict[str, Any]:
-        cleaned = {key: self._value(item, is_secret and key in _INSIDE, depth) for key, item in value.items()}
+    def _object(self, value: dict[str, Any], is_secret: bool, inside: _Inside) -> dict[str, Any]:
+        cleaned = {
+            key: self._files(item, inside)
+            if key == _PACKED
+            else self._value(item, is_secret and key in _INSIDE, inside)
+            for key, item in value.items()
+        }
         if _is_variable(value) and (_NAME.search(value["name"]) or (value["name"], value["value"]) in self._given):
             cleaned["value"] = self.stand_in(value["value"])
-        if isinstance(packed := value.get(_PACKED), dict):
-            cleaned[_PACKED] = {key: self._text(text, False, depth, looks=True) for key, text in packed.items()}
         if value.get("kind") == _SUBSCRIPTION:
             self._without_environment(cleaned)
         if not is_secret:
@@ -108,9 +124,14 @@ class Redactor:
         meta = value.get("metadata")
         annotations = (meta.get("annotations") if isinstance(meta, dict) else None) or {}
         if annotations and isinstance(annotations, dict):
-            kept = {key: self._text(text, True, depth) for key, text in annotations.items()}
+            kept = {key: self._text(text, True, inside) for key, text in annotations.items()}
             cleaned["metadata"] = {**cleaned["metadata"], "annotations": kept}
         return {**cleaned, **{field: self._values(field, value[field]) for field in _FIELDS if field in value}}
+
+    def _files(self, packed: Any, inside: _Inside) -> Any:
+        if not isinstance(packed, dict):
+            return self._value(packed, False, inside)
+        return {key: self._text(text, False, inside, looks=True) for key, text in packed.items()}
 
     def _without_environment(self, subscription: dict[str, Any]) -> None:
         """Replace what the config of a Subscription gives to the environment of its operator."""
@@ -140,7 +161,7 @@ class Redactor:
             return self.stand_in(value)
         return base64.b64encode(self.stand_in(_decoded(value)).encode()).decode()
 
-    def _text(self, text: Any, is_secret: bool, depth: int, *, looks: bool = False) -> Any:
+    def _text(self, text: Any, is_secret: bool, inside: _Inside, *, looks: bool = False) -> Any:
         """`looks`: inside, whatever it looks like from outside."""
         if not isinstance(text, str):
             return text
@@ -148,12 +169,12 @@ class Redactor:
         if not is_secret and not looks and not may_hold_secret(json.dumps(text).encode()):
             return text
         try:
-            layer = opened(text)
+            layer = opened(text, inside.allowance)
             if layer is None:
                 return self.stand_in(text) if is_secret and text.lstrip().startswith(("{", "[")) else text
-            if depth == _DEEPEST:
+            if inside.layers == _DEEPEST:
                 return self.stand_in(text)
-            cleaned = self._value(layer.inner, is_secret, depth + 1)
+            cleaned = self._value(layer.inner, is_secret, inside.deeper())
         except (TooLarge, RecursionError):
             return self.stand_in(text)
         return text if cleaned == layer.inner else layer.close(cleaned)
@@ -170,7 +191,7 @@ def holds_stand_in(value: Any) -> bool:
             if _STAND_IN.search(value):
                 return True
             try:
-                layer = opened(value)
+                layer = opened(value, Allowance())
                 return layer is not None and holds_stand_in(layer.inner)
             except (TooLarge, RecursionError):
                 return False

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from eventing.effects import Effects, Performed
 from eventing.journal import Book, Recorded, Recorder, Run
 from eventing.journal.bodies import Bodies
-from eventing.journal.encoded import LARGEST
+from eventing.journal.encoded import LARGEST, LARGEST_YAML
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Answer, Decision, unpack_run
 from eventing.journal.redact import Redactor, holds_stand_in
@@ -280,6 +280,38 @@ def test_text_that_grows_without_end_is_replaced_as_a_whole() -> None:
     bomb = a_config_map(a=base64.b64encode(gzip.compress(b" " * (LARGEST + 1))).decode())
     (value,) = Redactor(b"key").clean(bomb)["binaryData"].values()
     assert value.startswith("redacted:")
+
+
+NO_YAML = "\t@: [\n"
+"""What no parser of YAML takes: text that holds it, and was not kept as it is, was not parsed."""
+
+
+def a_secret_in_yaml(letters: int, *, end: str = NO_YAML) -> str:
+    text = f"kind: Secret\ndata:\n  password: {MARKER}\n{end}# "
+    return text + "x" * (letters - len(text))
+
+
+def test_large_yaml_is_replaced_as_a_whole_without_a_look() -> None:
+    redactor = Redactor(b"key")
+    small, large = a_secret_in_yaml(LARGEST_YAML), a_secret_in_yaml(LARGEST_YAML + 1)
+    assert redactor.clean({"a": small}) == {"a": small}, "it was parsed: it is no YAML"
+    assert redactor.clean({"a": large}) == {"a": redactor.stand_in(large)}
+
+
+def test_many_texts_of_one_object_may_together_be_as_large_as_one() -> None:
+    redactor = Redactor(b"key")
+    half = a_secret_in_yaml(LARGEST_YAML // 2)
+    small = a_secret_in_yaml(200, end="")
+    cleaned = redactor.clean({"a": [half, half + "x", half, small]})["a"]
+    assert cleaned[:3] == [half, redactor.stand_in(half + "x"), half]
+    assert cleaned[3].startswith("redacted:")
+    assert MARKER not in redactor.clean({"a": small})["a"].removeprefix("redacted:"), "each object has its own"
+
+
+def test_compressed_texts_of_one_object_may_together_be_as_large_as_one() -> None:
+    packed = base64.b64encode(gzip.compress(b" " * (LARGEST // 2 + 1))).decode()
+    cleaned = Redactor(b"key").clean(a_config_map(a=packed, b=packed))["binaryData"]
+    assert (cleaned["a"], cleaned["b"].startswith("redacted:")) == (packed, True)
 
 
 def a_yaml_bomb(layers: int) -> str:
