@@ -36,11 +36,16 @@ FLAGS = (
     *("--auto-aof-rewrite-min-size", "32mb"),
 )
 START = """\
+: "${PASSWORD:?the Secret has no password}"
 if [ -e starting ]; then rm -rf appendonlydir; fi
 touch starting
-exec redis-server --dir . --requirepass "$PASSWORD" "$@"
+password=$(printf %s "$PASSWORD" | od -An -v -tx1 | tr -d '\\n' | sed 's/ /\\\\x/g')
+exec redis-server - --dir . "$@" <<END
+requirepass "$password"
+END
 """
-"""Runs in the folder of its data."""
+"""Runs in the folder of its data. The password, whatever letters it has, comes on standard input: a command line can be
+read by everybody on the node."""
 _PING = 'REDISCLI_AUTH="$PASSWORD" redis-cli ping | grep -q PONG'
 
 

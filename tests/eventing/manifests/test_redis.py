@@ -15,8 +15,9 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from eventing.manifests.redis import FLAGS, LIMIT_MIB, START, redis
 from eventing.redis_server import find_binary
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
+PASSWORD = 'it\'s "quoted" \\ $HOME #1\né'
 SMALL = ("--maxmemory", "8mb")
 (CONTAINER,) = next(each for each in redis() if each["kind"] == "Deployment")["spec"]["template"]["spec"]["containers"]
 
@@ -29,7 +30,7 @@ class Server:
         programs = folder / "bin"
         programs.mkdir()
         (programs / "redis-server").symlink_to(find_binary())
-        self.environ = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PASSWORD": "secret"}
+        self.environ = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PASSWORD": PASSWORD}
         self.data = folder / "data"
         self.data.mkdir()
 
@@ -46,7 +47,7 @@ class Server:
         """It runs and is ready until the end of the block, then it is killed."""
         process = self.start()
         try:
-            with Redis(unix_socket_path=str(self.folder / "s"), password="secret") as client:
+            with Redis(unix_socket_path=str(self.folder / "s"), password=PASSWORD) as client:
                 wait_for(lambda: answers(client))
                 (self.data / "starting").unlink()  # as the startup probe does
                 yield client
@@ -94,6 +95,20 @@ def test_a_file_that_cannot_be_loaded_ends_one_start_only(server: Server) -> Non
     assert server.start().wait(20) != 0
     with server.running() as client:
         assert client.dbsize() == 0
+
+
+def test_its_password_is_not_in_its_command_line(server: Server) -> None:
+    with server.running() as client:
+        command = Path(f"/proc/{client.info('server')['process_id']}/cmdline").read_bytes()
+        assert b"redis-server" in command
+        assert b"quoted" not in command
+        assert b"requirepass" not in command
+        assert client.config_get("requirepass") == {"requirepass": PASSWORD}
+
+
+def test_without_a_password_it_does_not_start(server: Server) -> None:
+    server.environ["PASSWORD"] = ""
+    assert server.start().wait(PATIENCE_SECONDS) != 0
 
 
 def test_no_snapshot_can_stop_writes(server: Server) -> None:
