@@ -40,7 +40,7 @@ def refusals(client: Redis) -> int:
     return int(client.info("errorstats").get("errorstat_OOM", {}).get("count", 0))
 
 
-def make_room_after(client: Redis, times: int, also: Callable[[], object] = lambda: None) -> None:
+def make_room_after(client: Redis, times: int, also: Callable[[], object] = lambda: None) -> threading.Thread:
     """Make room, in a thread, when the server has refused so often."""
 
     def room() -> None:
@@ -48,7 +48,9 @@ def make_room_after(client: Redis, times: int, also: Callable[[], object] = lamb
         also()
         client.delete("filler")
 
-    threading.Thread(target=room, daemon=True).start()
+    thread = threading.Thread(target=room, daemon=True)
+    thread.start()
+    return thread
 
 
 def test_whoever_adds_a_job_is_told(own_redis: RedisServer) -> None:
@@ -79,10 +81,11 @@ def test_a_run_that_ends_meanwhile_is_kept_until_there_is_room(own_redis: RedisS
         queue = WorkQueue(client, Settings(max_failures=3), worker="me", is_renewing=True)
         queue.add([a_job("one")], "event")
         told: list[tuple[str, int]] = []
+        rooms: list[threading.Thread] = []
 
         def run(_: Claim) -> RunResult:
             fill(client)
-            make_room_after(client, 2, note)
+            rooms.append(make_room_after(client, 2, note))
             return RunResult("run-1", b"{}", (a_job("other"),))
 
         def note() -> None:
@@ -90,6 +93,7 @@ def test_a_run_that_ends_meanwhile_is_kept_until_there_is_room(own_redis: RedisS
             told.extend((job.state, job.attempts) for job in queue.ls())
 
         Drainer(queue, (GROUP,), run).drain(keys=1, linger=0)
+        rooms.pop().join()
 
         assert told == [("running", 0)]
         assert [(job.ref.name, job.state, job.causes) for job in queue.ls()] == [("other", "ready", ("run-1",))]
@@ -153,14 +157,16 @@ def test_a_run_that_could_not_write_meanwhile_is_no_bug(own_redis: RedisServer) 
     with connect(own_redis.url) as client:
         queue = WorkQueue(client, Settings(max_failures=3))
         queue.add([a_job("one")], "event")
+        rooms: list[threading.Thread] = []
 
         def run(claim: Claim) -> RunResult:
             fill(client)
-            make_room_after(client, 2)
+            rooms.append(make_room_after(client, 2))
             queue.is_held(claim, [a_job("other")])
             raise AssertionError("it was held")
 
         Drainer(queue, (GROUP,), run).drain(keys=1, linger=0)
+        rooms.pop().join()
         (job,) = queue.ls()
         assert (job.state, job.attempts) == ("delayed", 1)
         assert "Redis accepts no changes" in job.error
