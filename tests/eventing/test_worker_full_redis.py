@@ -161,7 +161,7 @@ def test_a_run_that_could_not_write_meanwhile_is_no_bug(own_redis: RedisServer) 
 
         def run(claim: Claim) -> RunResult:
             fill(client)
-            rooms.append(make_room_after(client, 2))
+            rooms.append(make_room_after(client, 1))
             queue.is_held(claim, [a_job("other")])
             raise AssertionError("it was held")
 
