@@ -20,6 +20,7 @@ JOBS = st.builds(
     st.sampled_from(["subscription/look", "subscription/track", "bundle/look"]),
     st.sampled_from(["direct", "bulk"]),
 )
+LONG_JOBS = st.builds(a_job, st.sampled_from(["one", "two"]), st.just("bundle/pull"), st.just("long"))
 DELAYS = st.sampled_from([None, timedelta(0), timedelta(minutes=1)])
 
 
@@ -40,13 +41,23 @@ class Machine(RuleBasedStateMachine):
         """By ref: what that claim rings if it is lost."""
         self.greatest = 0
 
-    @rule(job=JOBS, delay=st.sampled_from([timedelta(), timedelta(), timedelta(minutes=1)]))
+    @rule(job=JOBS | LONG_JOBS, delay=st.sampled_from([timedelta(), timedelta(), timedelta(minutes=1)]))
     def an_event_comes(self, job: Job, delay: timedelta) -> None:
         self.rig.queue.add([replace(job, delay=delay)], self._owe(job))
 
     @rule()
     def a_worker_claims(self) -> None:
-        claim = self.rig.queue.claim(GROUPS)
+        self._hold(self.rig.queue.claim(GROUPS))
+
+    @rule(job=LONG_JOBS)
+    def a_worker_of_the_long_lane_claims(self, job: Job) -> None:
+        """Whatever RQ tells it to try: the job may run already, or not wait at all."""
+        claim = self.rig.queue.claim_long(job)
+        assert claim is None or claim.lane == "long"
+        self._hold(claim)
+        assert sum(one.lane == "long" for one in self.held.values()) <= 1, "more than a namespace may have"
+
+    def _hold(self, claim: Claim | None) -> None:
         if claim is None:
             return
         assert str(claim.ref) not in self.held, "two claims hold one ref"
@@ -57,7 +68,7 @@ class Machine(RuleBasedStateMachine):
         assert owed <= set(claim.causes), "a cause was lost"
 
     @precondition(lambda self: self.held)
-    @rule(data=st.data(), job=JOBS)
+    @rule(data=st.data(), job=JOBS | LONG_JOBS)
     def a_run_writes(self, data: st.DataObject, job: Job) -> None:
         ref = data.draw(st.sampled_from(sorted(self.held)))
         assert self.rig.queue.is_held(self.held[ref], [job])
@@ -68,7 +79,7 @@ class Machine(RuleBasedStateMachine):
         data=st.data(),
         delay=DELAYS,
         failure=st.sampled_from(["", "", "retry", "bug"]),
-        emits=st.lists(JOBS, max_size=2),
+        emits=st.lists(JOBS | LONG_JOBS, max_size=2),
     )
     def a_run_ends(self, data: st.DataObject, delay: timedelta | None, failure: str, emits: list[Job]) -> None:
         claim = self.held.pop(data.draw(st.sampled_from(sorted(self.held))))
@@ -118,11 +129,17 @@ class Machine(RuleBasedStateMachine):
         self.held.clear()
         self.rig.queue.retry_dead(cause="a person")
         self.rig.end_delays()
-        while last := self.rig.queue.claim(GROUPS):
+        while last := self.rig.queue.claim(GROUPS) or self._claim_of_sweeper():
             assert self.owed.pop(entry_of(Job(last.step, last.ref)), set()) <= set(last.causes)
             assert self.rig.queue.finish(last, a_result(run_id="last"))
         assert self.owed == {}
         assert not [key for key in self.rig.client.scan_iter() if b"ConfigMap" in key], "something is left behind"
+
+    def _claim_of_sweeper(self) -> Claim | None:
+        """A claim of a long job that waits; whoever sweeps finds it by itself."""
+        self.rig.queue.sweep()
+        found = [job for job in self.rig.queue.ls() if job.lane == "long"]
+        return self.rig.queue.claim_long(Job(found[0].step, found[0].ref, "long")) if found else None
 
     def _owe(self, job: Job) -> str:
         self.number += 1
