@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shared.api.manifest import ReadOnly
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 from shared.domain.resolver.model import CatalogKey, Shelf
@@ -17,23 +19,21 @@ if TYPE_CHECKING:
     from shared.ports import Unavailable
 
 
-def shelves_of_cluster(cluster: KubeClient) -> dict[CatalogKey, Shelf]:
-    """The last snapshot of every catalog of a cluster that was read at least once."""
+def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[CatalogKey, Shelf]:
+    """The last snapshot of each of these catalogs that was read at least once, the highest priority first."""
     from eventing.wiring import catalogs_for
     from shared.domain.resolver.scene import catalog_of
-    from shared.kinds import CATALOG_SOURCE
 
     content = catalogs_for(cluster)
-    found = sorted(map(catalog_of, cluster.list(CATALOG_SOURCE)), key=lambda one: one.key)
+    found = sorted(map(catalog_of, sources), key=lambda one: (-one.priority, one.key))
     return {one.key: IndexedShelf(content, one.reference, one.source) for one in found if one.reference}
 
 
-def unread_catalogs(cluster: KubeClient) -> dict[CatalogKey, str]:
-    """Every catalog of a cluster that was never read, and what it says of the reason."""
+def unread_catalogs(sources: Iterable[ReadOnly]) -> dict[CatalogKey, str]:
+    """Each of these catalogs that was never read, and what it says of the reason."""
     from shared.domain.resolver.scene import catalog_of
-    from shared.kinds import CATALOG_SOURCE
 
-    found = sorted(map(catalog_of, cluster.list(CATALOG_SOURCE)), key=lambda one: one.key)
+    found = sorted(map(catalog_of, sources), key=lambda one: one.key)
     return {one.key: one.problem for one in found if not one.reference}
 
 

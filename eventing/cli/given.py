@@ -199,29 +199,6 @@ def split(word: str) -> tuple[str, str]:
     return (name, path) if mark and name and not Path(word).exists() else ("", word)
 
 
-def of_cluster(where: Where) -> dict[CatalogKey, Shelf]:
-    """Every catalog of a cluster that was read, by key."""
-    from eventing.cli.target import choose
-    from eventing.shelves import shelves_of_cluster
-
-    try:
-        target = choose(*where)
-    except CliError as error:
-        raise CliError(f"{error}; or name the catalog: --catalog PATH|IMAGE", error.code) from error
-    return shelves_of_cluster(target.cluster())
-
-
-def check_unread(where: Where, package: str) -> None:
-    """CliError (3) when a catalog of the cluster was never read: it may have the package."""
-    from eventing.cli.target import choose
-    from eventing.shelves import unread_catalogs
-
-    unread = unread_catalogs(choose(*where, quiet=True).cluster())
-    said = ", ".join(f"{key}{f' ({problem})' if problem else ''}" for key, problem in unread.items())
-    if said:
-        raise CliError(f"no catalog that was read has package {package}, and some were not read yet: {said}")
-
-
 def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
     from shared.domain.resolver.model import CatalogKey
 

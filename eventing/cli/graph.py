@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import USAGE, CliError
-from eventing.cli.target import KubeconfigOption, StateOption
-from eventing.cli.upgrades import CatalogOption, home
+from eventing.cli.offers import CatalogOption, PackageRequest, SourceOption, offer_of
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
     from shared.domain.catalog.drawing import DrawnChannel
@@ -26,6 +26,8 @@ def graph(
         str, typer.Argument(metavar="[PACKAGE]", help="Name of the package, as its catalog spells it.")
     ] = "",
     catalog: CatalogOption = None,
+    source: SourceOption = "",
+    namespace: NamespaceOption = "",
     *,
     output: Annotated[
         str, typer.Option("-o", "--output", help="mermaid, dot, svg; json: nodes and edges of each channel.")
@@ -46,13 +48,13 @@ def graph(
 
         sys.stdout.write(flow_chart())
         return
-    _, _, found = home(package, catalog, (state, kubeconfig))
+    offer = offer_of(PackageRequest(package, catalog, source, namespace, (state, kubeconfig)))
     if form == "json":
         from eventing.cli.output import document
 
-        document(as_json(found), form)
+        document({"catalog": str(offer.catalog), **as_json(offer.package)}, form)
     else:
-        sys.stdout.write(picture(found, form))
+        sys.stdout.write(picture(offer.package, form))
 
 
 def _form(output: str, **flags: bool) -> str:

@@ -9,22 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.offers import CatalogOption, Offer, PackageRequest, SourceOption, offer_of
 from eventing.cli.output import OutputOption, TextOption, document, show
 from eventing.cli.packages import PackageArgument
-from eventing.cli.target import KubeconfigOption, StateOption
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
-    from eventing.cli.given import Where
-    from shared.domain.catalog.model import Package
     from shared.domain.resolver.explain.hops import Way
-    from shared.domain.resolver.model import CatalogKey, Shelf
 
-    Home = tuple[dict[CatalogKey, Shelf], CatalogKey, Package]
-
-CatalogOption = Annotated[
-    list[str] | None,
-    typer.Option("--catalog", metavar="[NAME=]PATH|IMAGE", help="Repeatable; without it the catalogs of the cluster."),
-]
 VERSIONS = ("version", "name", "channels", "note")
 _NEWEST = 5
 
@@ -40,6 +32,8 @@ def upgrades(
     start: Annotated[str, typer.Option("--from", metavar="VERSION", help="The installed version, or its CSV.")],
     catalog: CatalogOption = None,
     channel: Annotated[str, typer.Option(help="The channel that is followed; empty: the default one.")] = "",
+    source: SourceOption = "",
+    namespace: NamespaceOption = "",
     *,
     output: TextOption = "text",
     state: StateOption = None,
@@ -51,22 +45,23 @@ def upgrades(
     """
     from dataclasses import asdict
 
-    found = way_of(home(package, catalog, (state, kubeconfig)), package, start, channel)
+    offer = offer_of(PackageRequest(package, catalog, source, namespace, (state, kubeconfig)))
+    found = way_of(offer, start, channel)
     if output == "text":
         sys.stdout.write("".join(f"{line}\n" for line in told(found)))
     else:
-        document(asdict(found), output)
+        document({"catalog": str(offer.catalog), **asdict(found)}, output)
     if found.findings or (found.end and found.end.dead_end):
         raise typer.Exit(NEGATIVE)
 
 
-def way_of(found_at: Home, package: str, start: str, channel: str) -> Way:
-    """The way of a package in the first catalog that has it. CliError."""
+def way_of(offer: Offer, start: str, channel: str) -> Way:
+    """The way of a package in the catalog that answers. CliError."""
     from shared.domain.resolver.explain.hops import way
     from shared.domain.resolver.model import Catalog, Inputs, Subscriber
     from shared.domain.resolver.operators import installed_as
 
-    shelves, key, found = found_at
+    shelves, key, found, package = offer.shelves, offer.catalog, offer.package, offer.package.name
     channel = channel or found.default_channel
     offered = [one for group in shelves[key].operators(package, key).values() for one in group]
     mine = [one for one in offered if start in (one.name, str(one.version), one.bundle.version if one.bundle else "")]
@@ -96,6 +91,8 @@ def told(found: Way) -> Iterator[str]:
 def versions(
     package: PackageArgument,
     catalog: CatalogOption = None,
+    source: SourceOption = "",
+    namespace: NamespaceOption = "",
     *,
     output: OutputOption = "table",
     state: StateOption = None,
@@ -111,7 +108,8 @@ def versions(
         except InvalidVersion:
             return False, parse_tolerant("0")
 
-    _, _, found = home(package, catalog, (state, kubeconfig))
+    offer = offer_of(PackageRequest(package, catalog, source, namespace, (state, kubeconfig)))
+    found = offer.package
     entries = {channel.name: {one.name for one in channel.entries} for channel in found.channels}
     broken = {channel.name: why for channel in found.channels if (why := defect(channel))}
     rows: list[dict[str, object]] = []
@@ -122,19 +120,6 @@ def versions(
         flaws = [f"channel {name} is broken: {broken[name]}" for name in channels if name in broken]
         listed = ", ".join(channels) if output == "table" else channels
         note = "; ".join(filter(None, [notice, *flaws]))
-        rows.append({"version": bundle.version, "name": bundle.name, "channels": listed, "note": note})
+        row = {"version": bundle.version, "name": bundle.name, "channels": listed, "note": note}
+        rows.append({**row, "catalog": str(offer.catalog)})
     show(rows, output, columns=VERSIONS)
-
-
-def home(package: str, words: list[str] | None, where: Where) -> Home:
-    """All catalogs, named or of the cluster, and the first that has the package. CliError."""
-    from eventing.cli.given import check_unread, named, of_cluster
-
-    shelves = named(words) if words else of_cluster(where)
-    for key, shelf in shelves.items():
-        if (found := shelf.package(package)) is not None:
-            return shelves, key, found
-    problems = "; ".join(filter(None, (shelf.problem(package) for shelf in shelves.values())))
-    if not words and not problems:
-        check_unread(where, package)
-    raise CliError(f"no catalog has package {package}{f': {problems}' if problems else ''}", NEGATIVE)

@@ -126,14 +126,16 @@ def _orphan(csv: ReadOnly, cluster: Objects) -> Row:
     }
 
 
-def offered(cluster: KubeClient, catalogs: Catalogs | None = None) -> list[Row]:
-    """One row per channel of each package of every catalog that was read: its newest version, or what is wrong.
+def offered(
+    cluster: KubeClient, catalogs: Catalogs | None = None, sources: Iterable[ReadOnly] | None = None
+) -> list[Row]:
+    """One row per channel of each package of every catalog, or of `sources`: its newest version, or what is wrong.
 
     Without a channel a row says why a package, or without a package why a catalog, cannot be read.
     """
     reader = catalogs or _reader(cluster)
     rows: list[Row] = []
-    for source in cluster.list(CATALOG_SOURCE):
+    for source in cluster.list(CATALOG_SOURCE) if sources is None else sources:
         reference, image = content_of(source)
         catalog = f"{namespace_of(source)}/{name_of(source)}"
         found = reader.packages(reference, image) if reference else ()

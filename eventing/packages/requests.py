@@ -12,7 +12,6 @@ from shared.domain.plan.record import is_foreign, refusal
 from shared.domain.plan.state import is_empty, planned_csvs
 from shared.domain.subscription.versions import installed_csv
 from shared.kinds import (
-    CATALOG_SOURCE,
     INSTALL_PLAN,
     NAMESPACE,
     OPERATOR_GROUP,
@@ -39,7 +38,7 @@ class Request:
     namespace: str
     channel: str = ""
     source: str = ""
-    """`namespace/name` of the CatalogSource; empty: the only one, or the one that has the package."""
+    """`namespace/name` of the CatalogSource; empty: the only one in sight, or the one that has the package."""
     starting_csv: str = ""
     is_manual: bool = False
 
@@ -92,8 +91,9 @@ def _spec(cluster: KubeClient, request: Request) -> Manifest:
     """What to subscribe to. PackageError when the catalog does not have it."""
     from eventing.packages.hints import refusal
     from eventing.packages.listing import package_of
+    from eventing.packages.sources import source_for
 
-    source_namespace, source = _source(cluster, request)
+    source_namespace, source = source_for(cluster, request)
     spec: Manifest = {
         "name": request.package,
         "source": source,
@@ -113,12 +113,13 @@ def _spec(cluster: KubeClient, request: Request) -> Manifest:
 def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> None:
     """PackageError when something else is asked for than the Subscription says; how to change it, as far as it goes."""
     from eventing.packages.hints import refusal
+    from eventing.packages.sources import asked_source
 
     spec = present["spec"]
     asked = {
         "--channel": (request.channel, spec.get("channel") or "the default"),
         "--source": (
-            "/".join(_split(request)) if request.source else "",
+            "/".join(asked_source(request)) if request.source else "",
             f"{spec.get('sourceNamespace')}/{spec.get('source')}",
         ),
         "--starting-csv": (request.starting_csv, spec.get("startingCSV") or "none"),
@@ -137,37 +138,6 @@ def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> N
         why = refusal(cluster, {**spec, "channel": request.channel, "startingCSV": ""})
         hint = why or f"`olmf upgrade {words}` switches the channel"
     raise PackageError(f"{request.package} is already subscribed in {request.namespace}; {', '.join(others)}; {hint}")
-
-
-def _split(request: Request) -> tuple[str, str]:
-    """Namespace and name of the CatalogSource that is asked for."""
-    namespace, _, name = request.source.rpartition("/")
-    return namespace or request.namespace, name
-
-
-def _source(cluster: KubeClient, request: Request) -> tuple[str, str]:
-    found = [(namespace_of(catalog), name_of(catalog)) for catalog in cluster.list(CATALOG_SOURCE)]
-    if request.source:
-        if (wanted := _split(request)) in found:
-            return wanted
-        there = ", ".join(sorted(map("/".join, found))) or "none"
-        raise PackageError(f"--source: no CatalogSource {'/'.join(wanted)}; there are: {there}")
-    match found:
-        case []:
-            raise PackageError("the cluster has no CatalogSource; `olmf up --catalog` or `kubectl apply` one first")
-        case [only]:
-            return only
-    from eventing.packages.listing import offered
-
-    rows = [row for row in offered(cluster) if row["package"] == request.package and row["channel"]]
-    having = sorted({str(row["catalog"]) for row in rows})
-    match having:
-        case [only_one]:
-            namespace, _, name = only_one.partition("/")
-            return namespace, name
-        case []:
-            raise PackageError(f"no catalog offers {request.package!r}; `olmf list --available` shows what there is")
-    raise PackageError(f"{', '.join(having)} all offer {request.package!r}; choose one with --source")
 
 
 def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:

@@ -252,6 +252,20 @@ def test_versions_are_listed_newest_first(catalog: str) -> None:
     assert rows[1]["channels"] == ["stable"]
 
 
+def test_of_several_catalogs_the_one_that_answers_is_named_and_may_be_chosen(catalog: str) -> None:
+    words = ["a", "--catalog", f"x={catalog}", "--catalog", f"team/y={catalog}"]
+    for verb in (["versions"], ["upgrades", "--from", "1.0.0"], ["graph"]):
+        done = olmf(*verb, *words)
+        assert done.stderr == "# catalog olm/x answers (so does team/y: --source chooses)\n"
+        assert olmf(*verb, *words, "--source", "team/y").stderr == "# catalog team/y answers\n"
+        told = json.loads(olmf(*verb, *words, "--source", "y", "-o", "json").stdout)
+        assert {one["catalog"] for one in (told if isinstance(told, list) else [told])} == {"team/y"}
+    assert not olmf("versions", "a", "--catalog", catalog).stderr, "there is no choice"
+    error = failure("versions", *words, "--source", "z")
+    assert str(error) == "--source z: no such catalog; there are: olm/x, team/y"
+    assert str(failure("versions", "soup", *words[1:], "--source", "x")) == "catalog olm/x has no package soup"
+
+
 def test_a_catalog_that_cannot_be_read_leads_to_the_verb_that_tells_the_line(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").write_text("schema: olm.package\nname: a: b\n")
     error = failure("versions", "a", "--catalog", str(tmp_path))

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.main import app
-from eventing.shelves import shelves_of_cluster
+from eventing.shelves import shelves_of, unread_catalogs
 from shared.adapters.kube import KubeClient
 from tests.domain.resolver.scenery import entry, line, package
 from tests.kit.cluster import FakeCluster
@@ -79,9 +79,11 @@ def test_of_a_cluster_the_catalogs_that_were_read_count() -> None:
     sources = [
         {**kind, "metadata": {"name": "new", "namespace": "olm"}},
         {**kind, "metadata": {"name": "old", "namespace": "olm"}, "status": read},
+        {**kind, "metadata": {"name": "own", "namespace": "team"}, "status": read, "spec": {"priority": 7}},
     ]
-    found = shelves_of_cluster(cast("KubeClient", FakeCluster(sources)))
-    assert list(map(str, found)) == ["olm/old"]
+    found = shelves_of(cast("KubeClient", FakeCluster()), sources)
+    assert list(map(str, found)) == ["team/own", "olm/old"], "the highest priority first"
+    assert list(map(str, unread_catalogs(sources))) == ["olm/new"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""The catalog that answers for a package (`versions`, `upgrades`, `graph`), and which others have it, too."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import NEGATIVE, CliError
+
+if TYPE_CHECKING:
+    from eventing.cli.given import Where
+    from shared.adapters.kube import KubeClient
+    from shared.domain.catalog.model import Package
+    from shared.domain.resolver.model import CatalogKey, Shelf
+
+CatalogOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalog",
+        metavar="[NAME=]PATH|IMAGE",
+        help="Repeatable; without it the catalogs of the cluster that the namespace sees.",
+    ),
+]
+SourceOption = Annotated[
+    str,
+    typer.Option(
+        "--source",
+        metavar="[NAMESPACE/]NAME",
+        help="Which of several catalogs answers; empty: that of the Subscription, else that of the highest priority.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRequest:
+    """What a verb is asked about a package."""
+
+    package: str
+    catalogs: Sequence[str] | None
+    """Files and images; none: the cluster."""
+    source: str
+    namespace: str
+    cluster: Where
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A package in the catalog that answers."""
+
+    package: Package
+    catalog: CatalogKey
+    shelves: Mapping[CatalogKey, Shelf]
+    """All catalogs; what the package needs may be in another one."""
+
+
+def offer_of(request: PackageRequest) -> Offer:
+    """The package, in the catalog that answers; which one that is, is said where several could. CliError."""
+    from eventing.cli.given import named
+
+    if request.catalogs:
+        shelves = named(request.catalogs)
+        return _chosen(request, shelves, "", is_told=len(shelves) > 1)
+    return _offer_of_cluster(request)
+
+
+def _offer_of_cluster(request: PackageRequest) -> Offer:
+    from eventing.cli.target import choose
+    from eventing.packages.sources import out_of_sight, visible_sources
+    from eventing.shelves import shelves_of, unread_catalogs
+
+    try:
+        target = choose(*request.cluster)
+    except CliError as error:
+        raise CliError(f"{error}; or name the catalog: --catalog PATH|IMAGE", error.code) from error
+    cluster, namespace = target.cluster(), request.namespace or target.namespace
+    sources = visible_sources(cluster, namespace)
+    found, first = shelves_of(cluster, sources), _subscribed(cluster, namespace, request.package)
+    shelves = {key: found[key] for key in sorted(found, key=lambda one: str(one) != first)}
+    unread = ", ".join(f"{key}{f' ({why})' if why else ''}" for key, why in unread_catalogs(sources).items())
+    try:
+        return _chosen(request, shelves, f" that {namespace} sees", is_told=True)
+    except CliError as error:
+        if unread:
+            raise CliError(f"{error}; some were not read yet: {unread}") from error
+        raise CliError(f"{error}{out_of_sight(cluster, namespace)}", error.code) from error
+
+
+def _subscribed(cluster: KubeClient, namespace: str, package: str) -> str:
+    """The catalog of the Subscription to the package in the namespace; empty without one."""
+    from eventing.packages.requests import subscription_of
+
+    spec = (subscription_of(cluster, namespace, package) or {}).get("spec") or {}
+    return f"{spec.get('sourceNamespace')}/{spec.get('source')}" if spec else ""
+
+
+def _chosen(request: PackageRequest, shelves: Mapping[CatalogKey, Shelf], which: str, *, is_told: bool) -> Offer:
+    """The first catalog with the package, of all or of those that are asked for. CliError."""
+    asked = [key for key in shelves if request.source in ("", str(key), key.name)]
+    if not asked and request.source:
+        there = ", ".join(map(str, shelves)) or "none"
+        raise CliError(f"--source {request.source}: no such catalog{which}; there are: {there}", NEGATIVE)
+    found = [(key, package) for key in asked if (package := shelves[key].package(request.package))]
+    if not found:
+        problems = "; ".join(filter(None, (shelves[key].problem(request.package) for key in asked)))
+        catalog = f"catalog {asked[0]} has no" if request.source else f"no catalog{which} has"
+        raise CliError(f"{catalog} package {request.package}{f': {problems}' if problems else ''}", NEGATIVE)
+    key, package = found[0]
+    if is_told:
+        others = ", ".join(str(one) for one, _ in found[1:])
+        too = f" (so does {others}: --source chooses)" if others else ""
+        sys.stderr.write(f"# catalog {key} answers{too}\n")
+    return Offer(package, key, shelves)
