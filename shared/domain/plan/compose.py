@@ -64,7 +64,7 @@ class Draft:
     @property
     def components(self) -> dict[str, str]:
         """The component labels of the operators that the plan installs."""
-        return {components.label(chosen.package, self.namespace): "" for chosen, _ in self.bundles}
+        return components.labels((chosen.package for chosen, _ in self.bundles), self.namespace)
 
     @property
     def known(self) -> int:

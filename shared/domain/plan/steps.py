@@ -53,7 +53,7 @@ def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manife
 
     Its apiVersion is always OLM's: some published bundles state another (`binding.operators.coreos.com/v1alpha1`).
     """
-    labels = {**labels_of(csv), **{components.label(package, namespace): "" for package in reference.packages}}
+    labels = {**labels_of(csv), **components.labels(reference.packages, namespace)}
     annotations = {**(metadata(csv).get("annotations") or {}), names.PROPERTIES: reference.properties}
     spec = {key: value for key, value in (csv.get("spec") or {}).items() if key != "replaces"}
     if reference.replaces:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, namespace_of
-
-_LONGEST = 63
-
+from shared.domain.syntax import QUALIFIED_NAME
 
 def label(package: str, namespace: str) -> str:
-    """The key of the label; its value is empty."""
-    return names.COMPONENT_PREFIX + f"{package}.{namespace}"[:_LONGEST].rstrip("._-")
+    """The key of the label; its value is empty. Empty for a name of which the API server accepts no such key."""
+    name = f"{package}.{namespace}"[: QUALIFIED_NAME.longest].rstrip("._-")
+    return names.COMPONENT_PREFIX + name if package and QUALIFIED_NAME.fits(name) else ""
+
+
+def labels(packages: Iterable[str], namespace: str) -> dict[str, str]:
+    """The labels of what consists of several packages."""
+    return {key: "" for package in packages if (key := label(package, namespace))}
 
 
 def of(subscription: ReadOnly) -> str:
-    """The label of a Subscription's operator; empty when it names no package."""
-    package = str((subscription.get("spec") or {}).get("name") or "")
-    return label(package, namespace_of(subscription)) if package else ""
+    """The label of a Subscription's operator; empty when it names no package, or an impossible one."""
+    return label(str((subscription.get("spec") or {}).get("name") or ""), namespace_of(subscription))
 
 
 def joined(component: ReadOnly, key: str) -> Manifest:

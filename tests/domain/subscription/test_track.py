@@ -280,6 +280,25 @@ def test_the_component_label_fits_a_label() -> None:
     assert components.of({"metadata": {"name": "a", "namespace": "ns"}}) == ""
 
 
+@pytest.mark.parametrize(
+    "package",
+    [
+        pytest.param("../../etc", id="a path"),
+        pytest.param("-etcd", id="it begins with no letter or digit"),
+        pytest.param("étcd", id="letters of another alphabet"),
+        pytest.param("a b\n", id="blanks"),
+        pytest.param("." * 64, id="csv.md 250: only separators"),
+        pytest.param("", id="no package"),
+    ],
+)
+def test_a_name_of_which_there_is_no_label_gets_none(package: str) -> None:
+    """csv.md 12.1: OLM cannot generate such a label either."""
+    assert components.label(package, "ns") == ""
+    subscription = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {"name": package}}
+    assert components.joined({}, components.of(subscription)) == {}, "no patch that the API server would refuse"
+    assert components.labels([package, "etcd"], "ns") == {"operators.coreos.com/etcd.ns": ""}
+
+
 def test_a_component_joins_and_leaves_once() -> None:
     key, other = components.label("etcd", "ns"), components.label("vault", "ns")
     member = {"metadata": {"labels": {key: ""}}}
