@@ -9,7 +9,8 @@ from textwrap import shorten
 from typing import Protocol
 
 from eventing.packages.chain import chain, originals, package_named_by
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of
 from shared.domain.groups.group import Api, Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES, first_supported, modes_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
@@ -98,16 +99,23 @@ def _of_definitions(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy | None:
 
 
 def _of_rights(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy:
-    """About accounts that are not restored, because the plan that made them was deleted, too."""
+    """About accounts that no plan restores: the one that made them was deleted, too, or there never was one."""
     requirements = csv["status"].get("requirementStatus") or ()
     accounts = [one for one in requirements if one.get("kind") == "ServiceAccount" and one.get("status") != "Present"]
     lacking = ", ".join(str(one.get("name")) for one in accounts)
     if not lacking or plans:
         return Remedy()
+    until = f"when ServiceAccount {lacking} has its rights"
+    if labels_of(csv).get(names.MANAGED) != "true":
+        return Remedy(
+            f"no InstallPlan installs {name_of(csv)}, so nobody makes ServiceAccount {lacking} or gives it its rights: "
+            "make them, or delete this ClusterServiceVersion and subscribe to its package",
+            until,
+        )
     return Remedy(
         f"ServiceAccount {lacking}, or its rights, were deleted, and nobody restores them, because the InstallPlan "
         f"that made them was deleted, too: restore them, or uninstall {name_of(csv)} and install it again",
-        f"when ServiceAccount {lacking} has its rights",
+        until,
     )
 
 
@@ -160,10 +168,10 @@ def _of_rivals(csv: ReadOnly, cluster: Objects) -> Remedy:
     if not rivals:
         return Remedy()
     found = "; ".join(_provided(one, apis_of(csv) & one.apis, cluster) for one in rivals)
-    names = " or ".join(f"{one.namespace}/{one.name}" for one in rivals)
+    groups_named = " or ".join(f"{one.namespace}/{one.name}" for one in rivals)
     return Remedy(
         f"{found}: uninstall one of them, or let their groups select different namespaces",
-        f"when OperatorGroup {names} changes",
+        f"when OperatorGroup {groups_named} changes",
     )
 
 

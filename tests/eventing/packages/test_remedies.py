@@ -195,6 +195,20 @@ def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, .
     assert ("ServiceAccount a-operator" in found.says, "ServiceAccount a-operator" in found.until) == (says, says)
 
 
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        pytest.param({}, "no InstallPlan installs a.v1, so nobody makes ServiceAccount a-operator", id="made by hand"),
+        pytest.param({"olm.managed": "true"}, "or its rights, were deleted", id="made by a plan that was deleted"),
+    ],
+)
+def test_rights_that_nobody_made_were_not_deleted(labels: dict[str, str], says: str) -> None:
+    csv = a_csv(reason="RequirementsNotMet")
+    csv["metadata"]["labels"] = labels
+    csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": "NotPresent"}]
+    assert says in remedy(csv, FakeCluster([csv])).says
+
+
 def a_failed_plan(name: str, version: str, message: str = "") -> Manifest:
     status = {"phase": "Failed", **({"message": message} if message else {})}
     return an_object(INSTALL_PLAN, name, spec={"clusterServiceVersionNames": [version]}, status=status)
