@@ -17,6 +17,7 @@ from shared.domain.lifecycle import chain
 from shared.domain.lifecycle.lacking import lacking
 from shared.domain.lifecycle.phases import is_copied, phase_of, reason_of
 from shared.domain.lifecycle.retirement import FAIL_FORWARD, may_fail_forward
+from shared.domain.resolver.copies import home_of
 
 _GIVES_WAY = ("Succeeded", "Replacing", "Deleting")
 """Phases in which a version lets the next one be installed."""
@@ -37,7 +38,10 @@ class Blockage:
 
 def blockage(csv: ReadOnly, neighbours: Iterable[ReadOnly]) -> Blockage | None:
     """What an upgrade waits for at the root of its chain; None when its predecessor lets it be installed."""
-    older = chain.ancestors(csv, [one for one in neighbours if not is_copied(one)])
+    present = tuple(neighbours)
+    if copies := [one for one in chain.ancestors(csv, present)[:1] if is_copied(one)]:
+        return Blockage(name_of(copies[0]), _copy(csv, copies[0]))
+    older = chain.ancestors(csv, [one for one in present if not is_copied(one)])
     waiting = tuple(takewhile(lambda one: phase_of(one) not in _GIVES_WAY, older))
     if not waiting:
         return None
@@ -46,6 +50,15 @@ def blockage(csv: ReadOnly, neighbours: Iterable[ReadOnly]) -> Blockage | None:
     stands = f"{name_of(root)} is {phase_of(root) or 'new'}" + (f" ({why})" if why else "")
     ways = _ways(root, left)
     return Blockage(name_of(root), f"{stands}; the upgrade goes on when that changes{ways}" if ways else stands)
+
+
+def _copy(csv: ReadOnly, replaced: ReadOnly) -> str:
+    """About a predecessor that another namespace installed: only there can it be replaced."""
+    home = home_of(replaced)
+    return (
+        f"{name_of(replaced)} is a copy of what namespace {home} installed, and is replaced only there; delete "
+        f"{name_of(csv)}, or leave namespace {namespace_of(csv)} out of the OperatorGroup of {home}"
+    )
 
 
 def _ways(root: ReadOnly, left: Iterable[ReadOnly]) -> str:

@@ -188,7 +188,7 @@ def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None)
 def _behind(csv: Manifest, replaced: Manifest, facts: Facts, status: Status) -> Verdict:
     """The wait for the predecessor. The status names no more: what stops the chain may change again and again."""
     waits_for = f"{name_of(replaced)} to be Replacing"
-    if phase_of(replaced) != "Succeeded":
+    if phase_of(replaced) != "Succeeded" or is_copied(replaced):
         status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
     if found := blockage(csv, facts.neighbours):
         waits_for = f"{waits_for}: {found.says}"

@@ -74,10 +74,20 @@ def test_a_version_that_gives_way_blocks_nobody(phase: str) -> None:
     assert found(a_status(phase)) is None
 
 
-def test_a_copy_of_another_namespace_is_not_named() -> None:
+def test_a_predecessor_that_is_a_copy_is_named_with_its_home_and_never_to_be_deleted() -> None:
     """csv.md 10: it would come back."""
+    copy = a_csv("v1", status=a_status("Succeeded", "Copied"), meta={"labels": {"olm.copiedFrom": "x"}})
+    says = (
+        "v1 is a copy of what namespace x installed, and is replaced only there; delete v2, or leave namespace ns out "
+        "of the OperatorGroup of x"
+    )
+    assert blockage(a_csv("v2", replaces="v1"), [copy]) == Blockage("v1", says)
+
+
+def test_a_copy_below_the_predecessor_does_not_matter() -> None:
     copy = a_csv("v1", status=REFUSED, meta={"labels": {"olm.copiedFrom": "x"}})
-    assert blockage(a_csv("v2", replaces="v1"), [copy]) is None
+    middle = a_csv("v2", replaces="v1", status=a_status("Installing", "InstallWaiting", "installing"))
+    assert blockage(a_csv("v3", replaces="v2"), [copy, middle]) == Blockage("v2", "v2 is Installing (installing)")
 
 
 def test_nothing_is_below_a_version_that_replaces_nothing() -> None:

@@ -81,6 +81,12 @@ UPGRADE = owning(status=PENDING, replaces="a.v0")
             id="csv.md 4.2-9 and 19-12: what it waits for is said",
         ),
         pytest.param(
+            UPGRADE, [a_crd()],
+            (a_csv("a.v0", status=a_status("Succeeded", "Copied"), meta={"labels": {"olm.copiedFrom": "x"}}),),
+            ("Pending", "InstallWaiting", "waiting for a.v0 to be Replacing"),
+            id="csv.md 2.5 and 19-12: a copy is never Replacing",
+        ),
+        pytest.param(
             a_csv(status=PENDING, customresourcedefinitions=owned_crd("things")), [], (),
             ("Pending", "RequirementsNotMet", "error parsing crd name: things"), id="csv.md 18 row 32 and 19-12",
         ),
@@ -99,6 +105,12 @@ def test_the_wait_names_the_root_of_the_chain_and_the_status_only_the_predecesso
     found = decided(owning("a.v2", PENDING, replaces="a.v1"), a_crd(), neighbours=(root, middle))
     assert found.status.message == "waiting for a.v1 to be Replacing"
     assert found.waits_for.startswith("a.v1 to be Replacing: a.v0 is Pending (one or more requirements")
+
+
+def test_the_wait_for_a_copy_names_where_it_comes_from() -> None:
+    copy = owning("a.v0", a_status("Succeeded", "Copied"), meta={"labels": {"olm.copiedFrom": "x"}})
+    found = decided(UPGRADE, a_crd(), neighbours=(copy,))
+    assert found.waits_for.startswith("a.v0 to be Replacing: a.v0 is a copy of what namespace x installed")
 
 
 def test_a_rival_in_another_namespace_or_a_copy_is_none_csv_md_18_row_10() -> None:
