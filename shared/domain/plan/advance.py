@@ -120,7 +120,7 @@ class _Pass:
     def objects(self, text: str, reference: Reference) -> Mapping[Resource, Manifest]:
         """The objects of a referenced bundle."""
         if text not in self._bundles:
-            self._bundles[text] = _objects(self.world, reference, namespace_of(self.plan))
+            self._bundles[text] = _objects(self, reference)
         return self._bundles[text]
 
     def _all(self, kind: Kind) -> Mapping[str, Manifest]:
@@ -275,16 +275,23 @@ def _manifest(going: _Pass, step: ReadOnly, resource: Resource) -> Manifest:
     return found
 
 
-def _objects(world: World, reference: Reference, namespace: str) -> Mapping[Resource, Manifest]:
+def _objects(going: _Pass, reference: Reference) -> Mapping[Resource, Manifest]:
     where = f"{reference.namespace}/{reference.name}"
-    config_map = kinds.CONFIG_MAP.look_up(world.get, reference.name, reference.namespace)
+    config_map = kinds.CONFIG_MAP.look_up(going.world.get, reference.name, reference.namespace)
     if config_map is None:
         raise _Lost(f"error finding unpacked bundle configmap for ref {where}: it was deleted; while its catalog "
-                    "exists, it is unpacked again, otherwise delete this plan to get a new one")  # fmt: skip
+                    f"exists, it is unpacked again, otherwise {_way_out(going)}")  # fmt: skip
     bundle = bundle_in(config_map)
     if isinstance(bundle, BadBundle):
         raise _Failure(f"error loading unpacked bundle configmap for ref {where}: {bundle.message}")
     if reference.digest != digest_in(config_map):
         raise _Lost(f"the unpacked bundle in ConfigMap {where} is not the one that was planned: it is unpacked again; "
-                    "if its image was changed, delete this plan to get a new one")  # fmt: skip
-    return {Resource.of(one): one for one in steps.objects(bundle, namespace, reference)}
+                    f"if its image was changed, {_way_out(going)}")  # fmt: skip
+    return {Resource.of(one): one for one in steps.objects(bundle, namespace_of(going.plan), reference)}
+
+
+def _way_out(going: _Pass) -> str:
+    """How to get another plan: none is made for a version that exists, as that counts as installed."""
+    if present := ", ".join(name for name in planned_csvs(going.plan) if name in going.csvs):
+        return f"delete ClusterServiceVersion {present} and its Subscription, and create the Subscription again"
+    return "delete this plan to get a new one"

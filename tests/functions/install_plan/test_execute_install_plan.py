@@ -496,16 +496,26 @@ def test_a_definition_is_updated_and_remembers_each_csv_that_brought_it() -> Non
     assert sorted(annotations_of(updated).values()) == ["ns/a.v1", "other/b.v1", "somebody else"]
 
 
-def test_a_reference_to_a_deleted_config_map_says_what_to_do() -> None:
+ANEW = "delete ClusterServiceVersion a.v1 and its Subscription, and create the Subscription again"
+
+
+@pytest.mark.parametrize(
+    ("present", "says"),
+    [
+        pytest.param((), "otherwise delete this plan to get a new one", id="before its version exists"),
+        pytest.param((CSV,), f"otherwise {ANEW}", id="once its version exists no other plan is made"),
+    ],
+)
+def test_a_reference_to_a_deleted_config_map_says_what_to_do(present: tuple[Manifest, ...], says: str) -> None:
     plan = a_plan(CSV)
     reference = {
         "kind": "ConfigMap", "name": "h", "namespace": "olm", "catalogSourceName": "local",
         "catalogSourceNamespace": "olm",
     }  # fmt: skip
     plan["status"]["plan"][0]["resource"]["manifest"] = json.dumps(reference)
-    world = carried_out(plan)
+    world = carried_out(plan, *present)
     assert "error finding unpacked bundle configmap for ref olm/h" in status(world)["message"]
-    assert "delete this plan" in status(world)["message"]
+    assert status(world)["message"].endswith(says)
 
 
 def a_scaled_crd(**spec: object) -> Manifest:
