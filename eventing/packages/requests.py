@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.domain.plan.record import is_foreign, refusal
+from shared.domain.plan.record import is_foreign, is_refused, refusal
 from shared.domain.plan.state import is_empty, planned_csvs
 from shared.domain.subscription.versions import installed_csv
 from shared.kinds import (
@@ -146,10 +146,10 @@ def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
     plan = name_of(found)
     if found["spec"].get("approved"):
         return f"{plan} was approved before"
+    if (is_foreign(found) or is_refused(found)) and (no := refusal(found)):
+        raise PackageError(no.message)
     if is_empty(found):
         raise PackageError(f"{plan} has no steps yet, so there is nothing to approve; try again in a moment")
-    if is_foreign(found) and (no := refusal(found)):
-        raise PackageError(no.message)
     cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}}, field_manager=names.APPROVER)
     return f"approved {plan}: {', '.join(planned_csvs(found))}"
 

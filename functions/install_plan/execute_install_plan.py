@@ -23,7 +23,7 @@ def execute_install_plan(
 ) -> Outcome:
     """Write the objects that the steps of a plan can write now, then the status of the plan."""
     plan = cluster.get(ref)
-    if plan is None or state.is_finished(plan):
+    if plan is None or (state.is_finished(plan) and not state.is_unwritten(plan)):
         return NOTHING
     now = clock.now()
     groups = cluster.list(kinds.OPERATOR_GROUP, ref.namespace)
@@ -34,8 +34,8 @@ def execute_install_plan(
         case state.Refused(message, status):
             told = _status(ref, plan, status)
             return Outcome((*told, Record(ref, "Warning", "PlanRefused", message)) if told else (), verdict=message)
-        case state.Waiting(message, status):
-            return Outcome(_status(ref, plan, status), verdict=message, wait=Wait(message, now))
+        case state.Waiting(message, status, again_in):
+            return Outcome(_status(ref, plan, status), again_in=again_in, verdict=message, wait=Wait(message, now))
         case state.Going(status):
             pass
     progress = _refused(plan, attempt) or advance(plan, cluster, discovery, home=policy.global_namespace)
@@ -68,4 +68,4 @@ def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:
 
 
 def _status(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Write, ...]:
-    return () if status == plan["status"] else (SetStatus(ref, status, version_of(plan)),)
+    return () if status == (plan.get("status") or {}) else (SetStatus(ref, status, version_of(plan)),)

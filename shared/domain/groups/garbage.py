@@ -10,6 +10,7 @@ from shared.api.manifest import Manifest, ReadOnly, is_deleted, labels_of, metad
 from shared.domain.groups.provision import claims
 from shared.domain.groups.roles import provided_by
 from shared.domain.lifecycle.phases import is_copied
+from shared.domain.plan.record import is_refused
 from shared.domain.plan.state import generation_of
 from shared.domain.subscription.state import plan_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
@@ -29,8 +30,9 @@ def surplus_plans(plans: Iterable[Manifest], subscriptions: Iterable[ReadOnly]) 
     return tuple(plan for plan in oldest if (namespace_of(plan), name_of(plan)) not in named)
 
 
-def _age(plan: ReadOnly) -> tuple[int, str, str]:
-    return generation_of(plan), str(metadata(plan).get("creationTimestamp") or ""), name_of(plan)
+def _age(plan: ReadOnly) -> tuple[bool, int, str, str]:
+    """The newest last; a refused plan, which was made again or never counts, is older than any other."""
+    return not is_refused(plan), generation_of(plan), str(metadata(plan).get("creationTimestamp") or ""), name_of(plan)
 
 
 def owner_by_label(manifest: ReadOnly) -> Ref | None:

@@ -19,7 +19,10 @@ TYPE: Final = "Resolved"
 """The condition with the digest; OLM declares this type and never uses it, so that its definition accepts it."""
 APPROVED: Final = "Approved"
 """The condition that says who approved which digest."""
-_UNFINISHED: Final = ("RequiresApproval", "Installing")
+ENDED: Final = ("Complete", "Failed")
+"""The last phases. OLM may leave a plan in any other one, `Planning` and none at all included."""
+_NOT_PLANNED: Final = "NotPlannedHere"
+_CHANGED: Final = "ContentChanged"
 _RESOURCE: Final = ("sourceName", "sourceNamespace", "group", "version", "kind", "name", "manifest")
 _LOOKUP: Final = ("path", "identifier", "replaces", "properties")
 
@@ -59,7 +62,12 @@ def is_foreign(plan: ReadOnly) -> bool:
     """Whether the plan has something to do that we did not write."""
     status = plan.get("status") or {}
     has_steps = bool(status.get("plan") or status.get("bundleLookups"))
-    return has_steps and status.get("phase") in _UNFINISHED and not is_intact(plan)
+    return has_steps and status.get("phase") not in ENDED and not is_intact(plan)
+
+
+def is_refused(plan: ReadOnly) -> bool:
+    """Whether the plan says that nothing of it is executed."""
+    return (find(plan.get("status") or {}, "Installed") or {}).get("reason") in (_NOT_PLANNED, _CHANGED)
 
 
 def refusal(plan: ReadOnly) -> Condition | None:
@@ -67,9 +75,9 @@ def refusal(plan: ReadOnly) -> Condition | None:
     if is_intact(plan):
         return None
     if not noted(plan) and not _recorded(plan):
-        reason, why = "NotPlannedHere", "was not written by olm-functions"
+        reason, why = _NOT_PLANNED, "was not written by olm-functions"
     else:
-        reason, why = "ContentChanged", "was changed after olm-functions wrote it, so that no approval holds for it"
+        reason, why = _CHANGED, "was changed after olm-functions wrote it, so that no approval holds for it"
     delete = f"kubectl delete installplan {name_of(plan)} -n {namespace_of(plan)}"
     message = (
         f"InstallPlan {name_of(plan)} {why}: nothing of it is executed. A Subscription whose ClusterServiceVersion "
@@ -87,7 +95,7 @@ def approval(plan: ReadOnly) -> Condition:
 
 def told(plan: ReadOnly) -> str:
     """For the run that begins an approved plan: who approved it."""
-    is_begun = (plan.get("status") or {}).get("phase") != "RequiresApproval"
+    is_begun = (plan.get("status") or {}).get("phase") == "Installing"
     return "" if is_begun else f", approved by {approver(plan)}"
 
 

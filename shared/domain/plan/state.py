@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from shared.api.manifest import Manifest, ReadOnly, instant, name_of, timestamp
+from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, timestamp
 from shared.domain.conditions import Condition, put_into
 from shared.domain.groups.targets import refusal
 from shared.domain.plan import record
 from shared.domain.plan.execution import FINISHED
 
-Phase = Literal["", "RequiresApproval", "Installing", "Complete", "Failed"]
 CHECK_FAILED = "InstallCheckFailed"
 NEXT_PASS = timedelta(milliseconds=150)
 RETRY = timedelta(seconds=5)
 _YOUNG = timedelta(seconds=10)
+_UNWRITTEN = timedelta(minutes=1)
+"""How long a plan may be without steps: whoever made it, we or OLM, writes them right after it."""
 _HIGHEST = 2**53
 """What every reader of JSON understands; nobody counts that far, so a number beyond it is somebody's bait."""
 
@@ -40,10 +41,11 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The plan waits for approval."""
+    """The plan waits for approval, or for its steps."""
 
     message: str
     status: Manifest
+    again_in: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,19 @@ class Going:
 def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked | Refused | Waiting | Going:
     """Whether an unfinished plan may be executed now."""
     status = plan.get("status") or {}
+    made = instant(metadata(plan).get("creationTimestamp")) or now
+    if is_empty(plan) and now - made < _UNWRITTEN:
+        return Waiting(f"InstallPlan {name_of(plan)} has no steps yet", dict(status), made + _UNWRITTEN - now)
     if no := record.refusal(plan):
-        told = _with_condition(status, no.status, no.reason, no.message, now=now)
+        told = _with_condition({"phase": "", "catalogSources": [], **status}, no.status, no.reason, no.message, now=now)
         return Refused(no.message, {**told, "message": no.message})
     if message := obstacle(groups):
         return Blocked(message, blocked(status, message, now))
     status = unblocked(status, now)
     if not is_approved(plan):
         message = f"InstallPlan {name_of(plan)} waits for approval: set spec.approved to true"
-        is_new = status.get("phase") == "RequiresApproval"
-        return Waiting(message, status if is_new else {**status, "message": message})
+        is_begun = status.get("phase") == "Installing"
+        return Waiting(message, status | ({"message": message} if is_begun else {"phase": "RequiresApproval"}))
     return Going(approved(plan, status, now))
 
 
@@ -76,8 +81,14 @@ def is_empty(plan: ReadOnly) -> bool:
 
 
 def is_finished(plan: ReadOnly) -> bool:
-    """Whether nothing is left to do: no steps (a plan without status), a final phase, or a plan that must not run."""
-    return is_empty(plan) or (plan.get("status") or {}).get("phase") not in ("RequiresApproval", "Installing")
+    """Whether nothing is left to do: no steps (a plan without status), or a final phase."""
+    return is_empty(plan) or (plan.get("status") or {}).get("phase") in record.ENDED
+
+
+def is_unwritten(plan: ReadOnly) -> bool:
+    """Whether the plan has no steps, and never will have any of ours unless they come at once."""
+    has_ended = (plan.get("status") or {}).get("phase") in record.ENDED
+    return is_empty(plan) and not has_ended and not record.is_intact(plan)
 
 
 def is_approved(plan: ReadOnly) -> bool:
@@ -133,7 +144,7 @@ def unblocked(status: ReadOnly, now: datetime) -> Manifest:
 def approved(plan: ReadOnly, status: ReadOnly, now: datetime) -> Manifest:
     """The status of a plan that is executed from now on."""
     started = {"startTime": timestamp(now), **status, "phase": "Installing"}
-    if status.get("phase") == "RequiresApproval":
+    if status.get("phase") != "Installing":
         started.pop("message", None)
         started["conditions"] = put_into(list(status.get("conditions") or ()), record.approval(plan), now)
     return started

@@ -8,6 +8,7 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, namespace_of
 from shared.domain.syntax import QUALIFIED_NAME
 
+
 def label(package: str, namespace: str) -> str:
     """The key of the label; its value is empty. Empty for a name of which the API server accepts no such key."""
     name = f"{package}.{namespace}"[: QUALIFIED_NAME.longest].rstrip("._-")

@@ -139,14 +139,20 @@ def test_a_plan_waits_for_approval_and_goes_on_with_it() -> None:
         pytest.param(a_plan(), id="catalog.md 8.9.100: a plan without steps is ignored"),
         pytest.param(a_plan(CSV, phase="Complete"), id="a complete plan stays as it is"),
         pytest.param(a_plan(CSV, phase="Failed"), id="a failed plan stays as it is"),
-        pytest.param(a_plan(CSV, phase=""), id="catalog.md 4.3.5: no phase, unchanged"),
-        pytest.param(a_plan(CSV, phase="Planning", approved=False), id="catalog.md 4.3.5: other phases, unchanged"),
     ],
 )
 def test_a_finished_plan_is_left_alone(plan: Manifest) -> None:
     world = carried_out(plan, groups=0)
     assert world.requests["write"] == 0
     assert status(world) == plan["status"]
+
+
+@pytest.mark.parametrize("phase", ["", "Planning"])
+def test_a_plan_of_ours_goes_on_from_any_phase_that_is_not_the_last(phase: str) -> None:
+    """catalog.md 4.3.5: OLM leaves it there for ever."""
+    assert status(carried_out(a_plan(CSV, phase=phase)))["phase"] == "Complete"
+    waiting = carried_out(a_plan(CSV, phase=phase, approved=False))
+    assert status(waiting)["phase"] == "RequiresApproval"
 
 
 @pytest.mark.parametrize(

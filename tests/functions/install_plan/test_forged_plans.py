@@ -221,17 +221,47 @@ def test_a_plan_that_goes_on_without_approval_does_not() -> None:
     assert "waits for approval" in the_plan(world)["status"]["message"]
 
 
-def test_a_plan_of_olm_that_waited_is_replaced_by_ours() -> None:
-    """With `olmf up --take-over`: nobody knows any more what was approved."""
+@pytest.mark.parametrize("phase", ["RequiresApproval", "Installing", "Planning", ""])
+def test_a_plan_of_olm_that_waited_is_replaced_by_ours(phase: str) -> None:
+    """With `olmf up --take-over`: nobody knows any more what was approved. OLM may leave it in any of these phases."""
     world = installed(MANUAL)
     [plan] = the(world, kinds.INSTALL_PLAN)
     meta = {key: value for key, value in metadata(plan).items() if key != "annotations"}
-    of_olm = {key: value for key, value in plan["status"].items() if key != "conditions"}
+    of_olm = {key: value for key, value in plan["status"].items() if key not in ("conditions", "phase")}
+    of_olm |= {"phase": phase} if phase else {}
     world.put({**plan, "metadata": meta, "status": of_olm, "spec": {**plan["spec"], "approved": True}})
     ended(world)
     refused, again = world.objects[Ref.of(plan)], the_plan(world)
     assert told(refused) == "NotPlannedHere"
     assert (name_of(again) != name_of(refused), again["status"]["phase"]) == (True, "RequiresApproval")
+
+
+@pytest.mark.parametrize(
+    ("annotations", "reason"),
+    [
+        pytest.param({}, "NotPlannedHere", id="made by hand"),
+        pytest.param({names.PLAN_CONTENT: "sha256:0"}, "ContentChanged", id="copied from one of ours"),
+    ],
+)
+def test_a_plan_without_steps_is_told_once_its_maker_had_time_for_them(
+    annotations: dict[str, str], reason: str
+) -> None:
+    world, kind = a_world(), kinds.INSTALL_PLAN
+    ref = kind.ref("by-hand", "ns")
+    meta = {"name": ref.name, "namespace": ref.namespace, "annotations": annotations}
+    spec = {"clusterServiceVersionNames": ["etcd.v1.0.0"], "approval": "Automatic", "approved": True}
+    world.put({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": spec})
+    world.settle()
+    assert "status" not in world.objects[ref], "OLM and we write the steps after the plan"
+    world.later(seconds=61)
+    found = world.objects[ref]["status"]
+    assert (told(world.objects[ref]), found["phase"], found["catalogSources"]) == (reason, "", [])
+    assert found["message"].startswith("InstallPlan by-hand was ")
+    assert [event.reason for event in world.events if event.ref == ref] == ["PlanRefused"]
+    world.requests.clear()
+    world.ring(names.UPDATED, ref)
+    world.settle()
+    assert (world.requests["write"], ref in {job.ref for job in world.delayed}) == (0, False), "it is told once"
 
 
 def half_done() -> World:
