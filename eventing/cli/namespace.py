@@ -46,13 +46,13 @@ def waiting(rows: Iterable[Row], book: Book, jobs: Sequence[Listed]) -> list[Row
 def standing_of(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
     """Where the package of one row stands; since when and until when, if it waits; nothing for an empty row."""
     if not row:
-        return {"stands": "", "approve": "", "plan": "", "reason": "", "since": "", "nextTry": ""}
+        return dict.fromkeys(("stands", "approve", "plan", "held", "reason", "since", "nextTry"), "")
     patient = next(iter(waiting([row], book, jobs)), {"since": "", "nextTry": ""})
     said = " ".join(filter(None, (str(row["version"]), str(row["phase"]))))
     return {
         "stands": ": ".join(filter(None, (said, str(row["says"])))),
         "approve": _approve(row),
-        **{key: row.get(key, "") for key in ("plan", "reason")},
+        **{key: row.get(key, "") for key in ("plan", "held", "reason")},
         **{key: patient[key] for key in ("since", "nextTry")},
     }
 
@@ -63,12 +63,18 @@ def told_of(standing: Row) -> Iterator[str]:
         waits = f"\n  since {standing['since'] or 'unknown'}, next try: {standing['nextTry']}"
         yield f"stands at: {standing['stands']}{waits if standing['nextTry'] else ''}"
     if standing["approve"]:
-        yield f"waits for approval: {standing['approve']}"
+        yield _proposal(standing)
 
 
 def _approve(row: Row) -> str:
     """The command that approves what it waits for."""
     return aimed(f"olmf approve {row['plan']} -n {row['namespace']}") if row.get("plan") else ""
+
+
+def _proposal(standing: Row) -> str:
+    """What approves its plan; a hold that came after the plan is named, because it does not stop that."""
+    held = f" (but it is held at {standing['held']}; approved, it goes on all the same)" if standing.get("held") else ""
+    return f"waits for approval: {standing['approve']}{held}"
 
 
 def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
@@ -134,8 +140,8 @@ def show(namespace: str, rows: Sequence[Row], troubled: Sequence[Row]) -> None:
     if fine:
         more_fine = f" and {len(fine) - MOST_NAMES} more" if len(fine) > MOST_NAMES else ""
         say(f"as wanted: {', '.join(fine[:MOST_NAMES])}{more_fine}")
-    for command in list(filter(None, map(_approve, troubled)))[:MOST_PLANS]:
-        say(f"waits for approval: {command}")
+    for row in [each for each in troubled if each.get("plan")][:MOST_PLANS]:
+        say(_proposal({**row, "approve": _approve(row)}))
     if troubled:
         say(f"`olmf why {_named(troubled[0])} -n {namespace}` tells more")
 

@@ -98,6 +98,7 @@ def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: O
         "approval": spec.get("installPlanApproval") or "Automatic",
         "catalog": f"{spec.get('sourceNamespace')}/{spec.get('source')}",
         "plan": now.plan,
+        "held": now.held,
         **_told(now, csv, namespace_of(subscription), cluster),
     }
 
@@ -113,7 +114,7 @@ def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Objects)
 
 def _orphan(csv: ReadOnly, cluster: Objects) -> Row:
     now = unclaimed(csv)
-    nothing = dict.fromkeys(("channel", "approval", "catalog", "plan"), "")
+    nothing = dict.fromkeys(("channel", "approval", "catalog", "plan", "held"), "")
     return {
         "namespace": namespace_of(csv),
         "subscription": "",

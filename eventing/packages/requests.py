@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,8 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.plan.record import is_foreign, is_refused, refusal
 from shared.domain.plan.state import is_empty, planned_csvs
+from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.subscription.state import plan_of
 from shared.domain.subscription.versions import installed_csv
 from shared.kinds import (
     INSTALL_PLAN,
@@ -151,7 +153,16 @@ def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
     if is_empty(found):
         raise PackageError(f"{plan} has no steps yet, so there is nothing to approve; try again in a moment")
     cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}}, field_manager=names.APPROVER)
-    return f"approved {plan}: {', '.join(planned_csvs(found))}"
+    approved = f"approved {plan}: {', '.join(planned_csvs(found))}"
+    return "; ".join((approved, *_held_by(cluster.list(SUBSCRIPTION, namespace), plan)))
+
+
+def _held_by(subscriptions: Iterable[ReadOnly], plan: str) -> Iterator[str]:
+    """Warnings about holds that came after the plan: they keep other plans away, not this one."""
+    for one in subscriptions:
+        wish = opt_in_of(one)
+        if plan_of(one) == plan and (why := wish.why_held if installed_csv(one) else wish.hold):
+            yield f"but {name_of(one)} is held ({why}), which does not stop a plan that is approved"
 
 
 def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
@@ -174,7 +185,7 @@ def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
 
 def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
     """Name of the plan that a Subscription points to, if it waits for approval, else empty."""
-    name = str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
+    name = plan_of(subscription)
     plan = INSTALL_PLAN.look_up(cluster.get, name, namespace_of(subscription))
     return name if plan and not plan["spec"].get("approved") else ""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, timestamp
 from shared.domain.conditions import Condition, put_into

@@ -107,6 +107,11 @@ def test_one_subscription_says_what_approves_it_and_since_when() -> None:
         f"stands at: etcd.v1 InstallPlanPending: RequiresApproval\n  since {SINCE}, next try: when approved",
         "waits for approval: olmf approve install-1 -n olm",
     ]
+    held = standing_of({**row, "held": "etcd.v0: audit"}, Book(), ())
+    assert list(told_of(held))[1] == (
+        "waits for approval: olmf approve install-1 -n olm (but it is held at etcd.v0: audit; approved, it goes on all "
+        "the same)"
+    )
     well = standing_of(a_row("etcd"), Book(), ())
     assert list(told_of(well)) == ["stands at: etcd.v1 Succeeded"]
     assert list(told_of(standing_of({}, Book(), ()))) == [], "of other kinds nothing is told"

@@ -23,6 +23,11 @@ def a_plan(number: int, generation: int, namespace: str = "ns", created: str = "
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": {"generation": generation}}
 
 
+def refused(plan: dict[str, Any]) -> dict[str, Any]:
+    reason = {"type": "Installed", "status": "False", "reason": "NotPlannedHere"}
+    return {**plan, "status": {"phase": "RequiresApproval", "conditions": [reason]}}
+
+
 def a_subscription(plan: str) -> dict[str, Any]:
     kind = kinds.SUBSCRIPTION
     status = {"installPlanRef": {"name": plan}}
@@ -94,6 +99,16 @@ def deleted(*objects: dict[str, Any]) -> list[str]:
             [*(a_plan(n, n) for n in range(7)), a_subscription("install-00")],
             ["ns/install-01"],
             id="catalog.md 3.9: one that a Subscription names stays: there is a plan per component",
+        ),
+        pytest.param(
+            [
+                *(a_plan(n, n) for n in range(5)),
+                refused(a_plan(5, 9)),
+                refused(a_plan(6, 9)),
+                a_subscription("install-06"),
+            ],
+            ["ns/install-05"],
+            id="a refused plan, which counts no more, goes before older ones, unless a Subscription names it",
         ),
     ],
 )
