@@ -11,6 +11,7 @@ from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.domain import durations
 from shared.domain.unsupported import CATALOG, unsupported
 
+CONNECTING = "CONNECTING"
 READY = "READY"
 TRANSIENT_FAILURE = "TRANSIENT_FAILURE"
 SPEC_INVALID = "SpecInvalidError"
@@ -83,6 +84,14 @@ def _polling(registry_poll: Mapping[str, object] | None) -> tuple[timedelta | No
 def refused(status: ReadOnly, refusal: Refused) -> Manifest:
     """The status of a refused CatalogSource."""
     return {**_without_error(status), "reason": refusal.reason, "message": refusal.message}
+
+
+def connecting(status: ReadOnly, now: datetime) -> Manifest | None:
+    """The status while the image is read for the first time; None once there was an answer, or when it says so."""
+    if status.get("connectionState"):
+        return None
+    state = {"lastObservedState": CONNECTING, "lastConnect": timestamp(now)}
+    return {**_without_error(status), "connectionState": state}
 
 
 def snapshotted(

@@ -25,8 +25,30 @@ def a_world(**spec: Any) -> World:
     return world
 
 
-def test_the_digest_is_recorded_and_the_users_are_told() -> None:
+def connecting() -> World:
+    """The world after the status says that the catalog is read."""
     world = a_world()
+    world.run(Job("catalog_source/snapshot_catalog", REF, "long"))
+    return world
+
+
+def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
+    """catalog.md 2.9.1: as in OLM, whose state is CONNECTING until the registry answers."""
+    world = connecting()
+    status = world.objects[REF]["status"]
+    assert status["connectionState"] == {"lastObservedState": "CONNECTING", "lastConnect": "2026-01-01T00:00:00Z"}
+    assert (world.emitted, is_healthy(world.objects[REF])) == ([], False), "nobody can use it yet"
+    world.settle()
+    assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "READY"
+    world.catalogs.publish("registry/local:v1", a_package("etcd", "1.0.0", "2.0.0"))
+    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+    [write] = outcome.writes
+    assert isinstance(write, SetStatus)
+    assert write.status["connectionState"]["lastObservedState"] == "READY", "what was read is in use meanwhile"
+
+
+def test_the_digest_is_recorded_and_the_users_are_told() -> None:
+    world = connecting()
     outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
@@ -62,7 +84,7 @@ def test_a_pull_that_was_ended_is_told_before_the_next_one() -> None:
 
 
 def test_a_first_failure_is_told_and_the_following_ones_back_off() -> None:
-    world = a_world()
+    world = connecting()
     world.catalogs.trouble = Unavailable("Unauthorized", "401: no credentials for registry")
     outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
     assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
@@ -100,7 +122,7 @@ def test_what_the_catalog_leaves_out_is_told_while_it_is_served() -> None:
 
 
 def test_a_pull_that_took_too_long_is_told_and_tried_when_that_makes_sense() -> None:
-    world = a_world()
+    world = connecting()
     slow = "quay.io is too slow: less than 1 kB in 10 s; the host is asked again after 60 s"
     world.catalogs.trouble = Unavailable("TimedOut", slow, timedelta(seconds=60))
     outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
