@@ -183,7 +183,7 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
 
 
 def senders(values: Settings) -> Senders:
-    """Who may send events to the endpoint."""
+    """Who may send events to the endpoint. SettingError when a file of tokens has none."""
     from eventing.endpoint.senders import Senders
 
     review = None
@@ -198,12 +198,14 @@ def senders(values: Settings) -> Senders:
             values.endpoint_audience,
             values.endpoint_senders or (ours,),
         )
-    return Senders(
+    found = Senders(
         token=values.endpoint_token,
         token_file=values.endpoint_token_file,
         review=review,
         trusts_network=values.endpoint_trusts_network,
     )
+    found.check()
+    return found
 
 
 def endpoint_token(environ: Mapping[str, str] = os.environ) -> str:

@@ -17,6 +17,8 @@ from eventing.cli.visible import visible
 _GAP = "   "
 _SHORTEST_LAST = 20
 """A last column that is cut keeps at least so many characters."""
+_WIDEST = 100
+"""No column is padded to more characters: one object with a name without end must not blow up every line."""
 
 
 def _one_of(*forms: str) -> Callable[[str], str]:
@@ -65,17 +67,19 @@ def document(value: object, output: str) -> None:
 def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: int | None = None) -> None:
     """Write aligned columns with a heading, as kubectl does.
 
-    On a terminal (of `screen` columns) the last column is cut to what is left; for anybody else nothing is.
+    On a terminal (of `screen` columns) the last column is cut to what is left, and others to what is sensible; for
+    anybody else nothing is.
     """
     lines = [[heading(column) for column in columns]]
     lines += [[visible(aimed(" ".join(str(row.get(column, "")).split()))) for column in columns] for row in rows]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
+    widths = [min(max(len(line[index]) for line in lines), _WIDEST) for index in range(len(columns) - 1)]
     screen = screen or _screen()
-    taken = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
-    last = max(screen - taken, _SHORTEST_LAST) if screen else widths[-1]
+    taken = sum(widths) + len(_GAP) * len(widths)
+    last = max(screen - taken, _SHORTEST_LAST)
     for *cells, says in lines:
-        padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
-        sys.stdout.write(_GAP.join([*padded, _cut(says, last)]).rstrip() + "\n")
+        fitting = [*map(_cut, cells, widths), _cut(says, last)] if screen else [*cells, says]
+        padded = [cell.ljust(width) for cell, width in zip(fitting, [*widths, 0], strict=True)]
+        sys.stdout.write(_GAP.join(padded).rstrip() + "\n")
 
 
 def heading(column: str) -> str:

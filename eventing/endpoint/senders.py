@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 import structlog
 
 from eventing.endpoint.reviews import ReviewUnavailable
+from shared.config import SettingError
 
 Authentication: TypeAlias = Literal["trusted", "unknown", "refused", "later"]
 """`unknown`: nothing is configured by which a sender could be known, its events count as hints; `later`: it could not
@@ -43,6 +44,15 @@ class Senders:
         self._review = review
         self._trusts_network = trusts_network
         self._threads = ThreadPoolExecutor(_REVIEWS_AT_ONCE, "review") if review else None
+
+    def check(self) -> None:
+        """Raise SettingError, at the start, when nobody can ever be known by the file of tokens as it is."""
+        try:
+            found = Path(self._file).read_text().split() if self._file else [self._token]
+        except (OSError, ValueError) as error:
+            raise SettingError(f"OLMF_ENDPOINT_TOKEN_FILE: {self._file} cannot be read: {error}") from error
+        if not found:
+            raise SettingError(f"OLMF_ENDPOINT_TOKEN_FILE: {self._file} has no token")
 
     async def judge(self, headers: Mapping[str, str]) -> Authentication:
         """Whether a request with these headers comes from a trusted sender."""

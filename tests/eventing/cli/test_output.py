@@ -42,6 +42,17 @@ def test_a_terminal_gets_what_fits(capsys: pytest.CaptureFixture[str], screen: i
     assert line.endswith("…")
 
 
+def test_a_name_without_end_lengthens_its_own_line_only(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = {"name": "x" * 60_000, "says": "no such package"}
+    table([ROW, hostile], COLUMNS)
+    heading, line, long = capsys.readouterr().out.splitlines()
+    assert len(heading) == 100 + len("   SAYS")
+    assert line.startswith(f"etcd{' ' * 96}   much")
+    assert long == f"{hostile['name']}   no such package", "nothing is cut in a pipe"
+    table([ROW, hostile], COLUMNS, screen=150)
+    assert {len(one) for one in capsys.readouterr().out.splitlines()[1:]} == {150, 103 + len("no such package")}
+
+
 def test_json_and_yaml_have_everything(capsys: pytest.CaptureFixture[str]) -> None:
     show([ROW], "json", columns=["name"])
     assert json.loads(capsys.readouterr().out) == [ROW]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from eventing.endpoint.reviews import ReviewUnavailable
 from eventing.endpoint.senders import Senders
 from eventing.events import Event, change_of
 from eventing.journal import RedisJournal
-from eventing.wiring import sink
+from eventing.wiring import senders, sink
 from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
-from shared.config import Settings
+from shared.config import SettingError, Settings
 
 AN_EVENT = Event("1", names.POKE, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))
 
@@ -197,6 +198,29 @@ async def test_what_is_read_needs_no_token(path: str) -> None:
     assert (await ask(app, "GET", path))[0] == 200
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        pytest.param(None, "cannot be read: [Errno 2] No such file or directory", id="absent"),
+        pytest.param(b"\n", "has no token", id="empty"),
+        pytest.param(b"\xff\xfe", "cannot be read: 'utf-8' codec", id="no text"),
+        pytest.param(b"one\ntwo\n", "", id="two tokens"),
+    ],
+)
+def test_a_file_without_a_token_ends_the_endpoint_at_the_start(content: bytes | None, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    values = replace(Settings(), endpoint_token_file=str(file))
+    if why:
+        with pytest.raises(SettingError) as refused:
+            senders(values)
+        assert str(refused.value).startswith(f"OLMF_ENDPOINT_TOKEN_FILE: {file} {why}")
+    else:
+        senders(values)
+    senders(Settings())
+
+
 async def test_a_token_is_replaced_while_the_endpoint_runs(tmp_path: Path) -> None:
     file = tmp_path / "token"
     app = asgi(Queue().accept, senders=Senders(token_file=str(file)))
@@ -210,17 +234,17 @@ async def test_a_token_is_replaced_while_the_endpoint_runs(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("senders", "headers", "is_told"),
+    ("known", "headers", "is_told"),
     [
         pytest.param(Senders(), {}, False, id="nobody is known: a hint"),
         pytest.param(Senders(trusts_network=True), {}, True, id="the network lets only trusted senders through"),
         pytest.param(Senders(token=TOKEN), allowed(TOKEN), True, id="a sender with the token"),
     ],
 )
-async def test_which_change_an_event_tells_of(senders: Senders, headers: dict[str, str], is_told: bool) -> None:
+async def test_which_change_an_event_tells_of(known: Senders, headers: dict[str, str], is_told: bool) -> None:
     queue = Queue()
     event, body = to_request(Event("uid.7.update", names.UPDATED, "/test", kinds.NAMESPACE.ref("team-a")))
-    assert (await ask(asgi(queue.accept, senders=senders), headers=event | headers, body=body))[0] == 204
+    assert (await ask(asgi(queue.accept, senders=known), headers=event | headers, body=body))[0] == 204
     assert bool(change_of(queue.events[0].id)) == is_told
 
 
