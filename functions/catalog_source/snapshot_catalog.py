@@ -44,7 +44,7 @@ def snapshot_catalog(
         after = catalog_source.refused(before, wish)
         return _reported(ref, source, after, Outcome(again_in=_RESYNC if image else None, verdict=wish.message))
     if not attempt.ended and (first := catalog_source.connecting(before, now)):
-        return Outcome((SetStatus(ref, first, version_of(source)),), verdict="it is read now for the first time")
+        return Outcome((SetStatus(ref, first, version_of(source)),), again_in=timedelta(), verdict="reads it at once")
     # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
     ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
     match ended or catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):

@@ -258,25 +258,6 @@ def test_install_says_what_it_waits_for_and_what_it_left(sandbox: Installation) 
     refused(sandbox.olmf("versions", "atlantis", check=False), 3, "; some were not read yet: olm/later")
     sandbox.cluster.delete(CATALOG_SOURCE.ref("later", "olm"))
     refused(sandbox.olmf("versions", "atlantis", check=False), 1, "no catalog that default sees has package atlantis")
-
-
-def test_the_catalog_that_answers_is_one_that_the_namespace_sees(sandbox: Installation) -> None:
-    sandbox.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
-    ref = CATALOG_SOURCE.ref("mirror", "team")
-    spec = (sandbox.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {})["spec"]
-    place = {"name": ref.name, "namespace": ref.namespace}
-    sandbox.apply({"apiVersion": ref.api_version, "kind": ref.kind, "metadata": place, "spec": spec})
-    sandbox.until(ref, lambda each: "address" in (each.get("status") or {}).get("connectionState", {}))
-    assert "# catalog olm/local answers\n" in sandbox.olmf("versions", "tide").stderr
-    done = sandbox.olmf("versions", "tide", "-n", "team")
-    assert "# catalog olm/local answers (so does team/mirror: --source chooses)\n" in done.stderr
-    (row,) = rows(sandbox, "versions", "tide", "-n", "team", "--source", "mirror")
-    assert row["catalog"] == "team/mirror"
-    refused(sandbox.olmf("versions", "tide", "--source", "team/mirror", check=False), 1, "that default sees")
-    assert sandbox.olmf("install", "tide", "-n", "elsewhere", "--timeout", "0").stdout.endswith("to olm/local\n")
-    refused(sandbox.olmf("install", "tide", "-n", "team", check=False), 1, "all offer 'tide'; choose one with --source")
-    sandbox.olmf("uninstall", "tide", "-n", "elsewhere", "--timeout", "0")
-    sandbox.cluster.delete(ref)
     sandbox.cluster.merge(
         SUBSCRIPTION.ref("atlantis", "three"), {"spec": {"source": "local", "sourceNamespace": "olm"}}
     )
@@ -291,6 +272,25 @@ def test_the_catalog_that_answers_is_one_that_the_namespace_sees(sandbox: Instal
     refused(again, 1, "no operators found in package atlantis")
     assert "no operators found" not in again.stdout, "it is told once"
     assert "is not ready after" not in again.stderr
+
+
+def test_the_catalog_that_answers_is_one_that_the_namespace_sees(sandbox: Installation) -> None:
+    sandbox.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+    ref = CATALOG_SOURCE.ref("mirror", "team")
+    spec = (sandbox.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {})["spec"]
+    place = {"name": ref.name, "namespace": ref.namespace}
+    sandbox.apply({"apiVersion": ref.api_version, "kind": ref.kind, "metadata": place, "spec": spec})
+    sandbox.until(ref, lambda each: "address" in (each.get("status") or {}).get("connectionState", {}))
+    assert "# catalog olm/local answers\n" in sandbox.olmf("versions", "tide").stderr
+    done = sandbox.olmf("versions", "tide", "-n", "team")
+    assert "# catalog olm/local answers (so does team/mirror: --source chooses)\n" in done.stderr
+    found = rows(sandbox, "versions", "tide", "-n", "team", "--source", "mirror")
+    assert {row["catalog"] for row in found} == {"team/mirror"}
+    refused(sandbox.olmf("versions", "tide", "--source", "team/mirror", check=False), 1, "that default sees")
+    assert sandbox.olmf("install", "tide", "-n", "elsewhere", "--timeout", "0").stdout.endswith("to olm/local\n")
+    refused(sandbox.olmf("install", "tide", "-n", "team", check=False), 1, "all offer 'tide'; choose one with --source")
+    sandbox.olmf("uninstall", "tide", "-n", "elsewhere", "--timeout", "0")
+    sandbox.cluster.delete(ref)
 
 
 def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Path) -> None:

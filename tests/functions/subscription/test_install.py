@@ -709,14 +709,14 @@ def test_a_plan_whose_steps_somebody_deleted_is_made_again(left: Manifest) -> No
 
 
 def test_a_subscription_follows_the_status_of_its_plan() -> None:
-    """catalog.md 8.6.63: written by hand, phase after phase, then deleted; without phase nobody carries it out."""
+    """catalog.md 8.6.63: written by hand, phase after phase, then deleted; without phase ours waits for approval."""
     world = installed(a_subscription(installPlanApproval="Manual"))
     [plan] = the(world, kinds.INSTALL_PLAN)
     ref, steps = Ref.of(plan), plan["status"]["plan"]
     condition = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed"}
     kept = plan["status"]["conditions"]
     for said, want in (
-        ({"phase": ""}, {"InstallPlanPending": ("InstallPlanNotYetReconciled", "")}),
+        ({"phase": ""}, {"InstallPlanPending": ("RequiresApproval", "")}),
         ({"phase": "RequiresApproval"}, {"InstallPlanPending": ("RequiresApproval", "")}),
         ({"phase": "Failed"}, {"InstallPlanFailed": ("InstallPlanFailed", "")}),
         ({"phase": "Failed", "conditions": [condition, *kept]}, {"InstallPlanFailed": ("InstallComponentFailed", "")}),
