@@ -43,7 +43,7 @@ def test_a_terminal_gets_what_fits(capsys: pytest.CaptureFixture[str], screen: i
 
 
 def test_a_name_without_end_lengthens_its_own_line_only(capsys: pytest.CaptureFixture[str]) -> None:
-    hostile = {"name": "x" * 60_000, "says": "no such package"}
+    hostile: dict[str, object] = {"name": "x" * 60_000, "says": "no such package"}
     table([ROW, hostile], COLUMNS)
     heading, line, long = capsys.readouterr().out.splitlines()
     assert len(heading) == 100 + len("   SAYS")
