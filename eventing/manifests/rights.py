@@ -87,6 +87,7 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
     ),
     "operator_group": (
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
+        *_read(kinds.API_SERVICE),
         *_write(kinds.OPERATOR_GROUP, CSV, *kinds.RBAC),
         Right(kinds.NAMESPACE, (*READ, "create", "patch", "update")),
         Right(kinds.OLM_CONFIG, (*READ, "create", "patch")),

@@ -1,7 +1,7 @@
 """Write the RBAC of an OperatorGroup: for users of the provided APIs, and for operators in the target namespaces.
 
 Reads:  all groups; the versions of its namespace, the definitions that they claim, their InstallPlans (or Roles and
-        RoleBindings); our roles; copies in target namespaces.
+        RoleBindings); our roles; copies in target namespaces; APIServices.
 Writes: ClusterRoles of the group and of each provided API; the permissions of members, as ClusterRoles (all namespaces)
         or as Roles in the target namespaces. Deletes ClusterRoles of APIs that no version of the namespace provides any
         more, and those of a group that was deleted.
@@ -15,12 +15,20 @@ from shared import names
 from shared.api.manifest import Manifest, is_deleted, labels_of, name_of, uid_of
 from shared.domain.groups import members, projection, roles, targets
 from shared.domain.groups.group import Group
-from shared.domain.groups.provision import claims, provisions
+from shared.domain.groups.provision import claims, provisions, reserved
 from shared.domain.lifecycle.admission import is_admitted
 from shared.domain.lifecycle.ownership import owner_labels
 from shared.domain.lifecycle.phases import is_copied
 from shared.domain.unsupported import VERSION, unsupported
-from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, ROLE, ROLE_BINDING
+from shared.kinds import (
+    API_SERVICE,
+    CLUSTER_ROLE,
+    CLUSTER_SERVICE_VERSION,
+    INSTALL_PLAN,
+    OPERATOR_GROUP,
+    ROLE,
+    ROLE_BINDING,
+)  # fmt: skip
 from shared.ports import Cluster, Policy
 from shared.step import Apply, Delete, Outcome, Ref
 
@@ -30,7 +38,8 @@ def grant_access(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
     present = {Ref.of(role): role for role in cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})}
     found = cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace)
     csvs = [csv for csv in found if not is_copied(csv) and not is_deleted(csv)]
-    provided = {name_of(csv): tuple(provisions(csv, {one: cluster.get(one) for one in claims(csv)})) for csv in csvs}
+    taken, read = reserved(cluster.list(API_SERVICE)), cluster.get
+    provided = {name_of(csv): tuple(provisions(csv, {one: read(one) for one in claims(csv)}, taken)) for csv in csvs}
     everything = [one for each in provided.values() for one in each]
     gone = roles.withdrawn(present.values(), ref.namespace, everything)
     manifest = cluster.get(ref)
@@ -40,15 +49,14 @@ def grant_access(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
     deletions = tuple(Delete(Ref.of(role), uid_of(role)) for role in gone)
     if manifest is None:
         return Outcome(deletions, verdict="the group is gone")
-    group, groups = Group.of(manifest), cluster.list(OPERATOR_GROUP)
+    group, groups, unfit_name = Group.of(manifest), cluster.list(OPERATOR_GROUP), targets.unfit_name(manifest)
     fit = [csv for csv in csvs if is_admitted(csv, groups) and not unsupported(VERSION, csv)]
-    unfit_name = targets.unfit_name(manifest)
     wanted = [] if unfit_name else [*roles.group_roles(group, {one.api for one in everything})]
     healthy = [one for csv in filter(members.has_succeeded, fit) for one in provided[name_of(csv)]]
     wanted += roles.wanted(healthy, present)
     writes = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
-    for csv in (csv for csv in fit if members.has_claims(csv, group)):
-        writes += [Apply(item) for item in _rights(csv, group, cluster, policy)]
+    able = [csv for csv in fit if members.has_claims(csv, group)]
+    writes += [Apply(item) for csv in able for item in _rights(csv, group, cluster, policy)]
     verdict = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
     return Outcome((*deletions, *writes), verdict=unfit_name or verdict)
 
@@ -63,18 +71,10 @@ def _rights(csv: Manifest, group: Group, cluster: Cluster, policy: Policy) -> It
         granted = projection.owned(found[0], csv), projection.owned(found[1], csv)
     else:
         granted = projection.planned(csv, cluster.list(INSTALL_PLAN, group.namespace))
+    written, labels = projection.written(csv, is_lifted=group.is_global)
+    find = projection.finder([one for kind in written for one in cluster.list(kind, labels=labels)], cluster.get)
     if group.is_global:
-        held = ((role, CLUSTER_ROLE.look_up(cluster.get, name_of(role))) for role in granted[0])
-        taken = {name_of(role) for role, holder in held if projection.is_foreign(role, holder)}
-        yield from _lacking(projection.lifted(granted, taken), cluster)
-        return
-    for target in outside:
+        yield from projection.lacking(projection.lifted(granted, projection.taken(granted, find)), find)
+    for target in () if group.is_global else outside:
         if copy := CLUSTER_SERVICE_VERSION.look_up(cluster.get, name_of(csv), target):
-            yield from _lacking(projection.projected(csv, copy, granted), cluster)
-
-
-def _lacking(wanted: Iterator[Manifest], cluster: Cluster) -> Iterator[Manifest]:
-    for item in wanted:
-        present = cluster.get(Ref.of(item))
-        if not projection.is_foreign(item, present) and not roles.is_in_place(item, present):
-            yield item
+            yield from projection.lacking(projection.projected(csv, copy, granted), find)

@@ -6,14 +6,15 @@ that gave the version its permissions does, because only we write the status of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeAlias
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of
+from shared.domain.groups.roles import is_in_place
 from shared.domain.lifecycle import rbac
 from shared.domain.lifecycle.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
-from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT, Kind
+from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT, Kind, Ref
 
 _SEES_NAMESPACES = {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]}
 
@@ -87,6 +88,33 @@ def _for_target(kind: Kind, source: ReadOnly, csv: ReadOnly, copy: ReadOnly) -> 
         "ownerReferences": [owner_reference(copy)],
     }
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
+
+
+def written(csv: ReadOnly, *, is_lifted: bool) -> tuple[tuple[Kind, Kind], dict[str, str]]:
+    """The kinds of what we wrote for the version outside its namespace, and labels by which a list finds all of it."""
+    if is_lifted:
+        return (CLUSTER_ROLE, CLUSTER_ROLE_BINDING), owner_labels(csv)
+    return (ROLE, ROLE_BINDING), {names.OWNER: name_of(csv), names.COPIED_FROM: namespace_of(csv)}
+
+
+def taken(granted: Granted, find: Callable[[Ref], ReadOnly | None]) -> frozenset[str]:
+    """Names of ClusterRoles that the roles would have, and others own."""
+    held = ((role, CLUSTER_ROLE.look_up(find, name_of(role))) for role in granted[0])
+    return frozenset(name_of(role) for role, holder in held if is_foreign(role, holder))
+
+
+def finder(known: Iterable[Manifest], get: Callable[[Ref], Manifest | None]) -> Callable[[Ref], Manifest | None]:
+    """Finds an object among those that a list gave, else asks: somebody else's is in no list of ours."""
+    listed = {Ref.of(one): one for one in known}
+    return lambda ref: listed.get(ref) or get(ref)
+
+
+def lacking(wanted: Iterable[Manifest], find: Callable[[Ref], Manifest | None]) -> Iterator[Manifest]:
+    """The objects that are absent or differ, without those that belong to others."""
+    for item in wanted:
+        present = find(Ref.of(item))
+        if not is_foreign(item, present) and not is_in_place(item, present):
+            yield item
 
 
 def is_foreign(wanted: ReadOnly, present: ReadOnly | None) -> bool:

@@ -6,15 +6,17 @@ version, and nobody who is confined to namespaces can: so it decides, with what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.api.manifest import ReadOnly, annotations_of, is_deleted, name_of, namespace_of, uid_of
+from shared.api.manifest import ReadOnly, annotations_of, is_deleted, labels_of, name_of, namespace_of, uid_of
 from shared.domain.groups.group import Api
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Ref
-from shared.names import INSTALLED_ALONGSIDE_PREFIX
+from shared.names import AUTOMANAGED, INSTALLED_ALONGSIDE_PREFIX
 
+_OWN: Final = "onstart"
+"""What the API server calls its own; those of definitions are called `true`."""
 BUILT_IN: Final = frozenset({
     "", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps",
     "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
@@ -23,6 +25,18 @@ BUILT_IN: Final = frozenset({
     "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
 })  # fmt: skip
 """API groups of the API server itself: a definition in one of them can share its name with a built-in resource."""
+
+
+def reserved(services: Iterable[ReadOnly]) -> frozenset[str]:
+    """API groups that not only definitions serve: the API server itself does, or a server behind it (as in OpenShift).
+
+    A role names the group and the resource, not who serves it: rights on a definition in such a group would be rights
+    on a resource of the same name.
+    """
+    specs = ((one.get("spec") or {}, labels_of(one).get(AUTOMANAGED)) for one in services)
+    return BUILT_IN | {
+        str(spec.get("group") or "") for spec, managed in specs if spec.get("service") or managed == _OWN
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +70,10 @@ def claims(csv: ReadOnly) -> dict[Ref, tuple[str, ...]]:
     return found
 
 
-def provisions(csv: ReadOnly, definitions: Mapping[Ref, ReadOnly | None]) -> Iterator[Provision]:
-    """The APIs that a version provides; `definitions` are those that it claims, as they were read."""
+def provisions(
+    csv: ReadOnly, definitions: Mapping[Ref, ReadOnly | None], foreign: Collection[str]
+) -> Iterator[Provision]:
+    """The APIs that a version provides; `definitions` are those that it claims, `foreign` the groups of others."""
     provider = provider_of(csv)
     for ref, versions in claims(csv).items():
         definition = definitions.get(ref)
@@ -66,7 +82,7 @@ def provisions(csv: ReadOnly, definitions: Mapping[Ref, ReadOnly | None]) -> Ite
         spec = definition["spec"]
         served = {str(one.get("name")) for one in spec.get("versions") or () if one.get("served")}
         for version in dict.fromkeys(versions):
-            if version in served and spec["group"] not in BUILT_IN:
+            if version in served and spec["group"] not in foreign:
                 api = Api(str(spec["group"]), version, str(spec["names"]["kind"]))
                 yield Provision(api, str(spec["names"]["plural"]), uid_of(definition), provider)
 

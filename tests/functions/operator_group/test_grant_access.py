@@ -6,7 +6,7 @@ import pytest
 
 from functions.operator_group.grant_access import grant_access
 from shared.domain.lifecycle.rbac import objects_for
-from shared.kinds import CLUSTER_ROLE, INSTALL_PLAN, OPERATOR_GROUP
+from shared.kinds import CLUSTER_ROLE, INSTALL_PLAN, OPERATOR_GROUP, Kind, Ref
 from shared.ports import Policy
 from shared.step import Apply, Delete, Outcome
 from tests.functions.operator_group.builders import a_csv, a_definition, a_group
@@ -287,6 +287,49 @@ def test_a_role_of_an_api_that_somebody_edited_is_repaired(field: str) -> None:
     assert list(applied(run(*world))) == ["ClusterRole//geese.birds.com-v1-edit"]
 
 
+def an_api_service(name: str, automanaged: str = "", **spec: Any) -> dict[str, Any]:
+    version, _, group = name.partition(".")
+    labels = {"kube-aggregator.kubernetes.io/automanaged": automanaged} if automanaged else {}
+    return {
+        "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": name, "labels": labels},
+        "spec": {"group": group, "version": version, **spec},
+    }  # fmt: skip
+
+
+def test_the_api_service_of_the_definition_itself_is_no_reason() -> None:
+    group, csv = a_group(targets=["a"], provided=GOOSE), a_csv(member_of=a_group(targets=["a"]), owns=[GOOSE_CRD])
+    found = applied(run(group, csv, a_definition(), an_api_service("v1.birds.com", automanaged="true")))
+    assert "ClusterRole//geese.birds.com-v1-edit" in found
+
+
+class Counted(FakeCluster):
+    """Counts what is read."""
+
+    gets, lists = 0, 0
+
+    def get(self, ref: Ref) -> dict[str, Any] | None:
+        self.gets += ref.kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+        return super().get(ref)
+
+    def list(self, kind: Kind, *args: Any, **more: Any) -> tuple[dict[str, Any], ...]:
+        self.lists += kind.kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+        return super().list(kind, *args, **more)
+
+
+@pytest.mark.parametrize(
+    "targets", [pytest.param([f"t{n}" for n in range(50)], id="fifty"), pytest.param([""], id="all")]
+)
+def test_rights_that_are_in_place_are_read_by_a_few_lists(targets: list[str]) -> None:
+    group = a_group(targets=targets)
+    csv = a_csv(member_of=group, install=NEEDS_ROLES)
+    copies = [a_csv(namespace=target, labels={"olm.copiedFrom": "ns"}) for target in targets if target]
+    world = settled(group, csv, *rights_of(csv), *copies)
+    cluster = Counted(world)
+
+    assert grant_access(REF, cluster, Policy()).writes == ()
+    assert (cluster.gets, cluster.lists) == (0, 3)
+
+
 SERVICES = {"owned": [{"name": "secrets", "group": "", "version": "v1", "kind": "Secret", "deploymentName": "d"}]}
 BUILT_IN = {"name": "roles.rbac.authorization.k8s.io", "kind": "Role"}
 
@@ -305,6 +348,14 @@ BUILT_IN = {"name": "roles.rbac.authorization.k8s.io", "kind": "Role"}
         pytest.param(
             {"owns": [f"{BUILT_IN['name']}/v1/Role"]}, [a_definition(**BUILT_IN)],
             id="it shares the name of a resource of the API server",
+        ),
+        pytest.param(
+            {}, [a_definition(), an_api_service("v1.birds.com", service={"name": "aviary", "namespace": "birds"})],
+            id="a server behind the API server serves its group",
+        ),
+        pytest.param(
+            {}, [a_definition(), an_api_service("v2.birds.com", automanaged="onstart")],
+            id="the API server itself serves another version of its group",
         ),
         pytest.param({"owns": ["../v1/Goose"]}, [], id="the name is no name"),
         pytest.param({"labels": {"olm.copiedFrom": "far"}}, [a_definition()], id="csv.md 10: the version is a copy"),
