@@ -38,7 +38,7 @@ def grant_access(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
     present = {Ref.of(role): role for role in cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})}
     found = cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace)
     csvs = [csv for csv in found if not is_copied(csv) and not is_deleted(csv)]
-    taken, read = reserved(cluster.list(API_SERVICE)), cluster.get
+    taken, read = reserved(cluster.list(API_SERVICE) if any(map(claims, csvs)) else ()), cluster.get
     provided = {name_of(csv): tuple(provisions(csv, {one: read(one) for one in claims(csv)}, taken)) for csv in csvs}
     everything = [one for each in provided.values() for one in each]
     gone = roles.withdrawn(present.values(), ref.namespace, everything)
