@@ -2,7 +2,8 @@
 
 Reads:  InstallPlans and Subscriptions; cluster-scoped roles and their owners or providers; copies and originals;
         the images that CatalogSources refer to.
-Writes: deletes surplus InstallPlans, unwanted copies, roles whose owners were deleted, or whose API nobody provides.
+Writes: deletes surplus InstallPlans, unwanted copies, roles whose owners were deleted, or whose API nobody provides,
+        and those that earlier builds wrote for what versions claimed.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def _copies(cluster: Cluster, made: Copies) -> Iterator[Delete]:
 
 
 def _roles(cluster: Cluster) -> Iterator[Manifest]:
-    for provider, made in garbage.by_provider(cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})).items():
+    ours = cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})
+    yield from garbage.unmarked(ours)
+    for provider, made in garbage.by_provider(ours).items():
         yield from garbage.unprovided(made, cluster.get(provider))
     for owning in OWNING:
         labels = {names.OWNER_KIND: owning.kind}

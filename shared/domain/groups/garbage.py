@@ -13,10 +13,11 @@ from shared.domain.lifecycle.phases import is_copied
 from shared.domain.plan.record import is_refused
 from shared.domain.plan.state import generation_of
 from shared.domain.subscription.state import plan_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
+from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
 
 KEPT_PLANS = 5
 """Number of InstallPlans that stay in a namespace, besides those that a Subscription names."""
+_PROVIDERS = frozenset({API_SERVICE.kind, CUSTOM_RESOURCE_DEFINITION.kind})
 _KINDS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
 
 
@@ -59,6 +60,19 @@ def by_provider(roles: Iterable[Manifest]) -> dict[Ref, list[Manifest]]:
         if provider := CLUSTER_SERVICE_VERSION.ref_or_none(name, namespace):
             found[provider].append(role)
     return dict(found)
+
+
+def unmarked(roles: Iterable[Manifest]) -> Iterator[Manifest]:
+    """The roles of APIs that earlier builds wrote for whatever a version claimed, also aggregated APIs.
+
+    They name no provider, and their owner has its real kind, which OLM writes in lower case. One whose API is provided
+    after all is written again: its deletion wakes the group.
+    """
+    for role in roles:
+        is_of_api = any(key.startswith(names.AGGREGATE_PREFIX) for key in labels_of(role))
+        owners = {owner.get("kind") for owner in metadata(role).get("ownerReferences") or ()}
+        if is_of_api and not provided_by(role) and owners & _PROVIDERS:
+            yield role
 
 
 def unprovided(roles: Iterable[Manifest], provider: ReadOnly | None) -> Iterator[Manifest]:

@@ -171,3 +171,42 @@ def test_a_role_of_an_api_goes_with_its_version(provider: dict[str, Any], *, is_
     role = an_api_role("geese.birds.com-v1-admin", "ns/op.v1")
     found = [name for name in deleted(provider, role, foreign) if name.startswith("/")]
     assert found == ([] if is_kept else ["/geese.birds.com-v1-admin"])
+
+
+AGGREGATED = "olm.opgroup.permissions/aggregate-to-1a2b-edit"
+
+
+@pytest.mark.parametrize(
+    ("owner", "labels", "annotations", "is_kept"),
+    [
+        pytest.param("APIService", {AGGREGATED: "true"}, {}, False, id="of an aggregated API"),
+        pytest.param("CustomResourceDefinition", {AGGREGATED: "true"}, {}, False, id="of a definition"),
+        pytest.param("customresourcedefinition", {AGGREGATED: "true"}, {}, True, id="by OLM"),
+        pytest.param("APIService", {}, {}, True, id="no role of an API"),
+        pytest.param(
+            "CustomResourceDefinition",
+            {AGGREGATED: "true"},
+            {"olmf.io/provided-by": "ns/op.v1"},
+            True,
+            id="marked",
+        ),
+    ],
+)
+def test_roles_that_earlier_builds_wrote_for_claims_go(
+    owner: str, labels: dict[str, str], annotations: dict[str, str], *, is_kept: bool
+) -> None:
+    csv = a_csv(owns=["geese.birds.com/v1/Goose"])
+    role = {
+        "apiVersion": CLUSTER_ROLE.api_version,
+        "kind": CLUSTER_ROLE.kind,
+        "metadata": {
+            "name": "geese.birds.com-v1-edit",
+            "uid": "u",
+            "labels": {"olm.managed": "true", **labels},
+            "annotations": annotations,
+            "ownerReferences": [{"kind": owner, "name": "x", "uid": "y"}],
+        },
+    }
+    cluster = FakeCluster([csv, role])
+    gone = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent()).writes
+    assert gone == (() if is_kept else (Delete(CLUSTER_ROLE.ref("geese.birds.com-v1-edit"), "u"),))
