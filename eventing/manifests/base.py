@@ -19,6 +19,8 @@ REGISTRIES = "olmf-registries"
 """An optional ConfigMap: `registries.conf`, and `ca.crt` with authorities of registries, besides those of the image."""
 PROXY = "olmf-proxy"
 """An optional ConfigMap of environment variables: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`."""
+CLUSTER = "olmf-cluster"
+"""An optional ConfigMap: `addresses` are the networks of Services and Pods, where pulls do not go."""
 CONTAINERS = "/etc/containers"
 PORT = 8080
 HEALTH_PORT = 8081
@@ -140,8 +142,15 @@ def pulling(pod: Manifest) -> Manifest:
     mount = {"name": REGISTRIES, "mountPath": CONTAINERS, "readOnly": True}
     authority = {"name": "SSL_CERT_FILE", "value": f"{CONTAINERS}/ca.crt"}  # besides the folder of the image
     proxy = {"configMapRef": {"name": PROXY, "optional": True}}
+    reference = {"configMapKeyRef": {"name": CLUSTER, "key": "addresses", "optional": True}}
+    inside = {"name": "OLMF_CLUSTER_ADDRESSES", "valueFrom": reference}
     containers = [
-        {**one, "env": [*one["env"], authority], "envFrom": [proxy], "volumeMounts": [*one["volumeMounts"], mount]}
+        {
+            **one,
+            "env": [*one["env"], authority, inside],
+            "envFrom": [proxy],
+            "volumeMounts": [*one["volumeMounts"], mount],
+        }
         for one in pod["containers"]
     ]
     return {**pod, "containers": containers, "volumes": [*pod["volumes"], volume]}

@@ -25,6 +25,8 @@ Decisions:
 - When more than 20 events in a row were skipped because the sink could not handle them, it is not they that are at
   fault: that counts as a refusal of Redis, until one is taken.
 - Versions are compared for being equal only; the position of a watch is passed on as it came.
+- Memory: of each object of a watched kind, ours or not, the watcher keeps key, uid, version and shared hints: 19 MB for
+  50,000 objects that are not ours (measured), so 400 bytes each, and up to 300 more where names are as long as may be.
 - Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
   one of our objects: when they have the label `olm.managed`, or when their event rings a step. A ClusterServiceVersion
   may wait for RBAC objects without an owner, so their changes make events (handled by `ring_dependents`); their

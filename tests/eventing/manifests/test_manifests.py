@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +18,11 @@ from eventing.cli.crds import render_crds
 from eventing.endpoint.app import asgi
 from eventing.manifests import render_manifests
 from eventing.manifests.base import PORT
+from eventing.manifests.oidc import AUDIENCE
 from eventing.manifests.rights import RIGHTS
 from eventing.routes import STEPS, WATCHED
 from shared.adapters.oci.trust import FOLDERS
+from shared.config import Settings
 from shared.domain.groups.selectors import matches
 from shared.kinds import CROWDED
 
@@ -38,7 +43,7 @@ def test_a_file_is_current(name: str) -> None:
 def test_no_file_is_left_over() -> None:
     on_disk = {
         str(path.relative_to(K8S))
-        for folder in ("crds", "rbac", "base", "knative", "optional")
+        for folder in ("crds", "rbac", "base", "knative", "knative-oidc", "optional")
         for path in (K8S / folder).iterdir()
     }
     assert on_disk == set(FILES)
@@ -178,6 +183,8 @@ def test_what_pulls_is_told_of_authorities_mirrors_and_proxies_if_there_are(work
         (mount,) = (one for one in container["volumeMounts"] if one["name"] == "olmf-registries")
         assert mount["mountPath"] == str(FOLDERS[0].parent), "where registries.conf and certificates are looked for"
         assert {"name": "SSL_CERT_FILE", "value": f"{mount['mountPath']}/ca.crt"} in container["env"]
+        where = {"configMapKeyRef": {"name": "olmf-cluster", "key": "addresses", "optional": True}}
+        assert {"name": "OLMF_CLUSTER_ADDRESSES", "valueFrom": where} in container["env"]
         assert container["envFrom"] == [{"configMapRef": {"name": "olmf-proxy", "optional": True}}]
 
 
@@ -297,6 +304,30 @@ def test_knative_objects_have_the_fields_that_knative_knows() -> None:
             SPECS[each["apiVersion"], each["kind"]].model_validate(each["spec"])
             kinds.add(each["kind"])
     assert kinds == {"Broker", "Trigger", "ApiServerSource", "Service"}
+
+
+def test_with_oidc_triggers_and_services_speak_of_one_audience_and_every_service_may_review() -> None:
+    """The two patches add to what each Trigger and Service of the other folder has."""
+    (kustomization,) = (each for each in objects("knative-oidc") if each["kind"] == "Kustomization")
+    assert kustomization["resources"][0] == "../knative"
+    of_trigger, of_service = ((one["target"]["kind"], *json.loads(one["patch"])) for one in kustomization["patches"])
+    assert of_trigger == ("Trigger", {"op": "add", "path": "/spec/subscriber/audience", "value": AUDIENCE})
+    assert of_service[1]["value"] == {"name": "OLMF_ENDPOINT_AUDIENCE", "value": AUDIENCE}
+    assert Settings.read({one["name"]: one["value"] for one in [of_service[1]["value"]]}).endpoint_audience == AUDIENCE
+    (binding,) = (each for each in objects("knative-oidc") if each["kind"] == "ClusterRoleBinding")
+    services = [each for each in objects("knative") if each["kind"] == "Service"]
+    assert all(isinstance(each["spec"]["template"]["spec"]["containers"][0]["env"], list) for each in services)
+    accounts = {each["spec"]["template"]["spec"]["serviceAccountName"] for each in services}
+    assert {one["name"] for one in binding["subjects"]} == accounts
+    assert binding["roleRef"]["name"] == "system:auth-delegator"
+
+
+@pytest.mark.skipif(not shutil.which("kubectl"), reason="there is no kubectl")
+def test_kubectl_builds_what_knative_with_oidc_needs() -> None:
+    built = subprocess.run(["kubectl", "kustomize", str(K8S / "knative-oidc")], capture_output=True, check=True).stdout
+    found = [each for each in yaml.safe_load_all(built) if each["kind"] == "Trigger"]
+    assert found
+    assert {each["spec"]["subscriber"]["audience"] for each in found} == {AUDIENCE}
 
 
 def test_the_source_watches_every_kind_that_a_route_names() -> None:
