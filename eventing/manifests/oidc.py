@@ -1,8 +1,8 @@
 """What Knative with OIDC needs besides: events reach the Services with tokens, which they have reviewed.
 
 Decision: a folder of its own beside `knative`. A Service that wants tokens refuses events without, so it must not want
-them where Knative sends none: its feature `authentication-oidc` is off by default. The Triggers name the audience, because
-a Service of Serving says none itself. Turned down: the same in `knative`, with a switch in each Service.
+them where Knative sends none, which is so by default (`authentication-oidc`). The Triggers name the audience: a Service
+of Serving says none itself. Turned down: the same in `knative`, with a switch in each Service.
 """
 
 from __future__ import annotations
