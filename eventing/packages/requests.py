@@ -146,10 +146,10 @@ def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
     """Set `spec.approved` of an InstallPlan: the one of that name, or the one that a package of that name waits for."""
     found = INSTALL_PLAN.look_up(cluster.get, wanted, namespace) or _plan_of_package(cluster, namespace, wanted)
     plan = name_of(found)
-    if found["spec"].get("approved"):
-        return f"{plan} was approved before"
     if (is_foreign(found) or is_refused(found)) and (no := refusal(found)):
         raise PackageError(no.message)
+    if found["spec"].get("approved"):
+        return f"{plan} was approved before"
     if is_empty(found):
         raise PackageError(f"{plan} has no steps yet, so there is nothing to approve; try again in a moment")
     cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}}, field_manager=names.APPROVER)

@@ -59,9 +59,9 @@ class Approved(FakeCluster):
 PLAN = INSTALL_PLAN.ref("install-1", "ns")
 
 
-def a_plan(**status: object) -> Manifest:
+def a_plan(*, approved: bool = False, **status: object) -> Manifest:
     meta = {"name": PLAN.name, "namespace": PLAN.namespace}
-    spec = {"clusterServiceVersionNames": ["a.v1"], "approved": False}
+    spec = {"clusterServiceVersionNames": ["a.v1"], "approved": approved}
     return {"apiVersion": PLAN.api_version, "kind": PLAN.kind, "metadata": meta, "spec": spec, "status": status}
 
 
@@ -100,7 +100,7 @@ def test_who_approves_what_a_hold_came_too_late_for_is_warned(
     [
         pytest.param(a_plan(), "install-1 has no steps yet, so there is nothing to approve", id="it was just made"),
         pytest.param(
-            a_plan(conditions=[{"type": "Installed", "status": "False", "reason": "NotPlannedHere"}]),
+            a_plan(approved=True, conditions=[{"type": "Installed", "status": "False", "reason": "NotPlannedHere"}]),
             "InstallPlan install-1 was not written by olm-functions", id="made by hand, and told so",
         ),
         pytest.param(
