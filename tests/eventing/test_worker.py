@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from redis import Redis
@@ -80,6 +81,19 @@ def test_a_worker_runs_what_becomes_due(redis_url: str, client: Redis, queue: Wo
     with a_worker(redis_url):
         queue.add([replace(a_job("one"), delay=timedelta(milliseconds=150))], "event")
         wait_for(has_seen(client, "one"))
+
+
+def test_an_error_of_redis_that_does_not_pass_ends_the_child(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    """Not only its log tells: the worker is not ready until Redis takes the sweep again."""
+    client.set("wanted:one", "yes")
+    with a_worker(redis_url):
+        child = int(client.get("child") or 0)
+        client.set("olmf:delayed", "of another type")
+        wait_for(lambda: not Path(f"/proc/{child}").exists(), "the end of the child")
+        client.delete("olmf:delayed")
+        queue.add([a_job("one")], "event")
+        wait_for(has_seen(client, "one"))
+        assert int(client.get("child") or 0) != child
 
 
 def test_several_workers_share_the_work(redis_url: str, client: Redis, queue: WorkQueue) -> None:
