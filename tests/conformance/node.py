@@ -245,7 +245,7 @@ def is_attacked(installation: InPods, api: Api) -> str:
     assert not faults, "; ".join(faults)
     return (
         f"{facts.written} objects written, {facts.refused} refused; gained: nothing; no pod restarted; the neighbour's "
-        f"install took {facts.busy_seconds:.1f} s, {facts.quiet_seconds:.1f} s in quiet; a deleted Deployment was back "
+        f"install took {facts.busy.times(facts.quiet)}; a deleted Deployment was back "
         f"after {facts.healing_seconds:.1f} s; nothing is left"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import time
 import uuid
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from shared.adapters.kube import ApiError
@@ -48,6 +49,21 @@ FIRST, CLEAN_SECONDS = 400, 180.0
 """Objects that are there before the neighbour begins."""
 
 
+@dataclass(frozen=True)
+class Wait:
+    """How long the neighbour waited for its operator, and a plain client beside it for each write; in seconds."""
+
+    install: float = 0.0
+    write: float = 0.0
+
+    def times(self, quiet: Wait) -> str:
+        """Both waits against those in quiet: the second tells what of the first the API server and the machine take."""
+        return (
+            f"{self.install:.1f} s, {quiet.install:.1f} s in quiet: {self.install / quiet.install:.1f} times as long; "
+            f"a write of a plain client beside it {self.write / quiet.write:.1f} times"
+        )
+
+
 @dataclass
 class Facts:
     """What was seen."""
@@ -55,8 +71,8 @@ class Facts:
     tenant: str
     written: int = 0
     refused: int = 0
-    quiet_seconds: float = 0.0
-    busy_seconds: float = 0.0
+    quiet: Wait = Wait()
+    busy: Wait = Wait()
     healing_seconds: float = 0.0
     before: Rights = field(default_factory=lambda: Rights({}, frozenset()))
     after: Rights = field(default_factory=lambda: Rights({}, frozenset()))
@@ -77,9 +93,9 @@ def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
     """The whole story."""
     facts = Facts(f"mallory-{uuid.uuid4().hex[:8]}")
     tenant = prepare(installation, api, facts.tenant, registry.address)
-    install(installation)
+    install(installation, api)
     uninstall(installation)
-    facts.quiet_seconds = install(installation)
+    facts.quiet = install(installation, api)
     wait_for(
         lambda: has_roles_of_neighbour(installation), "the roles for the neighbour's API, which follow its install"
     )
@@ -90,7 +106,7 @@ def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
         attack(tenant)
     with writing(tenant, facts), noted(facts, "the neighbour's install"):
         wait_for(lambda: facts.written + facts.refused >= min(FIRST, OBJECTS // 2), "the first objects")
-        facts.busy_seconds = install(installation)
+        facts.busy = install(installation, api)
     with noted(facts, "the return of the neighbour's Deployment"):
         facts.healing_seconds = heal(installation)
     facts.after, facts.pids_after = rights(installation, api, *look), pids(installation)
@@ -141,12 +157,35 @@ def acting(api: Api, user: str) -> Api:
     return api.as_other({"Impersonate-User": user, "Impersonate-Group": "system:authenticated"})
 
 
-def install(installation: Installation) -> float:
-    """Seconds until the neighbour's operator works."""
+def install(installation: Installation, api: Api) -> Wait:
+    """Wait until the neighbour's operator works."""
     started = time.monotonic()
-    installation.apply(a_subscription(PACKAGE, NEIGHBOUR, channel="stable"))
-    installation.until_phase(VERSION, NEIGHBOUR)
-    return time.monotonic() - started
+    with plain_writes(api) as took:
+        installation.apply(a_subscription(PACKAGE, NEIGHBOUR, channel="stable"))
+        installation.until_phase(VERSION, NEIGHBOUR)
+    return Wait(time.monotonic() - started, statistics.mean(took))
+
+
+@contextmanager
+def plain_writes(api: Api) -> Iterator[list[float]]:
+    """Meanwhile a client writes a ConfigMap of the neighbour again and again, twenty times a second."""
+    took: list[float] = []
+    over = Event()
+    place, name = f"/api/v1/namespaces/{NEIGHBOUR}/configmaps", "plain"
+    api.post(place, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
+
+    def write() -> None:
+        own = acting(api, "editor")
+        while not over.wait(0.05):
+            started = time.monotonic()
+            assert own.patch(f"{place}/{name}", {"data": {"written": str(len(took))}}).status == 200
+            took.append(time.monotonic() - started)
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        yield took
+        over.set()
+        writing.result()
 
 
 def has_roles_of_neighbour(installation: Installation) -> bool:
