@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from tests.conformance import node
 from tests.conformance.report import main
 
 if __name__ == "__main__":
-    sys.exit(node.main(sys.argv[2:]) if sys.argv[1:2] == ["node"] else main())
+    if sys.argv[1:2] == ["node"]:
+        sys.exit(node.main(sys.argv[2:]))
+    argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__).parse_args()
+    sys.exit(main())
