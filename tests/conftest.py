@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from eventing import redis_server
-from eventing.redis_server import RedisServer
+from eventing.local import redis_server
+from eventing.local.redis_server import RedisServer
 from eventing.workqueue import connect
 
 for _name in [name for name in os.environ if name.startswith("OLMF_") and name != "OLMF_CRASHES"]:

@@ -78,8 +78,8 @@ def _with_what_was_served(plan: Plan) -> Plan:
 
 def _detach(plan: Plan) -> None:
     from eventing.local.detach import start_detached
-    from eventing.local.interrupt import Interrupt
-    from eventing.local.supervisor import StartError
+    from eventing.local.processes.interrupt import Interrupt
+    from eventing.local.processes.supervisor import StartError
 
     try:
         with Interrupt() as interrupt:
@@ -96,9 +96,9 @@ def _stay(plan: Plan) -> None:
 
     from eventing.local.installation import run
     from eventing.local.objects import TakeOverError
+    from eventing.local.processes.supervisor import StartError
+    from eventing.local.processes.tie import tie_to_supervisor
     from eventing.local.state import AlreadyRunningError
-    from eventing.local.supervisor import StartError
-    from eventing.local.tie import tie_to_supervisor
     from shared.adapters.kube import ApiError
     from shared.telemetry import configure_logging
 
@@ -203,6 +203,6 @@ def _print_status(addresses: Addresses, answer: dict[str, list[dict[str, object]
 
 def demo() -> None:
     """Install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened."""
-    from eventing.local.demo import play
+    from eventing.cli.demo.play import play
 
     raise typer.Exit(play())

@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from eventing.cli.failure import USAGE, CliError
+from eventing.local.processes.tie import READY_FILE, TIED, announce, tie_to_supervisor
 from eventing.local.state import is_alive
-from eventing.local.tie import READY_FILE, TIED, announce, tie_to_supervisor
 from shared.config import Settings
 
 StatePathOption = Annotated[Path | None, typer.Option("--state", help="Where it keeps its data.")]
@@ -101,7 +101,7 @@ def scheduler() -> None:
 
 def kubelet() -> None:
     """Stand in for the kubelet where the cluster has no Nodes."""
-    from eventing.kubelet import run
+    from eventing.local.kubelet import run
 
     run(_settings(), on_ready=announce)
 
@@ -115,8 +115,8 @@ def content(
     ] = None,
 ) -> None:
     """Serve folders as images from a registry on loopback."""
-    from eventing.registry import Sources, serve
-    from eventing.registry.shelf import name_of
+    from eventing.local.image_registry import Sources, serve
+    from eventing.local.image_registry.shelf import name_of
 
     settings = _settings()
     folders = {name_of(folder.resolve().name): folder for folder in catalog or ()}
@@ -129,8 +129,8 @@ def api(state: StatePathOption = None) -> None:
     """Serve the sandbox, a small Kubernetes API."""
     import asyncio
 
-    from eventing.sandbox.server import Settings as Sandbox
-    from eventing.sandbox.server import serve
+    from eventing.local.apiserver.server import Settings as Sandbox
+    from eventing.local.apiserver.server import serve
 
     settings = _settings()
     place = Sandbox(state or Path("olmf-sandbox"), settings.port, is_kept=state is not None)
@@ -139,7 +139,7 @@ def api(state: StatePathOption = None) -> None:
 
 def redis(state: StatePathOption = None) -> None:
     """Run the Redis that is on this machine, or in the wheel."""
-    from eventing.redis_server import start
+    from eventing.local.redis_server import start
 
     _settings()
     server = start(state)

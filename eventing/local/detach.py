@@ -11,10 +11,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from eventing.local.interrupt import Interrupt
+from eventing.local.processes.interrupt import Interrupt
+from eventing.local.processes.supervisor import START_SECONDS, STOP_SECONDS, StartError
+from eventing.local.processes.tie import TIED
 from eventing.local.state import StateDirectory, is_alive
-from eventing.local.supervisor import START_SECONDS, STOP_SECONDS, StartError
-from eventing.local.tie import TIED
 
 LOOK_SECONDS = 0.02
 _PATIENCE_SECONDS = 3 * START_SECONDS

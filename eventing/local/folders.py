@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 
 from eventing.events import Event
-from eventing.registry.folder import State, state_of
+from eventing.local.image_registry.folder import State, state_of
 from shared import names
 from shared.kinds import Ref
 

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import structlog
 
 from eventing.local.folders import ring_on_change
-from eventing.local.interrupt import ending_signals
 from eventing.local.logs import keep_short
 from eventing.local.objects import leave, make_objects
 from eventing.local.plan import Plan, repeated
+from eventing.local.processes.interrupt import ending_signals
+from eventing.local.processes.supervisor import Program, Supervisor
 from eventing.local.served import Served, remember
-from eventing.local.supervisor import Program, Supervisor
 from shared.adapters.kube import ApiError, ConnectionSettingError
 
 LONG_WORKERS = ("worker-long-1", "worker-long-2")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from eventing.local.image_registry.shelf import name_of
 from eventing.local.state import StateDirectory
-from eventing.registry.shelf import name_of
 from shared.kinds import CATALOG_SOURCE, Ref
 
 LOCAL_CATALOG = "local"

@@ -6,10 +6,10 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from eventing.local.apiserver.direct import fresh_sandbox
 from eventing.replay.others import stripped
 from eventing.replay.world import Perturbation, WorldReport, replay_world
 from eventing.runner import Steps
-from eventing.sandbox.direct import fresh_sandbox
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.definitions import DEFINITIONS
 from shared.api.manifest import Manifest

@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
-from eventing import redis_server
 from eventing.effects import Performed
 from eventing.journal import Recorder, Run
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Decision
 from eventing.journal.tape import Tape
+from eventing.local import redis_server
 from eventing.routes import Job
 from eventing.runner import Runner, Steps
 from eventing.workqueue import WorkQueue, connect

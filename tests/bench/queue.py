@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from redis import Redis
 
-from eventing import redis_server
+from eventing.local import redis_server
 from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.worker import Run, work

@@ -16,8 +16,8 @@ import orjson
 from aiohttp import web
 
 from eventing.events import Event
-from eventing.kubelet.program import Kubelet
-from eventing.sandbox import running_sandbox
+from eventing.local.apiserver import running_sandbox
+from eventing.local.kubelet.program import Kubelet
 from eventing.watch.program import Watcher
 from shared import kinds
 from shared.adapters.kube import KubeClient, connect

@@ -1,6 +1,7 @@
 """Extract the table of built-in kinds that the sandbox serves from a real API server.
 
-`python -m tests.conformance.facts KUBECONFIG MODULES > eventing/sandbox/builtin.json`, where MODULES is the folder of
+`python -m tests.conformance.facts KUBECONFIG MODULES > eventing/local/apiserver/builtin.json`, where MODULES is the
+folder of
 the Go modules `k8s.io/*` (for the field numbers that kubectl's binary bodies use). Only names, types and numbers are
 kept; no descriptions.
 """

@@ -162,7 +162,8 @@ INTRODUCTION = f"""# What the sandbox and a real Kubernetes API have in common
 Written by `make conformance`: the same assertions against the sandbox of this repository and against a real control
 plane, which it starts on this machine: etcd {ETCD}, kube-apiserver {KUBE} with the admission plugins that are on by
 default (ServiceAccount and PodSecurity are two of them) and the authority of a front proxy, kube-controller-manager
-{KUBE} with every default controller. It has no scheduler and no kubelet: `eventing/kubelet` plays one Node, where Pods
+{KUBE} with every default controller. It has no scheduler and no kubelet: `eventing/local/kubelet` plays one Node,
+where Pods
 become Ready, wait for their Secrets and ConfigMaps, or run a program of ours. On the sandbox it plays the controllers
 of workloads, too. Programs come from `KUBEBUILDER_ASSETS`, else from a cache, else they are built once with Go. A
 behaviour that is not in this table is not claimed. The table is written only when all passed; `–` means that a

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from eventing import redis_server
 from eventing.health import (
     API,
     LATE_SECONDS,
@@ -32,9 +31,10 @@ from eventing.health import (
     Heartbeat,
     serve,
 )  # fmt: skip
+from eventing.local import redis_server
+from eventing.local.apiserver import running_sandbox
+from eventing.local.redis_server import RedisServer
 from eventing.local.state import free_port
-from eventing.redis_server import RedisServer
-from eventing.sandbox import running_sandbox
 from eventing.wiring import worker_health
 from shared.adapters.kube import KubeClient
 from shared.config import Settings

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from eventing.events import Event
+from eventing.local.redis_server import RedisServer
 from eventing.outlet import event_of, post, serve
-from eventing.redis_server import RedisServer
 from eventing.routes import NEWS, ROUTES, SINK, TO_SINK, Job, jobs_for
 from eventing.run_result import RunResult
 from eventing.worker import Drainer

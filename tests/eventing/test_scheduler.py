@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from redis.exceptions import ResponseError
 
-from eventing.redis_server import RedisServer
+from eventing.local.redis_server import RedisServer
 from eventing.scheduler import schedule
 from eventing.workqueue import WorkQueue, connect
 from shared.config import Settings

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from eventing import redis_server
-from eventing.redis_server import RedisServer
+from eventing.local import redis_server
+from eventing.local.redis_server import RedisServer
 from eventing.routes import Job, Lane
 from eventing.workqueue import UNREACHABLE, WorkQueue, connect
 from shared.config import Settings

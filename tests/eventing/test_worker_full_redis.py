@@ -14,7 +14,7 @@ from redis import Redis
 from eventing.cloudevents import to_request
 from eventing.drainer import Drainer
 from eventing.events import Event
-from eventing.redis_server import RedisServer
+from eventing.local.redis_server import RedisServer
 from eventing.run_result import RunResult
 from eventing.workqueue import REFUSED, Claim, WorkQueue, connect, is_paused
 from shared import names

@@ -17,7 +17,7 @@ import time
 
 from redis import Redis
 
-from eventing.local.tie import tie_to_supervisor
+from eventing.local.processes.tie import tie_to_supervisor
 from eventing.routes import Job
 from eventing.run_result import RunResult
 from eventing.worker import Drainer, Run, work

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from eventing.local.tie import READY_FILE
+from eventing.local.processes.tie import READY_FILE
 from tests.kit.waiting import wait_for
 
 NOWHERE = {

@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import get_args
 
-from eventing.local.samples import publish
+from eventing.cli.demo.samples import publish
 from eventing.replay import capture, open_capture, replay
 from eventing.replay.sandboxed import replay_in_sandbox
 from eventing.replay.world import Perturbation

@@ -10,9 +10,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from eventing.cli.demo.samples import publish
 from eventing.journal import STREAM
 from eventing.journal.records import inflated
-from eventing.local.samples import publish
 from eventing.replay import replay
 from eventing.workqueue import connect
 from shared.kinds import CONFIG_MAP, SECRET, SUBSCRIPTION

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from eventing.local.apiserver import running_sandbox
 from eventing.local.objects import apply_definitions
-from eventing.sandbox import running_sandbox
 from shared.adapters.kube import KubeClient
 from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api

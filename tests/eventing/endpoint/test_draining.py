@@ -17,8 +17,8 @@ import urllib3
 from eventing.cloudevents import to_request
 from eventing.endpoint.draining import Waiting
 from eventing.events import Event
+from eventing.local.processes.tie import TIED
 from eventing.local.state import is_alive
-from eventing.local.tie import TIED
 from eventing.routes import Job
 from eventing.wiring import drain
 from eventing.workqueue import WorkQueue, connect

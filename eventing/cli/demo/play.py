@@ -1,0 +1,156 @@
+"""The demo: install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eventing.cli.demo.samples import publish, samples
+from eventing.cli.demo.screen import Screen, screen
+from eventing.local.detach import start_detached, stop
+from eventing.local.processes.interrupt import Interrupt
+from eventing.local.processes.supervisor import StartError
+from eventing.local.state import StateDirectory
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+NAMESPACE = "demo"
+PATIENCE_SECONDS = 180.0
+LOOK_SECONDS = 0.1
+FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0")
+NEWER = ("tide/0.3.0", "tide/1.0.0")
+
+
+class DemoFailedError(RuntimeError):
+    """A step of the demo did not end in time; the message says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What the steps of the demo use."""
+
+    directory: StateDirectory
+    bundles: Path
+    screen: Screen
+    cluster: KubeClient
+    interrupt: Interrupt
+
+
+def play() -> int:
+    """Run the demo and return the exit code. It leaves no process and no file, however it ends."""
+    with Interrupt() as interrupt, tempfile.TemporaryDirectory(prefix="olmf-demo-", ignore_cleanup_errors=True) as home:
+        directory = StateDirectory(Path(home) / "state")
+        try:
+            _play(directory, Path(home) / "bundles", interrupt)
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted; stopped everything\n")
+            return 128 + interrupt.number
+        except (DemoFailedError, StartError) as error:
+            sys.stderr.write(f"olmf demo: {error}\n")
+            return 1
+    return 0
+
+
+def _play(directory: StateDirectory, bundles: Path, interrupt: Interrupt) -> None:
+    publish(bundles, *FIRST)
+    started = time.monotonic()
+    words = ("up", "--state", str(directory.root), "--bundles", str(bundles))
+    with start_detached(directory, words, interrupt, tied=True):
+        try:
+            _perform(directory, bundles, time.monotonic() - started, interrupt)
+            interrupt.check()
+        finally:
+            stop(directory)
+
+
+def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, interrupt: Interrupt) -> None:
+    from shared.adapters.kube import KubeClient
+
+    view = screen()
+    stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)), interrupt)
+    try:
+        view.say(f"1. Redis, sandbox API, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
+        for act in (_install, _upgrade, _approve):
+            act(stage)
+    finally:
+        view.close()
+    _explain(stage)
+
+
+def _install(stage: Stage) -> None:
+    from eventing.packages import Request, subscribe
+
+    stage.screen.say("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
+    for line in subscribe(stage.cluster, Request("tide", NAMESPACE, source="olm/local")):
+        stage.screen.say(f"   {line}")
+    _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v0.2.0", "Succeeded"), "tide.v0.2.0")
+
+
+def _upgrade(stage: Stage) -> None:
+    stage.screen.say("3. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
+    publish(stage.bundles, *NEWER)
+    _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v1.0.0", "Succeeded"), "tide.v1.0.0")
+
+
+def _approve(stage: Stage) -> None:
+    from eventing.packages import Request, approve_plan, subscribe, waiting_plan
+
+    stage.screen.say("4. Install `beacon` with Manual approval: its plan waits; `tide` beside it is not concerned")
+    for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
+        stage.screen.say(f"   {line}")
+    _wait(stage, "beacon", lambda row: "RequiresApproval" in str(row["says"]), "a plan that waits")
+    stage.screen.say("   " + approve_plan(stage.cluster, NAMESPACE, waiting_plan(stage.cluster, NAMESPACE, "beacon")))
+    _wait(stage, "beacon", lambda row: row["phase"] == "Succeeded", "beacon.v1.0.0")
+
+
+def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool], what: str) -> None:
+    from eventing.packages import installed
+
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        stage.interrupt.check()
+        rows = installed(stage.cluster, NAMESPACE)
+        stage.screen.standing(rows)
+        if any(row["package"] == package and holds(row) for row in rows):
+            return
+        time.sleep(LOOK_SECONDS)
+    raise DemoFailedError(f"{package} never came to {what}; logs are in {stage.directory.logs}")
+
+
+def _explain(stage: Stage) -> None:
+    from contextlib import closing
+
+    from eventing.cli.demo.timeline import timeline
+    from eventing.journal import RedisJournal, text_of, why
+    from eventing.workqueue import connect
+    from shared.kinds import DEPLOYMENT
+
+    addresses = stage.directory.read()
+    if addresses is None:
+        raise DemoFailedError("the sandbox ended before its end")
+    with closing(connect(addresses.redis)) as client:
+        book = RedisJournal(client).brief_book()
+    write = sys.stdout.write
+    write("\nThe steps that ran and wrote or rang something:\n")
+    for line in timeline(book.runs.values()):
+        write(f"{line}\n")
+    write(f"\nWhy is Deployment {NAMESPACE}/tide-controller as it is?\n")
+    write(text_of(why(book, DEPLOYMENT.ref("tide-controller", NAMESPACE), writes=1)) + "\n")
+    write(
+        "\nGo on by yourself:\n"
+        f"  olmf up --detach --bundles {_shown(samples())}\n"
+        "  export KUBECONFIG=~/.local/state/olmf/kubeconfig\n"
+        "  kubectl get catsrc,sub,installplans,csv,og -A    # then olmf install beacon -n lights; olmf down\n"
+    )
+
+
+def _shown(folder: Path) -> str:
+    """The folder as a path for a command: relative where it is below the current directory."""
+    here = Path.cwd()
+    return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)

@@ -1,0 +1,237 @@
+"""Prepares an object for the store: decodes, prunes, sets defaults and validates."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from typing import Any
+
+from eventing.local.apiserver import metadata_rules, pod_security, rules
+from eventing.local.apiserver.calls import Call
+from eventing.local.apiserver.defaults import fill_builtin
+from eventing.local.apiserver.failures import (
+    Cause,
+    bad_request,
+    conflict,
+    forbidden,
+    invalid,
+    not_found,
+    undecodable,
+    unexplained,
+)
+from eventing.local.apiserver.numbers import not_unsigned
+from eventing.local.apiserver.resources import resolve
+from eventing.local.apiserver.schema import fill, prune, settle
+from eventing.local.apiserver.store import Stored
+from eventing.local.apiserver.validation import misfit, missing, repeated, validate
+from eventing.local.apiserver.world import World, now
+from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
+from shared.domain.go.text import quoted
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
+"""Metadata fields that only the server sets."""
+
+
+def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool = False) -> Manifest:
+    """An object of the kind of the call, without unknown fields; with the defaults of its schema, if `fills`."""
+    resource = call.resource
+    if not isinstance(manifest, dict):
+        raise bad_request("the object provided is unrecognized (must be of type object)")
+    for key, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
+        manifest[key] = manifest.get(key) or wanted
+        if manifest[key] != wanted:
+            raise bad_request(
+                f"the {'API version' if key == 'apiVersion' else 'kind'} in the data ({manifest[key]}) does not match "
+                f"the expected {'API version' if key == 'apiVersion' else 'kind'} ({wanted})"
+            )
+    if manifest.get("metadata") is None:
+        manifest["metadata"] = {}
+    _drop_unknown(call, manifest)
+    schema = resolve(resource.schema)
+    if not resource.is_custom:
+        if sentence := misfit(manifest, schema):
+            raise undecodable(resource.kind, resource.version, sentence)
+        return settle(manifest, schema)  # type: ignore[no-any-return]  # an object settles to an object
+    meta = resolve(schema["properties"]["metadata"])
+    if sentence := misfit(manifest["metadata"], meta, "metadata"):
+        raise undecodable(resource.kind, resource.version, sentence)
+    manifest["metadata"] = settle(manifest["metadata"], meta)
+    if fills:
+        fill(manifest, schema, keeps_nulls=keeps_nulls)
+    return manifest
+
+
+def _drop_unknown(call: Call, manifest: Manifest) -> None:
+    unknown = list(prune(manifest, resolve(call.resource.schema)))
+    if unknown and call.is_strict:
+        told = ", ".join(f"unknown field {quoted(path)}" for path in sorted(unknown))
+        raise undecodable(call.resource.kind, call.resource.version, f"strict decoding error: {told}")
+    if call.query.get("fieldValidation") != "Ignore":
+        call.warnings.extend(f"unknown field {quoted(path)}" for path in sorted(unknown))
+
+
+def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
+    """A new object, with defaults and validated."""
+    meta = manifest["metadata"]
+    place(call, meta)
+    if meta.get("resourceVersion") not in (None, "", "0"):
+        raise unexplained("resourceVersion should not be set on objects to be created")
+    meta.pop("resourceVersion", None)
+    for name in (*_OURS, "managedFields"):
+        meta.pop(name, None)
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = meta["generateName"][:58] + "".join(secrets.choice(_ALPHABET) for _ in range(5))
+    _require_namespace(call, meta, world)
+    meta |= {"uid": str(uuid.uuid4()), "creationTimestamp": now(), "generation": 1}
+    if call.resource.kind in _UNGENERATED:
+        del meta["generation"]
+    if "status" in call.resource.subresources:
+        manifest.pop("status", None)
+    is_pod = call.resource.table == PODS
+    if is_pod:
+        _give_account(call, manifest, world)
+    fill_builtin(call.resource, manifest, world)
+    check(call, manifest, [*metadata_rules.name_defects(call.resource, meta.get("name", ""))])
+    if is_pod:
+        _secure(call, manifest, world)
+    return manifest
+
+
+PODS, ACCOUNTS, NAMESPACES = "/pods", "/serviceaccounts", "/namespaces"
+
+
+def _secure(call: Call, pod: ReadOnly, world: World) -> None:
+    """Failure when the namespace does not allow what the Pod has."""
+    namespace = world.store.get((NAMESPACES, "", call.namespace))
+    if namespace is not None and (why := pod_security.refusal(namespace.manifest, pod)):
+        raise forbidden(call.resource.plural, "", name_of(pod), why)
+
+
+def _give_account(call: Call, manifest: Manifest, world: World) -> None:
+    """Set the ServiceAccount of a Pod; Failure when it does not exist."""
+    spec = manifest.get("spec")
+    if not isinstance(spec, dict):
+        return
+    name = spec.setdefault("serviceAccountName", "default") or "default"
+    spec |= {"serviceAccountName": name, "serviceAccount": name}
+    if world.store.get((ACCOUNTS, call.namespace, name)) is None:
+        why = f'error looking up service account {call.namespace}/{name}: serviceaccount "{name}" not found'
+        raise forbidden(call.resource.plural, "", manifest["metadata"].get("name", ""), why)
+
+
+_UNGENERATED = frozenset({
+    "Namespace", "ConfigMap", "Secret", "Service", "ServiceAccount", "Event", "Endpoints", "Role", "RoleBinding",
+    "ClusterRole", "ClusterRoleBinding", "Lease", "APIService", "PersistentVolumeClaim", "PersistentVolume", "Node",
+    "ResourceQuota", "LimitRange", "StorageClass", "ControllerRevision", "HorizontalPodAutoscaler",
+})  # fmt: skip
+"""Kinds without `metadata.generation`."""
+
+
+def require_name(call: Call, meta: ReadOnly) -> None:
+    """Raise Failure when an object to be written at a name does not say its own."""
+    if not meta.get("name"):
+        raise bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
+
+
+def place(call: Call, meta: Manifest) -> None:
+    """Set name and namespace of an object to those of the call; Failure when it says others."""
+    if not call.resource.is_namespaced:
+        meta.pop("namespace", None)
+    elif meta.setdefault("namespace", call.namespace) != call.namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    if call.name and meta.setdefault("name", call.name) != call.name:
+        raise bad_request(f"the name of the object ({meta['name']}) does not match the name on the URL ({call.name})")
+
+
+def _require_namespace(call: Call, meta: Manifest, world: World) -> None:
+    if not call.resource.is_namespaced:
+        return
+    found = world.store.get(("/namespaces", "", call.namespace))
+    if found is None:
+        raise not_found("namespaces", "", call.namespace)
+    if metadata(found.manifest).get("deletionTimestamp"):
+        why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
+        cause = {
+            "reason": "NamespaceTerminating", "message": f"namespace {call.namespace} is being terminated",
+            "field": "metadata.namespace",
+        }  # fmt: skip
+        raise forbidden(call.resource.plural, call.resource.group, meta.get("name", ""), why, causes=[cause])
+
+
+def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) -> Manifest:
+    """The next state of an object: the server's fields are kept, the others are validated."""
+    meta, before = manifest["metadata"], old.manifest["metadata"]
+    place(call, meta)
+    wanted = meta.get("resourceVersion")
+    if wanted and (why := not_unsigned(wanted)):
+        raise unexplained(why)
+    if wanted not in (None, "", "0") and wanted != before["resourceVersion"]:
+        raise conflict(call.resource.plural, call.resource.group, call.name)
+    if meta.get("uid") and meta["uid"] != before["uid"]:
+        why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {before['uid']}"
+        raise conflict(call.resource.plural, call.resource.group, call.name, why)
+    for name in _OURS:
+        meta.pop(name, None)
+    meta |= {name: before[name] for name in _OURS if name in before}
+    meta["resourceVersion"] = before["resourceVersion"]
+    manifest = _merge_subresource(call, old.manifest, manifest)
+    if not call.subresource:
+        fill_builtin(call.resource, manifest, world, old.manifest)
+    if "generation" in before and not call.subresource and _spec_changed(call, old.manifest, manifest):
+        manifest["metadata"]["generation"] = before["generation"] + 1
+    if before.get("deletionTimestamp"):
+        _no_new_finalizers(call, before, manifest["metadata"])
+    causes = [*rules.changed_immutables(call.resource, old.manifest, manifest)] if not call.subresource else []
+    check(call, manifest, causes)
+    return manifest
+
+
+def _merge_subresource(call: Call, old: ReadOnly, new: Manifest) -> Manifest:
+    """The object after a write: a write to `status` changes only the status, any other all but the status."""
+    if call.subresource == "status":
+        kept = {**old, "apiVersion": new["apiVersion"], "metadata": {**old["metadata"]}}
+        kept["metadata"]["managedFields"] = new["metadata"].get("managedFields", [])
+        kept.pop("status", None)
+        return {**kept, "status": new["status"]} if "status" in new else kept
+    if "status" in call.resource.subresources:
+        new.pop("status", None)
+        return {**new, "status": old["status"]} if "status" in old else new
+    return new
+
+
+def _spec_changed(call: Call, old: ReadOnly, new: ReadOnly) -> bool:
+    """Whether anything but the metadata changed; a custom kind without status subresource counts its status, too."""
+    ignored: Manifest = {"metadata": None, "apiVersion": None}
+    if not call.resource.is_custom or "status" in call.resource.subresources:
+        ignored["status"] = None
+    return {**old, **ignored} != {**new, **ignored}
+
+
+def _no_new_finalizers(call: Call, before: ReadOnly, meta: ReadOnly) -> None:
+    fresh = sorted(set(meta.get("finalizers") or ()) - set(before.get("finalizers") or ()))
+    if fresh:
+        why = (
+            f"Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers {fresh!r}"
+        )
+        cause = Cause("metadata.finalizers", "FieldValueForbidden", why)
+        raise invalid(call.resource.kind, call.resource.group, call.name, [cause])
+
+
+def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
+    """Raise Failure with all defects."""
+    resource, schema = call.resource, resolve(call.resource.schema)
+    unchecked = "metadata" if resource.is_custom else "status"
+    body = {name: value for name, value in manifest.items() if name != unchecked}
+    causes += metadata_rules.metadata_defects(manifest)
+    if resource.is_custom:
+        causes += repeated(body, schema)
+        causes += validate(body, {**schema, "required": [n for n in schema.get("required", ()) if n != "metadata"]})
+    else:
+        causes += missing(body, schema)
+        rule = rules.RULES.get((resource.group, resource.kind))
+        causes += rule(manifest) if rule else ()
+    if causes:
+        raise invalid(resource.kind, resource.group, manifest["metadata"].get("name", ""), causes)

@@ -1,0 +1,129 @@
+"""Deletes objects: preconditions, finalizers, propagation; the collector does the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from eventing.local.apiserver import verbs
+from eventing.local.apiserver.calls import Call
+from eventing.local.apiserver.failures import Shown, as_json, bad_option, bad_value, conflict, unsupported
+from eventing.local.apiserver.resources import Resource
+from eventing.local.apiserver.store import Stored
+from eventing.local.apiserver.verbs import Answer
+from eventing.local.apiserver.world import World, now
+from shared.api.manifest import Manifest, metadata, uid_of
+
+ALL = "All"
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
+_FINALIZERS = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
+CRD_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+KEEPS_DEPENDENTS = ("Job", "ReplicationController")
+"""Kinds whose dependents are orphaned by default."""
+ANSWERED_WITH = frozenset(
+    {"Pod", "Service", "ServiceAccount", "PersistentVolume", "PersistentVolumeClaim", "ResourceQuota"}
+)
+"""Kinds whose deletion is answered with the deleted object."""
+
+
+def delete(call: Call, world: World, given: Manifest) -> Answer:
+    """Delete one object, with DeleteOptions."""
+    options = _options(call, given)
+    stored = verbs.find(call, world)
+    _check(call, stored, options.get("preconditions") or {})
+    resource = call.resource
+    left = None if _is_dry_run(call, options) else remove(resource, stored, world, _policy(resource, options))
+    if left is not None or resource.kind in ANSWERED_WITH:
+        return verbs.answer(call, left or stored.manifest)
+    details = {"name": call.name, "group": resource.group, "kind": resource.plural, "uid": uid_of(stored.manifest)}
+    return Answer(200, orjson.dumps({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
+        "details": {key: value for key, value in details.items() if value},
+    }))  # fmt: skip
+
+
+def delete_all(call: Call, world: World, given: Manifest) -> Answer:
+    """Delete the objects that the selectors match; answers with the list of them."""
+    options = _options(call, given)
+    found = verbs.list_objects(call, world, "application/json")
+    is_wanted = verbs.matching(call)
+    for stored in world.store.list(call.resource.table, call.namespace):
+        if is_wanted(stored.manifest) and not _is_dry_run(call, options):
+            remove(call.resource, stored, world, _policy(call.resource, options))
+    return found
+
+
+def _options(call: Call, given: Manifest) -> Manifest:
+    if not given and "propagationPolicy" in call.query:
+        given = {"propagationPolicy": call.query["propagationPolicy"]}  # the body wins
+    if given.get("dryRun", [ALL]) != [ALL]:
+        raise bad_option("Delete", unsupported("dryRun", Shown(as_json(given["dryRun"])), ALL))
+    policy = given.get("propagationPolicy", "Background")
+    if policy not in ("Background", "Foreground", "Orphan"):
+        raise bad_option(
+            "Delete", unsupported("propagationPolicy", policy, "Foreground", "Background", "Orphan", "nil")
+        )
+    if "propagationPolicy" in given and given.get("orphanDependents") is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        raise bad_option("Delete", bad_value("propagationPolicy", policy, why))
+    return given
+
+
+def _is_dry_run(call: Call, options: Mapping[str, Any]) -> bool:
+    """Whether the query or the body asks for a dry run; kubectl says it in the body."""
+    return call.is_dry_run or "dryRun" in options
+
+
+def _policy(resource: Resource, options: Mapping[str, Any]) -> str:
+    if "propagationPolicy" in options:
+        return str(options["propagationPolicy"])
+    if options.get("orphanDependents") or (resource.kind in KEEPS_DEPENDENTS and "orphanDependents" not in options):
+        return "Orphan"
+    return "Background"
+
+
+def _check(call: Call, stored: Stored, preconditions: Mapping[str, Any]) -> None:
+    meta = metadata(stored.manifest)
+    for field, word, guess in _PRECONDITIONS:
+        wanted = preconditions.get(field)
+        if wanted is not None and wanted != meta[field]:
+            why = (
+                f"the {word} in the precondition ({wanted}) does not match the {word} in record ({meta[field]}). "
+                f"The object might have been {guess}"
+            )
+            raise conflict(call.resource.kind, call.resource.group, call.name, why)
+
+
+_PRECONDITIONS = (
+    ("uid", "UID", "deleted and then recreated"),
+    ("resourceVersion", "ResourceVersion", "modified"),
+)
+
+
+def remove(resource: Resource, stored: Stored, world: World, policy: str = "Background") -> Manifest | None:
+    """Delete an object, or mark it for deletion and return its state when finalizers or dependents must go first."""
+    marked = stored.copy()
+    meta = marked["metadata"]
+    finalizers = [name for name in meta.get("finalizers", []) if name not in _FINALIZERS.values()]
+    if policy in _FINALIZERS:
+        finalizers.append(_FINALIZERS[policy])
+    if resource.kind == "CustomResourceDefinition" and CRD_CLEANUP not in finalizers:
+        finalizers.append(CRD_CLEANUP)
+    is_namespace = resource.table == "/namespaces"
+    if not finalizers and not (is_namespace and (marked.get("spec") or {}).get("finalizers")):
+        world.store.remove(stored.key)
+        return None
+    if meta.get("deletionTimestamp") and finalizers == meta.get("finalizers", []):
+        return marked
+    meta.setdefault("deletionTimestamp", now())
+    if not is_namespace:
+        meta.setdefault("deletionGracePeriodSeconds", 0)
+        if "generation" in meta:
+            meta["generation"] += 1
+    if finalizers:
+        meta["finalizers"] = finalizers
+    if is_namespace:
+        marked.setdefault("status", {})["phase"] = "Terminating"
+    return dict(world.store.put(stored.key, marked).manifest)

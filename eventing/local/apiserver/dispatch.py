@@ -1,0 +1,149 @@
+"""Calls the function that serves a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace as with_changes
+from typing import Any
+
+import orjson
+
+from eventing.local.apiserver import apply, authentication, bodies, deletion, patches, reviews, scale, verbs
+from eventing.local.apiserver.admission import decode, require_name
+from eventing.local.apiserver.calls import Call
+from eventing.local.apiserver.failures import (
+    Cause,
+    Undecodable,
+    as_json,
+    bad_option,
+    bad_request,
+    bad_value,
+    invalid,
+    not_allowed,
+    unsupported_media,
+)
+from eventing.local.apiserver.resources import Node, resolve
+from eventing.local.apiserver.verbs import Answer
+from eventing.local.apiserver.world import World
+from shared.api.manifest import Manifest
+from shared.domain.merge_patch import merged
+
+MERGE, STRATEGIC, JSON = (f"application/{name}+json" for name in ("merge-patch", "strategic-merge-patch", "json-patch"))
+APPLY = "application/apply-patch+yaml"
+PATCHES = (MERGE, STRATEGIC, JSON)
+REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
+
+
+def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: str) -> Answer:
+    """The answer to an authorized call."""
+    try:
+        return _served(call, world, body, content_type, accept=accept)
+    except (RecursionError, orjson.JSONEncodeError) as error:
+        raise bad_request(f"the object is nested too deeply for the sandbox: {error}") from error
+
+
+def _served(call: Call, world: World, body: bytes, content_type: str, *, accept: str) -> Answer:
+    if call.resource.group in REVIEWS:
+        return _review(call, world, body, content_type)
+    if call.subresource in _SUBRESOURCES:
+        return _SUBRESOURCES[call.subresource](call, world, body, content_type)
+    match call.verb:
+        case "get":
+            return verbs.get(call, world, accept)
+        case "list":
+            return verbs.list_objects(call, world, accept)
+        case "create" if not call.subresource:
+            return verbs.create(call, world, bodies.read(body, content_type, call.resource.schema))
+        case "update" if call.name:
+            return verbs.update(call, world, bodies.read(body, content_type, call.resource.schema))
+        case "patch" if call.name:
+            return _patch(call, world, body, content_type)
+        case "delete" if not call.subresource:
+            return deletion.delete(call, world, _options(body))
+        case "deletecollection":
+            return deletion.delete_all(call, world, _options(body))
+    raise not_allowed()
+
+
+def _options(body: bytes) -> Manifest:
+    """The DeleteOptions in a body; they are JSON even from clients that send objects in protobuf."""
+    return bodies.typed(bodies.parse_json(body), bodies.DELETE_OPTIONS) if body else {}
+
+
+def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    if content_type.startswith(APPLY):
+        return apply.apply(call, world, bodies.parse_yaml(body))
+    kind = _kind_of_patch(call, content_type)
+    if call.has("force"):
+        why = "Forbidden: may not be specified for non-apply patch"
+        raise bad_option("Patch", Cause("force", "FieldValueForbidden", why))
+    old = verbs.find(call, world)
+    given = bodies.parse_json(body)
+    before = orjson.loads(old.at(call.resource.api_version))
+    patched = _patched(kind, before, given, call.resource.schema)
+    match given, patched:
+        case {"metadata": {"resourceVersion": _}}, _:
+            pass
+        case _, {"metadata": dict(meta)}:
+            meta["resourceVersion"] = before["metadata"]["resourceVersion"]
+    manifest = _decoded(patched, lambda: decode(call, patched))
+    require_name(call, manifest["metadata"])
+    return verbs.replace(call, world, old, manifest)
+
+
+def _kind_of_patch(call: Call, content_type: str) -> str:
+    kind = content_type.partition(";")[0]
+    if kind not in PATCHES or (kind == STRATEGIC and call.resource.is_custom):
+        raise unsupported_media(f"{JSON}, {MERGE}, {APPLY}")
+    return kind
+
+
+def _patched(kind: str, before: Manifest, given: Any, schema: Node) -> Any:
+    if kind == MERGE:
+        return merged(before, given)
+    if kind == STRATEGIC:
+        return patches.strategic(before, given, resolve(schema))
+    return patches.json_patch(before, given)
+
+
+def _decoded(patched: Any, decoding: Callable[[], Manifest]) -> Manifest:
+    """The decoded result of a patch."""
+    try:
+        return decoding()
+    except Undecodable as error:
+        raise invalid("", "", "", [bad_value("patch", as_json(patched), error.why)]) from error
+
+
+def _review(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    manifest = decode(call, bodies.read(body, content_type, call.resource.schema))
+    manifest["metadata"].pop("creationTimestamp", None)
+    return verbs.answer(call, reviews.review(call.resource.kind, manifest, call.user, world), 201)
+
+
+def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    old = verbs.find(call, world)
+    shown = scale.read(call.resource, old.manifest)
+    if call.verb == "get":
+        return Answer(200, orjson.dumps(shown))
+    if call.verb == "patch":
+        patched = _patched(_kind_of_patch(call, content_type), shown, bodies.parse_json(body), bodies.SCALE)
+        wanted = _decoded(patched, lambda: bodies.typed(patched, bodies.SCALE))
+    elif call.verb == "update":
+        wanted = bodies.typed(bodies.read(body, content_type, bodies.SCALE), bodies.SCALE)
+    else:
+        raise not_allowed()
+    whole = with_changes(call, subresource="")
+    changed = scale.write(call.resource, orjson.loads(old.at(call.resource.api_version)), wanted)
+    done = verbs.replace(whole, world, old, decode(whole, changed))
+    return Answer(done.code, orjson.dumps(scale.read(call.resource, orjson.loads(done.body))))
+
+
+def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
+    if call.verb != "create":
+        raise not_allowed()
+    account = verbs.find(call, world)
+    request = bodies.typed(bodies.read(body, content_type, bodies.TOKEN_REQUEST), bodies.TOKEN_REQUEST)
+    return Answer(201, orjson.dumps(authentication.granted(request, account.manifest, world)))
+
+
+_SUBRESOURCES = {"scale": _scale, "token": _token}

@@ -1,0 +1,124 @@
+"""Applies structural schemas to objects: removes unknown fields and sets defaults.
+
+Built-in kinds and kinds from CustomResourceDefinitions use the same code; `validation` finds the defects of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import orjson
+
+from eventing.local.apiserver.resources import OBJECT_META, Node, resolve
+
+_EMBEDDED: Node = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": OBJECT_META}
+ANYTHING: Node = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def object_schema(structural: Node) -> Node:
+    """The schema of a custom kind, with the fields that all objects have."""
+    return {**structural, "properties": {**_EMBEDDED, **structural.get("properties", {}), "metadata": OBJECT_META}}
+
+
+def child(node: Node, name: str) -> Node | None:
+    """The schema of one field of an object; None when the schema has no such field."""
+    properties = node.get("properties")
+    if properties and name in properties:
+        return resolve(properties[name])
+    if node.get("x-kubernetes-embedded-resource") and name in _EMBEDDED:
+        return resolve(_EMBEDDED[name])
+    extra = node.get("additionalProperties")
+    if isinstance(extra, dict):
+        return resolve(extra)
+    if extra or node.get("x-kubernetes-preserve-unknown-fields"):
+        return ANYTHING
+    return None
+
+
+def items(node: Node) -> Node:
+    """The schema of the items of a list."""
+    found = node.get("items")
+    return resolve(found) if isinstance(found, dict) else ANYTHING
+
+
+def prune(value: Any, node: Node, path: str = "") -> Iterator[str]:
+    """Remove unknown fields in place; yields their paths."""
+    if isinstance(value, dict):
+        for name in list(value):
+            below = f"{path}.{name}" if path else name
+            inner = child(node, name)
+            if inner is None:
+                del value[name]
+                yield below
+            else:
+                yield from prune(value[name], inner, below)
+    elif isinstance(value, list):
+        inner = items(node)
+        for index, item in enumerate(value):
+            yield from prune(item, inner, f"{path}[{index}]")
+
+
+def fill(value: Any, node: Node, *, keeps_nulls: bool = False) -> None:
+    """Set the defaults of a schema, in place; a null in a field that is not nullable counts as absent.
+
+    `keeps_nulls` is for applied objects: there, only a field with a default loses its null.
+    """
+    if isinstance(value, dict):
+        for name, raw in (node.get("properties") or {}).items():
+            inner = resolve(raw)
+            has_null = name in value and value[name] is None and not inner.get("nullable")
+            if has_null and not (keeps_nulls and "default" not in raw):
+                del value[name]
+            if "default" in raw and name not in value:
+                value[name] = orjson.loads(orjson.dumps(raw["default"]))
+        for name, item in value.items():
+            if isinstance(item, (dict, list)) and (found := child(node, name)):
+                fill(item, found, keeps_nulls=keeps_nulls)
+    elif isinstance(value, list):
+        inner = items(node)
+        for item in value:
+            fill(item, inner, keeps_nulls=keeps_nulls)
+
+
+def settle(value: Any, node: Node) -> Any:
+    """A value of a built-in kind as Go would write it: no nulls, no empty optional lists, maps and strings."""
+    if isinstance(value, dict) and ("properties" in node or "additionalProperties" in node):
+        required = node.get("required", ())
+        kept = {}
+        for name, item in value.items():
+            inner = child(node, name) or {}
+            settled = settle(item if "properties" in node else _non_null(item, inner), inner)
+            if name in _PLAIN and not settled:
+                continue
+            if settled is None or (name not in required and _is_empty(settled, inner) and "properties" in node):
+                continue
+            kept[name] = settled
+        return kept
+    if isinstance(value, list):
+        inner = items(node)
+        return [settle(_non_null(item, inner), inner) for item in value]
+    if isinstance(value, (int, float)) and node.get("oneOf") and "format" not in node:
+        return str(value)
+    return value
+
+
+def _non_null(item: Any, node: Node) -> Any:
+    """An item of a list or map; in place of a null the zero of its type, as Go reads it."""
+    zero = _ZEROS.get(node.get("type", ""))
+    return zero() if item is None and zero else item
+
+
+_ZEROS: dict[str, Callable[[], Any]] = {"object": dict, "string": str, "integer": int, "boolean": bool}
+_PLAIN = frozenset({
+    "hostPort", "nodePort", "minReadySeconds", "initialDelaySeconds", "timeoutSeconds", "periodSeconds",
+    "successThreshold", "failureThreshold", "observedGeneration", "hostNetwork", "hostPID", "hostIPC", "paused",
+    "stdin", "stdinOnce", "tty", "readOnly",
+})  # fmt: skip
+"""Numbers and booleans that are not pointers in Go: their zero is the same as their absence."""
+
+
+def _is_empty(value: Any, node: Node) -> bool:
+    if node.get("x-kubernetes-preserve-unknown-fields"):
+        return False  # any JSON, e.g. the default in a schema
+    return value in ("", []) or (value == {} and "properties" not in node and "additionalProperties" in node)
