@@ -44,7 +44,7 @@ def graph(
     if bool(package) == flow:
         raise CliError("say what to draw: `olmf graph PACKAGE` or `olmf graph --flow`", USAGE)
     if flow:
-        from eventing.flow_chart import mermaid as flow_chart
+        from eventing.deploy.flow_chart import mermaid as flow_chart
 
         sys.stdout.write(flow_chart())
         return

@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 def crds(out: OutOption = None) -> None:
     """The CustomResourceDefinitions, made from the models in `shared/api`."""
-    from eventing.cli.crds import render_crds
+    from eventing.deploy.crds import render_crds
 
     _put(render_crds(), out)
 
@@ -34,7 +34,7 @@ def manifests(
     ] = None,
 ) -> None:
     """RBAC, the base and Knative objects, made from the routes and steps."""
-    from eventing.manifests import render_manifests
+    from eventing.deploy.manifests import render_manifests
 
     _put(render_manifests(api_port or ()), out)
 

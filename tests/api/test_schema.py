@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from eventing.cli.crds import render_crds
+from eventing.deploy.crds import render_crds
 from shared import kinds
 from shared.api.definitions import DEFINITIONS
 from shared.api.resource import Definition

@@ -9,8 +9,8 @@ import pytest
 
 import functions
 from eventing import events
+from eventing.deploy.flow_chart import mermaid
 from eventing.events import Event
-from eventing.flow_chart import mermaid
 from eventing.routes import NEWS, ROUTES, STEPS, WATCHED, Job, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
+from eventing.deploy.rbac import WATCHER, account_of
+from eventing.deploy.rights import RIGHTS
 from eventing.local.apiserver import running_sandbox
 from eventing.local.redis_server import start
 from eventing.local.state import free_port
-from eventing.manifests.rbac import WATCHER, account_of
-from eventing.manifests.rights import RIGHTS
 from shared.adapters.kube import ApiError, KubeClient
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, JOB, NAMESPACE, SUBSCRIPTION, Ref
 from tests.conformance.control_plane import running_control_plane

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from eventing.manifests.network import ANYWHERE, WEB, policy, redis_policy, tcp
-from eventing.manifests.pods import USER, confined, deployment, named, probe, service
-from eventing.manifests.rbac import NAMESPACE, WATCHER, WORKER, service_account
-from eventing.manifests.redis import REDIS, REDIS_PORT, redis
+from eventing.deploy.network import ANYWHERE, WEB, policy, redis_policy, tcp
+from eventing.deploy.pods import USER, confined, deployment, named, probe, service
+from eventing.deploy.rbac import NAMESPACE, WATCHER, WORKER, service_account
+from eventing.deploy.redis import REDIS, REDIS_PORT, redis
 from shared.api.manifest import Manifest
 
 IMAGE = f"olm-functions:{version('olm-functions')}"

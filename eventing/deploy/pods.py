@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eventing.manifests.rbac import NAMESPACE
+from eventing.deploy.rbac import NAMESPACE
 from shared.api.manifest import Manifest
 
 PART_OF = {"app.kubernetes.io/part-of": "olm-functions"}

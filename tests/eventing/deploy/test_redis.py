@@ -13,8 +13,8 @@ import pytest
 from redis import Redis
 from redis.exceptions import OutOfMemoryError, RedisError
 
+from eventing.deploy.redis import FLAGS, LIMIT_MIB, START, redis
 from eventing.local.redis_server import find_binary
-from eventing.manifests.redis import FLAGS, LIMIT_MIB, START, redis
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 PASSWORD = 'it\'s "quoted" \\ $HOME #1\né'

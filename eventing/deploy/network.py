@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from eventing.manifests.pods import PART_OF, named
-from eventing.manifests.rbac import NAMESPACE
-from eventing.manifests.redis import REDIS, REDIS_PORT
+from eventing.deploy.pods import PART_OF, named
+from eventing.deploy.rbac import NAMESPACE
+from eventing.deploy.redis import REDIS, REDIS_PORT
 from shared.api.manifest import Manifest
 
 ANYWHERE: Manifest = {}

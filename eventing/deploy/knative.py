@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from eventing.manifests.base import IMAGE, PORT, environment, image_of_worker, mounts, pulling, volumes
-from eventing.manifests.network import ANYWHERE, from_namespaces, policy, tcp
-from eventing.manifests.pods import PART_OF, confined
-from eventing.manifests.rbac import NAMESPACE, WATCHER, account_of
-from eventing.manifests.rights import RIGHTS
+from eventing.deploy.base import IMAGE, PORT, environment, image_of_worker, mounts, pulling, volumes
+from eventing.deploy.network import ANYWHERE, from_namespaces, policy, tcp
+from eventing.deploy.pods import PART_OF, confined
+from eventing.deploy.rbac import NAMESPACE, WATCHER, account_of
+from eventing.deploy.rights import RIGHTS
 from eventing.routes import ROUTES, WATCHED
 from shared import names
 from shared.api.manifest import Manifest

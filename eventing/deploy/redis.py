@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eventing.manifests.pods import USER, confined, deployment, probe, service
+from eventing.deploy.pods import USER, confined, deployment, probe, service
 from shared.api.manifest import Manifest
 
 IMAGE = "redis:8.2.2-alpine"

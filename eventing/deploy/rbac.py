@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from eventing.manifests.rights import BUNDLED_API_GROUPS, READ, RIGHTS, WRITE, Right
+from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, WRITE, Right
 from eventing.routes import WATCHED
 from shared.api.manifest import Manifest
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from eventing.manifests.rbac import NAMESPACE, RBAC, account_of
-from eventing.manifests.rights import RIGHTS
+from eventing.deploy.rbac import NAMESPACE, RBAC, account_of
+from eventing.deploy.rights import RIGHTS
 from shared.api.manifest import Manifest
 
 AUDIENCE: Final = "olm-functions"

@@ -14,12 +14,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 from starlette.routing import Route
 
-from eventing.cli.crds import render_crds
+from eventing.deploy.base import PORT
+from eventing.deploy.crds import render_crds
+from eventing.deploy.manifests import render_manifests
+from eventing.deploy.oidc import AUDIENCE
+from eventing.deploy.rights import RIGHTS
 from eventing.endpoint.app import asgi
-from eventing.manifests import render_manifests
-from eventing.manifests.base import PORT
-from eventing.manifests.oidc import AUDIENCE
-from eventing.manifests.rights import RIGHTS
 from eventing.routes import STEPS, WATCHED
 from shared.adapters.oci.trust import FOLDERS
 from shared.config import Settings
