@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from eventing.run_result import RunResult
     from eventing.runner import Runner
     from eventing.workqueue import Claim, WorkQueue
-    from shared.adapters.content import ImageCatalogs
     from shared.adapters.kube import KubeClient
     from shared.adapters.oci.mirrors import Mirrors
 
@@ -114,8 +113,8 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
         cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
         clock = SystemClock()
-        mirrors = KubeMirrors(cluster, _mirrors)
-        pulls = puller(values, _secret_reader(cluster), mirrors, api=connection.server, environ=os.environ)
+        mirrors = KubeMirrors(cluster, machine_mirrors)
+        pulls = puller(values, secret_reader(cluster), mirrors, api=connection.server, environ=os.environ)
         catalogs = ImageCatalogs(Store(values.content, limit_bytes=values.content_bytes), pulls)
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         recorder = Recorder(journal.secret(), also=_journal_files(values, "worker"))
@@ -148,20 +147,6 @@ def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal) -> Callab
         return result
 
     return run
-
-
-def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
-    """The catalogs of a cluster, for a verb of the command line."""
-    from eventing.local.state import StateDirectory
-    from shared.adapters.content import ImageCatalogs, Puller, Store
-    from shared.adapters.kube.mirrors import KubeMirrors
-    from shared.adapters.oci import Transport
-    from shared.adapters.oci.trust import Trust
-
-    addresses = StateDirectory.default().read()
-    store = Store(Path(addresses.state) / "content") if addresses else Store.of_user(os.environ)
-    transport = Transport(trust=Trust.of(os.environ))
-    return ImageCatalogs(store, Puller(_secret_reader(cluster), transport, KubeMirrors(cluster, _mirrors)))
 
 
 def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
@@ -282,11 +267,12 @@ def _journal_files(values: Settings, program: str) -> Callable[[bytes], None]:
     return JournalFiles(Path(values.journal_files), f"{program}-{socket.gethostname()}-{os.getpid()}").append
 
 
-def _secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:
+def secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:
+    """What reads the Secrets of a namespace, by name."""
     return lambda namespace, name: SECRET.look_up(cluster.get, name, namespace)
 
 
-def _mirrors() -> Mirrors:
+def machine_mirrors() -> Mirrors:
     """The mirrors from `registries.conf` and `OLMF_MIRRORS` of this machine; read when an image is pulled."""
     from shared.adapters.oci.logins import mirrors_of_machine
 

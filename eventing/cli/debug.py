@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from eventing.cli.namespace import Row
     from eventing.cli.target import Target
+    from eventing.diagnosis.replay import Replayed
+    from eventing.diagnosis.replay.captured import Captured
     from eventing.journal import Book
-    from eventing.replay import Replayed
-    from eventing.replay.captured import Captured
     from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
     from shared.kinds import Ref
@@ -48,8 +48,8 @@ def why(
 ) -> None:
     """Tell why an object is as it is (write, run, causes, events) and what it waits for; exit 1: nothing known."""
     from eventing.cli.objects import ref_of
-    from eventing.journal import text_of
-    from eventing.journal import why as ask
+    from eventing.diagnosis.why.explain import why as ask
+    from eventing.diagnosis.why.text import text_of
 
     if source and (state or kubeconfig):
         raise CliError("--from asks a capture, --state and --kubeconfig a cluster: say one of them", USAGE)
@@ -96,7 +96,7 @@ def _running(place: Target) -> _Known:
 def _captured(path: Path) -> _Known:
     """A capture has no queue: it does not say when a step is tried next."""
     from eventing.cli.given import opened_capture, subscribed_in
-    from eventing.replay.captured import objects_of_capture
+    from eventing.diagnosis.replay.captured import objects_of_capture
 
     capture = opened_capture(path)
     namespaces = subscribed_in(capture.objects)
@@ -107,7 +107,7 @@ def _captured(path: Path) -> _Known:
 def _standing(known: _Known, ref: Ref) -> Row:
     """Where the package of a Subscription, version or waiting plan stands, since and until when; else nothing."""
     from eventing.cli.namespace import standing_of
-    from eventing.packages import installed
+    from eventing.diagnosis.status.listing import installed
     from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION
 
     columns = ((SUBSCRIPTION, "subscription"), (CLUSTER_SERVICE_VERSION, "version"), (INSTALL_PLAN, "plan"))
@@ -121,7 +121,7 @@ def _standing(known: _Known, ref: Ref) -> Row:
 def _tell_of_namespace(known: _Known, namespace: str, output: str) -> None:
     """What its Subscriptions wait for. CliError when it has none."""
     from eventing.cli.namespace import check_namespace, show, waiting
-    from eventing.packages import installed
+    from eventing.diagnosis.status.listing import installed
 
     rows = installed(known.objects, namespace, known.jobs)
     if not rows:
@@ -147,9 +147,9 @@ def capture(
     """Write what was seen, asked, decided and written, and the present objects, to a tar without Secret data."""
     import time
 
+    from eventing.diagnosis.replay import capture as write
+    from eventing.diagnosis.replay import present_objects
     from eventing.journal import Book, RedisJournal, read_files
-    from eventing.replay import capture as write
-    from eventing.replay import present_objects
 
     if not out.parent.is_dir():
         raise CliError(f"-o {out}: no such folder {out.parent}", USAGE)
@@ -175,7 +175,7 @@ def replay(
     seed: Annotated[int, typer.Option(help="With --perturb: of its dice.")] = 0,
 ) -> None:
     """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff."""
-    from eventing.replay import NotACapture, NotInCapture
+    from eventing.diagnosis.replay import NotACapture, NotInCapture
 
     if world and (only or until or step):
         raise CliError("--only, --until and --step choose decisions; --world replays them all", USAGE)
@@ -194,7 +194,7 @@ def replay(
 
 def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
     from eventing.cli.objects import checked_step
-    from eventing.replay import replay as decide
+    from eventing.diagnosis.replay import replay as decide
 
     only = checked_step("--only", only)
 
@@ -224,8 +224,8 @@ def _told(each: Replayed) -> Iterator[str]:
 def _replay_world(file: Path, perturb: str, seed: int) -> int:
     from typing import get_args
 
-    from eventing.replay.sandboxed import replay_in_sandbox
-    from eventing.replay.world import Perturbation
+    from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
+    from eventing.diagnosis.replay.world import Perturbation
     from shared.telemetry import configure_logging
 
     configure_logging("critical")  # the answer is the difference; it names the steps that failed

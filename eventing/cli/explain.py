@@ -16,7 +16,7 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
     from eventing.cli.namespace import Row
-    from eventing.packages.remedies import Objects
+    from eventing.diagnosis.status.remedies import Objects
     from eventing.workqueue import Listed
     from shared.domain.resolver.explain.choices import Choice
     from shared.domain.resolver.explain.findings import Finding
@@ -92,7 +92,7 @@ def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], li
 
 def standings(objects: Objects, namespace: str, subscription: str = "", jobs: Sequence[Listed] = ()) -> list[Row]:
     """Where the Subscriptions of a namespace stand, or one of them; without what a new resolution knows better."""
-    from eventing.packages import installed
+    from eventing.diagnosis.status.listing import installed
 
     rows = [row for row in installed(objects, namespace, jobs) if row["phase"] != "ResolutionFailed"]
     return [row for row in rows if row["subscription"] and subscription in ("", row["subscription"])]

@@ -15,8 +15,8 @@ from shared.api.manifest import name_of, namespace_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:
-    from eventing.packages.remedies import Objects
-    from eventing.replay.archive import Capture
+    from eventing.diagnosis.replay.archive import Capture
+    from eventing.diagnosis.status.remedies import Objects
     from eventing.workqueue import Listed
     from shared.adapters.content.snapshot import Snapshot
     from shared.api.manifest import Manifest
@@ -66,7 +66,7 @@ def given(
         raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
     from eventing.cli.namespace import check_namespace
     from eventing.cli.target import choose
-    from eventing.resolution import inputs_of_namespace
+    from eventing.diagnosis.resolution import inputs_of_namespace
 
     target = choose(*cluster)
     place, objects = namespace or target.namespace, target.cluster()
@@ -79,7 +79,7 @@ def given(
 def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Objects | None:
     """The objects of files, if each that should say where it stands does; else the first that does not is named."""
     from eventing.cli.extension.given import at
-    from eventing.replay.captured import Captured
+    from eventing.diagnosis.replay.captured import Captured
 
     kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
     mine = [one for one in objects if one.get("kind") in kinds and namespace_of(one) in ("", namespace)]
@@ -104,7 +104,7 @@ def opened_capture(path: Path) -> Capture:
     import shlex
 
     from eventing.cli.aim import Aim, take
-    from eventing.replay import NotACapture, open_capture
+    from eventing.diagnosis.replay import NotACapture, open_capture
 
     take(Aim(capture=shlex.join(["--from", str(path)])))
     try:
@@ -116,7 +116,7 @@ def opened_capture(path: Path) -> Capture:
 
 
 def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Given:
-    from eventing.replay.captured import inputs_of_capture, objects_of_capture
+    from eventing.diagnosis.replay.captured import inputs_of_capture, objects_of_capture
 
     capture = opened_capture(path)
     namespace = _chosen_namespace(namespace, capture.objects, path)
@@ -126,7 +126,7 @@ def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole
 
 def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Given:
     from eventing.cli.extension.given import manifests
-    from eventing.resolution import inputs_of_manifests
+    from eventing.diagnosis.resolution import inputs_of_manifests
     from shared.domain.shape import InvalidQuestion
 
     if folder is None:
@@ -142,7 +142,7 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
 
 def _chosen_namespace(namespace: str, objects: Sequence[Mapping[str, object]], path: Path) -> str:
     """The namespace that is meant. CliError lists those that may be meant, also when nothing is in the given one."""
-    from eventing.resolution import namespaces_in
+    from eventing.diagnosis.resolution import namespaces_in
 
     if not namespace:
         return _only(subscribed_in(objects), path)
@@ -213,14 +213,14 @@ def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
 
 def shelf_at(path: str) -> Shelf:
     """A catalog wherever it is, from what is kept of it on this machine. CliError."""
-    from eventing.shelves import shelf_of_snapshot
+    from eventing.diagnosis.catalogs import shelf_of_snapshot
 
     return shelf_of_snapshot(_snapshot_at(path))
 
 
 def content_at(path: str) -> str:
     """The digest of what a catalog holds: of its image, or else of its files, wherever these are. CliError."""
-    from eventing.shelves import digest_of_snapshot
+    from eventing.diagnosis.catalogs import digest_of_snapshot
 
     return digest_of_snapshot(_snapshot_at(path))
 

@@ -13,8 +13,9 @@ from shared.api.manifest import namespace_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from eventing.journal import Book, Stuck
-    from eventing.packages.remedies import Objects
+    from eventing.diagnosis.status.remedies import Objects
+    from eventing.diagnosis.why.facts import Stuck
+    from eventing.journal import Book
     from eventing.workqueue import Listed
 
 Row = dict[str, object]
@@ -100,8 +101,8 @@ def _when(at: datetime | None, until: str) -> str:
 
 def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | None:
     """When its catalog is tried again, if that one waits for something; one that can be read is only polled."""
-    from eventing.journal import why
-    from eventing.packages.remedies import UNRESOLVED
+    from eventing.diagnosis.status.remedies import UNRESOLVED
+    from eventing.diagnosis.why.explain import why
     from shared.domain.subscription.health import UNHEALTHY
     from shared.kinds import CATALOG_SOURCE
 
@@ -116,7 +117,7 @@ def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | Non
 
 def _last(row: Row, book: Book, jobs: Sequence[Listed]) -> list[Stuck]:
     """Where the steps left its CSV, then its Subscription."""
-    from eventing.journal import why
+    from eventing.diagnosis.why.explain import why
     from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
     version, name, namespace = (str(row[key]) for key in ("version", "subscription", "namespace"))

@@ -68,9 +68,9 @@ def offer_of(request: PackageRequest) -> Offer:
 
 
 def _offer_of_cluster(request: PackageRequest) -> Offer:
+    from eventing.cli.requests.sources import out_of_sight, visible_sources
     from eventing.cli.target import choose
-    from eventing.packages.sources import out_of_sight, visible_sources
-    from eventing.shelves import shelves_of, unread_catalogs
+    from eventing.diagnosis.catalogs import shelves_of, unread_catalogs
 
     try:
         target = choose(*request.cluster)
@@ -91,7 +91,7 @@ def _offer_of_cluster(request: PackageRequest) -> Offer:
 
 def _subscribed(cluster: KubeClient, namespace: str, package: str) -> str:
     """The catalog of the Subscription to the package in the namespace; empty without one."""
-    from eventing.packages.requests import subscription_of
+    from eventing.diagnosis.status.listing import subscription_of
 
     spec = (subscription_of(cluster, namespace, package) or {}).get("spec") or {}
     return f"{spec.get('sourceNamespace')}/{spec.get('source')}" if spec else ""

@@ -40,7 +40,7 @@ def _place(
     namespace: str, state: StateOption, kubeconfig: KubeconfigOption, *, timeout: int = 0
 ) -> Iterator[tuple[KubeClient, str]]:
     """The cluster and the namespace that are meant. A verb with a `timeout` waits, and says for whom."""
-    from eventing.packages import PackageError
+    from eventing.cli.requests.request import PackageError
 
     target = choose(state, kubeconfig)
     if timeout and target.is_unwatched:
@@ -66,8 +66,8 @@ def install(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
-    from eventing.packages import Request
-    from eventing.packages import install as ask
+    from eventing.cli.requests.follow import install as ask
+    from eventing.cli.requests.request import Request
 
     wish = {"channel": channel, "source": source, "starting_csv": starting_csv}
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
@@ -84,7 +84,7 @@ def uninstall(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Delete the Subscription and every ClusterServiceVersion of a package; definitions and their objects stay."""
-    from eventing.packages import remove
+    from eventing.cli.requests.removal import remove
 
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         for line in remove(cluster, place, package, timeout=timedelta(seconds=timeout)):
@@ -101,7 +101,8 @@ def upgrade(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve what waits and follow the package to its newest version."""
-    from eventing.packages import follow, narrowing, switch_channel
+    from eventing.cli.requests.channels import switch_channel
+    from eventing.cli.requests.follow import follow, narrowing
 
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         leaving = switch_channel(cluster, place, package, channel) if channel else ""
@@ -120,7 +121,7 @@ def approve(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve an InstallPlan that waits."""
-    from eventing.packages import approve_plan
+    from eventing.cli.requests.subscribing import approve_plan
 
     with _place(namespace, state, kubeconfig) as (cluster, place):
         say(approve_plan(cluster, place, plan))
@@ -136,7 +137,7 @@ def hold(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Keep the installed version of a package until it is released."""
-    from eventing.packages import set_hold
+    from eventing.cli.requests.subscribing import set_hold
 
     if not reason:
         raise CliError("--reason: say why, in a few words", USAGE)
@@ -158,7 +159,7 @@ def list_packages(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List what is installed, or what the catalogs offer."""
-    from eventing.packages import installed, offered
+    from eventing.diagnosis.status.listing import installed, offered
 
     if everywhere and namespace:
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)

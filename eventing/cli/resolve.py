@@ -75,7 +75,7 @@ def resolve(
 
 def _answer_lines(*, is_whole: bool) -> None:
     from eventing.cli.lines import answer_lines
-    from eventing.resolution import answering
+    from eventing.diagnosis.resolution import answering
 
     answer_lines(answering(is_whole=is_whole))
 

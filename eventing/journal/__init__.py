@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from eventing.journal.book import Book, Unrecorded
 from eventing.journal.changes import RedisChanges
-from eventing.journal.explain import why
-from eventing.journal.facts import Stuck, Why
 from eventing.journal.files import JournalFiles, read_files
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw
 from eventing.journal.stream import RedisJournal
-from eventing.journal.text import text_of
 
 __all__ = [
-    "EVENT", "RUN", "STREAM", "Book", "JournalFiles", "Recorded", "Recorder", "RedisChanges", "RedisJournal", "Run",
-    "Saw", "Stuck", "Unrecorded", "Why", "read_files", "text_of", "why",
-]  # fmt: skip
+    "EVENT",
+    "RUN",
+    "STREAM",
+    "Book",
+    "JournalFiles",
+    "Recorded",
+    "Recorder",
+    "RedisChanges",
+    "RedisJournal",
+    "Run",
+    "Saw",
+    "Unrecorded",
+    "read_files",
+]

@@ -15,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from eventing.resolution import answering
-from eventing.shelves import shelf_of_snapshot
+from eventing.diagnosis.catalogs import shelf_of_snapshot
+from eventing.diagnosis.resolution import answering
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store

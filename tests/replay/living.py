@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from eventing.diagnosis.replay import capture
+from eventing.diagnosis.replay.world_ports import ListedCopies, NothingWarned
 from eventing.events import Event, change_id
 from eventing.journal import Book, Saw
 from eventing.journal.records import unpack_run
-from eventing.replay import capture
-from eventing.replay.world_ports import ListedCopies, NothingWarned
 from eventing.routes import Job, jobs_for
 from eventing.runner import Runner
 from eventing.watch.hints import hints

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import get_args
 
 from eventing.cli.demo.samples import publish
-from eventing.replay import capture, open_capture, replay
-from eventing.replay.sandboxed import replay_in_sandbox
-from eventing.replay.world import Perturbation
+from eventing.diagnosis.replay import capture, open_capture, replay
+from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
+from eventing.diagnosis.replay.world import Perturbation
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, OPERATOR_CONDITION, Ref
 from tests.kit.installation import installed
 

@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from eventing.replay import replay
-from eventing.replay.world import Perturbation, replay_world
+from eventing.diagnosis.replay import replay
+from eventing.diagnosis.replay.world import Perturbation, replay_world
 from tests.eventing.effects.fake_api import FakeApi
 from tests.replay.living import LivingWorld
 from tests.replay.stories import GROUP, STORIES, groups_come_and_go

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eventing.cli.demo.samples import publish
+from eventing.diagnosis.replay import replay
 from eventing.journal import STREAM
 from eventing.journal.records import inflated
-from eventing.replay import replay
 from eventing.workqueue import connect
 from shared.kinds import CONFIG_MAP, SECRET, SUBSCRIPTION
 from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group, installed

@@ -84,7 +84,8 @@ def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, int
 
 
 def _install(stage: Stage) -> None:
-    from eventing.packages import Request, subscribe
+    from eventing.cli.requests.request import Request
+    from eventing.cli.requests.subscribing import subscribe
 
     stage.screen.say("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
     for line in subscribe(stage.cluster, Request("tide", NAMESPACE, source="olm/local")):
@@ -99,7 +100,8 @@ def _upgrade(stage: Stage) -> None:
 
 
 def _approve(stage: Stage) -> None:
-    from eventing.packages import Request, approve_plan, subscribe, waiting_plan
+    from eventing.cli.requests.request import Request
+    from eventing.cli.requests.subscribing import approve_plan, subscribe, waiting_plan
 
     stage.screen.say("4. Install `beacon` with Manual approval: its plan waits; `tide` beside it is not concerned")
     for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
@@ -110,7 +112,7 @@ def _approve(stage: Stage) -> None:
 
 
 def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool], what: str) -> None:
-    from eventing.packages import installed
+    from eventing.diagnosis.status.listing import installed
 
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
@@ -127,7 +129,9 @@ def _explain(stage: Stage) -> None:
     from contextlib import closing
 
     from eventing.cli.demo.timeline import timeline
-    from eventing.journal import RedisJournal, text_of, why
+    from eventing.diagnosis.why.explain import why
+    from eventing.diagnosis.why.text import text_of
+    from eventing.journal import RedisJournal
     from eventing.workqueue import connect
     from shared.kinds import DEPLOYMENT
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from eventing.diagnosis.why.causes import short
 from eventing.journal import Run
-from eventing.journal.causes import short
 
 _WIDTH = 140
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from eventing.packages.listing import offered
+from eventing.diagnosis.status.listing import offered
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest
 from shared.domain.go import yaml as goyaml

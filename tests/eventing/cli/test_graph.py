@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.main import app
-from eventing.shelves import shelves_of, unread_catalogs
+from eventing.diagnosis.catalogs import shelves_of, unread_catalogs
 from shared.adapters.kube import KubeClient
 from tests.domain.resolver.scenery import entry, line, package
 from tests.kit.cluster import FakeCluster

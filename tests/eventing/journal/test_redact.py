@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eventing.diagnosis.replay import capture, open_capture
 from eventing.effects import Effects, Performed
 from eventing.journal import Book, Recorded, Recorder, Run
 from eventing.journal.bodies import Bodies
@@ -23,7 +24,6 @@ from eventing.journal.encoded import LARGEST, LARGEST_YAML
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Answer, Decision, unpack_run
 from eventing.journal.redact import Redactor, holds_stand_in
-from eventing.replay import capture, open_capture
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load, payload

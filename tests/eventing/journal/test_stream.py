@@ -11,8 +11,9 @@ import pytest
 import yaml
 from redis import Redis
 
+from eventing.diagnosis.why.explain import why
 from eventing.events import Event, change_id
-from eventing.journal import RUN, STREAM, Recorded, RedisJournal, Run, Saw, why
+from eventing.journal import RUN, STREAM, Recorded, RedisJournal, Run, Saw
 from eventing.journal.records import Answer, Decision, Write, pack
 from eventing.routes import Job
 from eventing.run_result import RunResult

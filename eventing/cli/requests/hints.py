@@ -1,0 +1,75 @@
+"""What a person may have meant by a package or a channel that a catalog does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from eventing.diagnosis.status.listing import looked_up, offered, package_of, subscription_of
+from shared.api.manifest import ReadOnly
+from shared.kinds import CATALOG_SOURCE
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+    from shared.domain.catalog.model import Package
+    from shared.ports import Catalogs
+
+
+def is_catalog_ready(cluster: KubeClient, namespace: str, package: str) -> bool:
+    """The catalog of the Subscription was read, so what it does not offer is not there."""
+    subscription = subscription_of(cluster, namespace, package)
+    if subscription is None:
+        return False
+    spec = subscription["spec"]
+    source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace")) or {}
+    return ((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState") == "READY"
+
+
+def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs | None = None) -> str:
+    """The channels of the package, or packages called alike; empty when the catalog has what is asked for."""
+    subscription = subscription_of(cluster, namespace, package)
+    if subscription is None:
+        return ""
+    spec = subscription["spec"]
+    if found := package_of(cluster, subscription, catalogs):
+        return _channels(spec, found)
+    return _alike(cluster, spec, catalogs)
+
+
+def refusal(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = None) -> str:
+    """Why the catalog does not have what a Subscription would ask for; empty when it has, or cannot be read."""
+    from shared.ports import Unavailable
+
+    found, name = looked_up(cluster, spec, catalogs), spec.get("name")
+    catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
+    if found is None:
+        return f"catalog {catalog} has no package {name!r}; {_alike(cluster, spec, catalogs)}"
+    if isinstance(found, Unavailable):
+        return ""
+    if channels := _channels(spec, found):
+        return f"{name} has no channel {spec.get('channel')!r} in catalog {catalog}; {channels}"
+    start, channel = spec.get("startingCSV"), spec.get("channel") or found.default_channel
+    entries = {one.name: [entry.name for entry in one.entries] for one in found.channels}
+    if start in (None, "", *entries.get(channel, ())):
+        return ""
+    others = ", ".join(name for name, names in entries.items() if start in names)
+    there = f"it is in --channel {others}" if others else _similar(str(start), [*found.bundles])
+    hint = there or f"`olmf versions {name}` lists what there is"
+    return f"channel {channel} of {name} in catalog {catalog} has no version {start!r}; {hint}"
+
+
+def _channels(spec: ReadOnly, package: Package) -> str:
+    channels = sorted(channel.name for channel in package.channels)
+    return "" if spec.get("channel", "") in ("", *channels) else f"its channels: {', '.join(channels)}"
+
+
+def _alike(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None) -> str:
+    catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
+    known = sorted({str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog} - {""})
+    return _similar(str(spec.get("name")), known) or "`olmf list --available` shows what there is"
+
+
+def _similar(name: str, known: Sequence[str]) -> str:
+    alike = get_close_matches(name, known)
+    return f"called alike: {', '.join(alike)}" if alike else ""

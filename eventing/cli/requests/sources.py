@@ -1,0 +1,80 @@
+"""The catalogs that a namespace sees, and the one among them that a person means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventing.cli.requests.request import PackageError, Request
+from eventing.diagnosis.status.listing import offered
+from shared.api.manifest import Manifest, name_of, namespace_of
+from shared.domain.resolver.namespace import excludes_global
+from shared.kinds import CATALOG_SOURCE, OPERATOR_GROUP
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+    from shared.ports import Catalogs
+
+
+def visible_sources(cluster: KubeClient, namespace: str) -> tuple[Manifest, ...]:
+    """The CatalogSources of a namespace and, unless its OperatorGroup excludes them, the global ones."""
+    return tuple(
+        source for place in places_in_sight(cluster, namespace) for source in cluster.list(CATALOG_SOURCE, place)
+    )
+
+
+def places_in_sight(cluster: KubeClient, namespace: str) -> list[str]:
+    """The namespaces whose catalogs a namespace sees."""
+    from eventing.wiring import settings
+
+    everyones = [] if excludes_global(cluster.list(OPERATOR_GROUP, namespace)) else [settings().policy.global_namespace]
+    return list(dict.fromkeys((*everyones, namespace)))
+
+
+def asked_source(request: Request) -> tuple[str, str]:
+    """Namespace and name of the CatalogSource that is asked for."""
+    namespace, _, name = request.source.rpartition("/")
+    return namespace or request.namespace, name
+
+
+def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None = None) -> tuple[str, str]:
+    """Namespace and name of the CatalogSource to subscribe to: the one asked for, or the only one that can be meant.
+
+    PackageError when there is none, or when several that the namespace sees have the package.
+    """
+    sources = visible_sources(cluster, request.namespace)
+    found = [(namespace_of(source), name_of(source)) for source in sources]
+    if request.source:
+        if (wanted := asked_source(request)) in found:
+            return wanted
+        there = ", ".join(sorted(map("/".join, found))) or "none"
+        raise PackageError(
+            f"--source: {request.namespace} sees no CatalogSource {'/'.join(wanted)}; there are: {there}"
+            f"{out_of_sight(cluster, request.namespace)}"
+        )
+    match found:
+        case []:
+            why = out_of_sight(cluster, request.namespace)
+            raise PackageError(
+                f"{request.namespace} sees no CatalogSource{why}; `olmf up --catalog` or `kubectl apply` one first"
+            )
+        case [only]:
+            return only
+    rows = offered(cluster, catalogs, sources)
+    having = sorted({str(one["catalog"]) for one in rows if one["package"] == request.package and one["channel"]})
+    if not having:
+        raise PackageError(
+            f"no catalog that {request.namespace} sees offers {request.package!r}"
+            f"{out_of_sight(cluster, request.namespace)}; `olmf list --available` shows what there is"
+        )
+    if len(having) > 1:
+        raise PackageError(f"{', '.join(having)} all offer {request.package!r}; choose one with --source")
+    namespace, _, name = having[0].partition("/")
+    return namespace, name
+
+
+def out_of_sight(cluster: KubeClient, namespace: str) -> str:
+    """Where a namespace may look, if there are catalogs elsewhere."""
+    places = places_in_sight(cluster, namespace)
+    if all(namespace_of(source) in places for source in cluster.list(CATALOG_SOURCE)):
+        return ""
+    return f" (a namespace sees only the catalogs of {' and '.join(places)}; there are others elsewhere)"

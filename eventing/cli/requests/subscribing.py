@@ -1,0 +1,201 @@
+"""What a person asks for: each function writes the field that OLM has for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eventing.cli.requests.request import PackageError, Request
+from eventing.diagnosis.status.listing import subscription_of
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.plan.record import is_foreign, is_refused, refusal
+from shared.domain.plan.state import is_empty, planned_csvs
+from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.subscription.state import plan_of
+from shared.domain.subscription.versions import installed_csv
+from shared.kinds import (
+    INSTALL_PLAN,
+    NAMESPACE,
+    OPERATOR_GROUP,
+    SUBSCRIPTION,
+    Kind,
+)
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+LOOK_SECONDS = 0.2
+"""How often a verb that waits looks again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An object that was missing."""
+
+    what: str
+
+    def __str__(self) -> str:
+        return f"made {self.what}"
+
+
+def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
+    """Make Namespace, OperatorGroup and Subscription where they are missing; says what it made.
+
+    PackageError, and nothing is made, when a catalog that can be read does not have what is asked for, or when the
+    Subscription that is there says otherwise.
+    """
+    present = subscription_of(cluster, request.namespace, request.package)
+    spec = {} if present else _spec(cluster, request)
+    if present:
+        _check_wishes(cluster, request, present)
+        yield f"{request.package} is already subscribed in {request.namespace}"
+    if NAMESPACE.look_up(cluster.get, request.namespace) is None:
+        cluster.create(_object(NAMESPACE, request.namespace))
+        yield Made(f"Namespace {request.namespace}")
+    if not cluster.list(OPERATOR_GROUP, request.namespace):
+        yield _make_group(cluster, request, spec or (present or {})["spec"])
+    if spec:
+        cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
+        yield Made(f"Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}")
+
+
+def _make_group(cluster: KubeClient, request: Request, spec: ReadOnly) -> Made:
+    """Make the OperatorGroup; what it selects, in words."""
+    from eventing.cli.requests.modes import targets_for
+    from eventing.diagnosis.catalogs import catalogs_for
+
+    name = request.namespace
+    targets = list(filter(None, targets_for(cluster, name, spec, catalogs_for(cluster))))
+    group = _object(OPERATOR_GROUP, name, name, spec={"targetNamespaces": targets} if targets else {})
+    group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
+    cluster.create(group)
+    return Made(f"OperatorGroup {name} for {'this namespace only' if targets else 'all namespaces'}")
+
+
+def _spec(cluster: KubeClient, request: Request) -> Manifest:
+    """What to subscribe to. PackageError when the catalog does not have it."""
+    from eventing.cli.requests.hints import refusal
+    from eventing.cli.requests.sources import source_for
+    from eventing.diagnosis.status.listing import package_of
+
+    source_namespace, source = source_for(cluster, request)
+    spec: Manifest = {
+        "name": request.package,
+        "source": source,
+        "sourceNamespace": source_namespace,
+        "installPlanApproval": "Manual" if request.is_manual else "Automatic",
+        **({"startingCSV": request.starting_csv} if request.starting_csv else {}),
+        **({"channel": request.channel} if request.channel else {}),
+    }
+    if why := refusal(cluster, spec):
+        raise PackageError(why)
+    if "channel" not in spec and (package := package_of(cluster, {"spec": spec})):
+        # why: without a channel, an update may lead from the default one to any other
+        spec["channel"] = package.default_channel
+    return spec
+
+
+def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> None:
+    """PackageError when something else is asked for than the Subscription says; how to change it, as far as it goes."""
+    from eventing.cli.requests.hints import refusal
+    from eventing.cli.requests.sources import asked_source
+
+    spec = present["spec"]
+    asked = {
+        "--channel": (request.channel, spec.get("channel") or "the default"),
+        "--source": (
+            "/".join(asked_source(request)) if request.source else "",
+            f"{spec.get('sourceNamespace')}/{spec.get('source')}",
+        ),
+        "--starting-csv": (request.starting_csv, spec.get("startingCSV") or "none"),
+        "--manual": ("Manual" if request.is_manual else "", spec.get("installPlanApproval") or "Automatic"),
+    }
+    others = [
+        f"{option}: the Subscription says {said}"
+        for option, (wanted, said) in asked.items()
+        if wanted not in ("", said)
+    ]
+    if not others:
+        return
+    hint = f"`kubectl edit subscription {name_of(present)} -n {request.namespace}` changes what it says"
+    if request.channel not in ("", spec.get("channel")):
+        words = f"{request.package} -n {request.namespace} --channel {request.channel}"
+        why = refusal(cluster, {**spec, "channel": request.channel, "startingCSV": ""})
+        hint = why or f"`olmf upgrade {words}` switches the channel"
+    raise PackageError(f"{request.package} is already subscribed in {request.namespace}; {', '.join(others)}; {hint}")
+
+
+def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
+    """Set `spec.approved` of an InstallPlan: the one of that name, or the one that a package of that name waits for."""
+    found = INSTALL_PLAN.look_up(cluster.get, wanted, namespace) or _plan_of_package(cluster, namespace, wanted)
+    plan = name_of(found)
+    if (is_foreign(found) or is_refused(found)) and (no := refusal(found)):
+        raise PackageError(no.message)
+    if found["spec"].get("approved"):
+        return f"{plan} was approved before"
+    if is_empty(found):
+        raise PackageError(f"{plan} has no steps yet, so there is nothing to approve; try again in a moment")
+    cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}}, field_manager=names.APPROVER)
+    approved = f"approved {plan}: {', '.join(planned_csvs(found))}"
+    return "; ".join((approved, *_held_by(cluster.list(SUBSCRIPTION, namespace), plan)))
+
+
+def _held_by(subscriptions: Iterable[ReadOnly], plan: str) -> Iterator[str]:
+    """Warnings about holds that came after the plan: they keep other plans away, not this one."""
+    for one in subscriptions:
+        wish = opt_in_of(one)
+        if plan_of(one) == plan and (why := wish.why_held if installed_csv(one) else wish.hold):
+            yield f"but {name_of(one)} is held ({why}), which does not stop a plan that is approved"
+
+
+def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
+    subscription = subscription_of(cluster, namespace, package)
+    if subscription is None:
+        known = ", ".join(name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)) or "none"
+        raise PackageError(f"no InstallPlan and no package {package!r} in {namespace} (plans there: {known})")
+    plan = plan_to_approve(cluster, subscription)
+    if found := INSTALL_PLAN.look_up(cluster.get, plan, namespace):
+        return found
+    raise PackageError(
+        f"no plan of {package} waits for approval; `olmf why Subscription/{name_of(subscription)} -n {namespace}`"
+    )
+
+
+def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
+    """Name of the plan that the Subscription of a package points to, if it waits for approval, else empty."""
+    return plan_to_approve(cluster, wanted_subscription(cluster, namespace, package))
+
+
+def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
+    """Name of the plan that a Subscription points to, if it waits for approval, else empty."""
+    name = plan_of(subscription)
+    plan = INSTALL_PLAN.look_up(cluster.get, name, namespace_of(subscription))
+    return name if plan and not plan["spec"].get("approved") else ""
+
+
+def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> str:
+    """Hold the package (or release it, when `reason` is empty); one sentence."""
+    subscription = wanted_subscription(cluster, namespace, package)
+    stated = {names.HOLD: reason} if reason else dict.fromkeys((names.HOLD, names.HOLD_INSTALLED))
+    patch = {"metadata": {"annotations": stated}}
+    cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
+    if not reason:
+        return f"{package} is released"
+    installed = installed_csv(subscription)
+    where = f"at {installed}" if installed else "before anything is installed"
+    return f"{package} is held {where}: {reason}"
+
+
+def wanted_subscription(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
+    """The Subscription to a package, or of that name. PackageError when there is none."""
+    found = subscription_of(cluster, namespace, package)
+    if found is None:
+        raise PackageError(f"nothing subscribes to {package!r} in {namespace}; `olmf list` shows where it is installed")
+    return found
+
+
+def _object(kind: Kind, name: str, namespace: str = "", **fields: object) -> Manifest:
+    place = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name, **place}, **fields}

@@ -1,0 +1,1 @@
+"""What people ask of the cluster, the journal and captures: reads, never writes."""

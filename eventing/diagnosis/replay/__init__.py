@@ -1,0 +1,11 @@
+"""Saves an incident to a file (`capture`) and runs its decisions again with the present code (`replay`)."""
+
+from __future__ import annotations
+
+from eventing.diagnosis.replay.archive import Capture, NotACapture, capture, open_capture, present_objects
+from eventing.diagnosis.replay.decisions import NotInCapture, Replayed, Report, replay, replay_book
+
+__all__ = [
+    "Capture", "NotACapture", "NotInCapture", "Replayed", "Report", "capture", "open_capture", "present_objects",
+    "replay", "replay_book",
+]  # fmt: skip

@@ -1,0 +1,79 @@
+"""Reads the resolver's inputs for a namespace from a capture: captured objects and recorded catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from eventing.diagnosis.replay.archive import Capture
+from eventing.diagnosis.replay.past import Past
+from eventing.diagnosis.replay.ports import AnswersInTime, NotAsked
+from eventing.journal.book import Unrecorded
+from shared.api.manifest import Manifest
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
+from shared.domain.resolver.scene import look
+from shared.kinds import Kind, Ref
+from shared.ports import Catalogs, Policy, Unavailable
+
+
+def inputs_of_capture(
+    capture: Capture, namespace: str, shelves: Mapping[CatalogKey, Shelf], *, is_whole: bool
+) -> Inputs:
+    """The inputs for a namespace at the end of a capture; `shelves` replace its recorded catalogs."""
+    past = Past(capture)
+    policy, catalogs = (AnswersInTime(past.book, past.answers(port), lambda: past.ended) for port in (Policy, Catalogs))
+    chosen: Policy = policy.port(Policy) if past.answers(Policy) else Policy()
+    content = _Recorded(catalogs.port(Catalogs))
+
+    scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
+    inputs = look(Captured(past.final()), content, namespace, scope).inputs
+    known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in shelves}
+    return replace(inputs, catalogs={**inputs.catalogs, **known}, shelves={**inputs.shelves, **shelves})
+
+
+def objects_of_capture(capture: Capture) -> Captured:
+    """The objects at the end of a capture."""
+    return Captured(Past(capture).final())
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """Captured objects, listed as in a cluster."""
+
+    objects: Mapping[Ref, Manifest]
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None when it did not exist."""
+        return self.objects.get(ref)
+
+    def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
+        """All objects of a kind in a namespace."""
+        found = (ref for ref in self.objects if (ref.api_version, ref.kind) == (kind.api_version, kind.kind))
+        return tuple(self.objects[ref] for ref in sorted(found) if namespace in ("", ref.namespace))
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """Recorded catalogs; content that was not read during the recording is unavailable."""
+
+    catalogs: Any
+
+    def package(self, *question: Any) -> Any:
+        """One package."""
+        return self._asked("package", question)
+
+    def packages(self, *question: Any) -> Any:
+        """The names of all packages."""
+        return self._asked("packages", question)
+
+    def providers(self, *question: Any) -> Any:
+        """The packages that provide an API."""
+        return self._asked("providers", question)
+
+    def _asked(self, method: str, question: tuple[Any, ...]) -> Any:
+        try:
+            return getattr(self.catalogs, method)(*question)
+        except (NotAsked, Unrecorded):
+            what = " ".join(map(str, question[:2]))
+            return Unavailable("NotRecorded", f"{what} is not in the capture; add --catalog NAMESPACE/NAME=PATH|IMAGE")

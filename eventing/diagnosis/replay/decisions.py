@@ -1,0 +1,159 @@
+"""Decision replay: runs today's steps with the recorded answers, and compares their Outcomes with the recorded ones."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from eventing.diagnosis.replay.archive import open_capture
+from eventing.diagnosis.replay.ports import Answers
+from eventing.effects.targets import target
+from eventing.journal.bodies import encode
+from eventing.journal.book import Book, Unrecorded
+from eventing.journal.outcomes import Decided, write_json
+from eventing.journal.records import Decision, Run
+from eventing.journal.redact import Redactor, holds_stand_in
+from eventing.runner.steps import Steps, UnknownStep, arguments
+from shared.kinds import SECRET, Ref
+
+WITHHELD = "it decides by a digest of what holds secret values, which were not recorded"
+_REDACTOR = Redactor(b"replay")
+_DIGEST = re.compile(rb"sha256:[0-9a-f]{64}|redacted:[0-9a-f]{32}")
+
+
+class NotInCapture(LookupError):
+    """The capture has no run with that id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The result of replaying one recorded decision."""
+
+    run: Run
+    decision: Decision
+    result: Literal["same", "different", "skipped"]
+    detail: str = ""
+    """The diff between the recorded Outcome and today's, or why the decision was skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The results of all replayed decisions."""
+
+    replayed: tuple[Replayed, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every Outcome is the same, 1 when one differs, 3 when none could be compared."""
+        results = {each.result for each in self.replayed}
+        return 1 if "different" in results else 0 if "same" in results else 3
+
+    def count(self, result: str) -> int:
+        """The number of decisions with that result."""
+        return sum(each.result == result for each in self.replayed)
+
+
+def replay(
+    path: Path,
+    *,
+    only: str = "",
+    until: str = "",
+    steps: Steps | None = None,
+    on_each: Callable[[Replayed], bool] = lambda _: True,
+) -> Report:
+    """Replay a capture against the steps of today.
+
+    `only` names a step (`<group>/<step>` or `<step>`); `until` is the id of the last run; `on_each` is called with each
+    result and returns False to stop (to step through, or to stop at the first difference).
+    """
+    done = []
+    for each in replay_book(open_capture(path).book, only=only, until=until, steps=steps or Steps()):
+        done.append(each)
+        if not on_each(each):
+            break
+    return Report(tuple(done))
+
+
+def replay_book(book: Book, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
+    """The result of each recorded decision, in the order of the runs. NotInCapture when no run has the id `until`."""
+    if until and until not in book.runs:
+        raise NotInCapture(f"no run {until} in this capture; `olmf replay --step` tells the ids")
+    for run in _chosen(book.runs.values(), only, until):
+        for decision in run.decisions:
+            yield _replay(book, run, decision, steps)
+
+
+def _chosen(runs: Iterable[Run], only: str, until: str) -> Iterator[Run]:
+    for run in runs:
+        if only in ("", run.step, run.step.partition("/")[2]):
+            yield run
+        if run.id == until:
+            return
+
+
+def _replay(book: Book, run: Run, decision: Decision, steps: Steps) -> Replayed:
+    try:
+        recorded = _recorded(book, decision)
+        today = _today(book, run, decision, steps)
+    except Unrecorded as error:
+        return Replayed(run, decision, "skipped", str(error))
+    except UnknownStep as error:
+        return Replayed(run, decision, "different", str(error))
+    if recorded == today:
+        return Replayed(run, decision, "same")
+    if _is_withheld(book, decision):
+        if _undigested(recorded) == _undigested(today):
+            return Replayed(run, decision, "same")
+        return Replayed(run, decision, "skipped", WITHHELD)
+    return Replayed(run, decision, "different", _diff(recorded, today))
+
+
+def _is_withheld(book: Book, decision: Decision) -> bool:
+    """Whether something that the step read was replaced by stand-ins, so that digests of it are others today."""
+    digests = (digest for answer in decision.answers for digest in (*(answer.bodies or ()), answer.body) if digest)
+    return any(holds_stand_in(msgspec.json.decode(book.body(digest))) for digest in digests)
+
+
+def _undigested(decided: Any) -> Any:
+    """Without the digests in it, and what stands in for secret values."""
+    return msgspec.json.decode(_DIGEST.sub(b"<digest>", msgspec.json.encode(decided)))
+
+
+def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
+    step = steps[run.step]
+    answers = Answers(book, ((run.at, answer) for answer in decision.answers))
+    try:
+        answer: object = step.call(Ref.parse(run.ref), **arguments(step, answers.port))
+    except Unrecorded:
+        raise
+    except Exception as error:  # noqa: BLE001  # why: an exception of a step is its answer, and is compared as such
+        answer = error
+    decided = Decided.of(answer)
+    writes = [
+        _REDACTOR.clean(_plain(write_json(write)), is_secret=target(write).kind == SECRET.kind)
+        for write in decided.writes
+    ]
+    return {"end": decided.end, "verdict": decided.verdict, **_plain(decided.rest()), "writes": writes}
+
+
+def _recorded(book: Book, decision: Decision) -> Any:
+    writes = [msgspec.json.decode(book.body(write.body)) for write in decision.writes]
+    return {"end": decision.end, "verdict": decision.verdict, **(decision.rest or {}), "writes": writes}
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.json.decode(encode(value))
+
+
+def _diff(recorded: Any, today: Any) -> str:
+    return "\n".join(difflib.unified_diff(_lines(recorded), _lines(today), "recorded", "today", lineterm=""))
+
+
+def _lines(value: Any) -> list[str]:
+    return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2).decode().splitlines()

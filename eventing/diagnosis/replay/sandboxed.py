@@ -1,0 +1,45 @@
+"""World replay in a fresh sandbox of this process."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from eventing.diagnosis.replay.others import stripped
+from eventing.diagnosis.replay.world import Perturbation, WorldReport, replay_world
+from eventing.local.apiserver.direct import fresh_sandbox
+from eventing.runner import Steps
+from shared.adapters.kube import ApiError, KubeClient
+from shared.api.definitions import DEFINITIONS
+from shared.api.manifest import Manifest
+from shared.api.schema import custom_resource_definition
+from shared.kinds import NAMESPACE, Ref
+
+
+def replay_in_sandbox(
+    path: Path, *, perturb: Perturbation = "", seed: int = 0, steps: Steps | None = None
+) -> WorldReport:
+    """`replay_world` in a temporary sandbox that serves our kinds."""
+    with closing(_sandbox()) as world, closing(_sandbox()) as beside:
+        return replay_world(path, world, perturb=perturb, seed=seed, steps=steps, stored=partial(_stored, beside))
+
+
+def _sandbox() -> KubeClient:
+    world = fresh_sandbox()
+    for definition in DEFINITIONS:
+        world.create(custom_resource_definition(definition))
+    return world
+
+
+def _stored(beside: KubeClient, manifest: Manifest) -> Manifest:
+    """A recorded object as a sandbox of today stores it: with all of its defaults; as recorded if it is refused."""
+    ref = Ref.of(manifest)
+    try:
+        if ref.namespace and beside.get(NAMESPACE.ref(ref.namespace)) is None:
+            beside.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ref.namespace}})
+        made = beside.create(stripped(manifest))
+    except ApiError:
+        return manifest
+    kept: Manifest = {key: manifest[key] for key in ("metadata", "status") if key in manifest}
+    return {**{key: value for key, value in made.items() if key != "status"}, **kept}

@@ -1,0 +1,160 @@
+"""World replay: repeats a recording in another API server with today's steps, and compares the final states."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from eventing.diagnosis.replay.archive import open_capture
+from eventing.diagnosis.replay.likeness import differences
+from eventing.diagnosis.replay.others import Others
+from eventing.diagnosis.replay.past import Change, Past
+from eventing.diagnosis.replay.ports import AnswersInTime
+from eventing.diagnosis.replay.turns import Turns
+from eventing.diagnosis.replay.world_ports import World, ports_of
+from eventing.events import Event
+from eventing.journal.book import writes_of
+from eventing.runner import Steps
+from shared import names
+from shared.api.manifest import Manifest, uid_of
+from shared.kinds import EVENT, Ref
+from shared.ports import Bundles, Catalogs, Policy
+
+Perturbation: TypeAlias = Literal["", "drop", "duplicate", "reorder", "delay"]
+_BURST = 5
+_PAUSE_MS = 500
+_MORE_RUNS = 10
+_FEWEST_RUNS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WorldReport:
+    """The differences between the replayed world and the recorded one."""
+
+    runs: int
+    differences: tuple[tuple[Ref, str], ...]
+    """Object and diff, recorded against replayed."""
+    failures: tuple[str, ...] = ()
+    """Changes that could not be repeated, and the errors of jobs that never succeeded."""
+    is_settled: bool = True
+    """False: the steps did not come to rest and were stopped."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 when both worlds end in the same state."""
+        return 0 if self.is_settled and not self.differences else 1
+
+
+def replay_world(
+    path: Path,
+    world: World,
+    *,
+    perturb: Perturbation = "",
+    seed: int = 0,
+    steps: Steps | None = None,
+    stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
+) -> WorldReport:
+    """Rebuild the recorded world in an empty one that serves our kinds, and let today's steps react.
+
+    `perturb` changes the events of each burst: some are lost (and the audit runs), each comes twice, or they come
+    out of order, or late. The final state must be the same. `stored` returns a recorded object with the defaults of
+    the server of this world: the server of then may have had fewer.
+    """
+    replay = _Replay(Past(open_capture(path)), world, steps or Steps())
+    replay.run(perturb, random.Random(seed))  # noqa: S311  # why: a test order
+    return replay.report(stored)
+
+
+def _bursts(changes: Iterable[Change], size: int, end: int) -> Iterator[tuple[list[Change], int]]:
+    """The changes in bursts of at most `size`, each with the time of the next one; a pause ends a burst.
+
+    A person who acts after a pause has seen the result of the changes before it, so a perturbation must not last
+    longer.
+    """
+    burst: list[Change] = []
+    for change in changes:
+        if burst and (len(burst) == size or change.at - burst[-1].at >= _PAUSE_MS):
+            yield burst, change.at
+            burst = []
+        burst.append(change)
+    yield burst, end
+
+
+def _disturbed(events: Sequence[Event], perturb: Perturbation, dice: random.Random) -> Sequence[Event]:
+    """The events of a burst after the perturbation; the audit repairs what is lost, so it comes in any case."""
+    match perturb:
+        case "drop":
+            return [event for index, event in enumerate(events) if index % 3 or event.type == names.AUDIT_RANG]
+        case "duplicate":
+            return [event for event in events for _ in range(2)]
+        case "reorder":
+            return dice.sample(events, len(events))
+    return events
+
+
+class _Replay:
+    """One world replay."""
+
+    def __init__(self, past: Past, world: World, steps: Steps) -> None:
+        self._past = past
+        self._world = world
+        self._others = Others(past, world)
+        self._until_ms = past.began
+        most = max(_FEWEST_RUNS, _MORE_RUNS * len(past.book.runs))
+        self._turns = Turns(world, self._ports(), steps, self._others.answer, past.began, most)
+
+    def _ports(self) -> dict[type, Any]:
+        """The ports: the world itself, and the recorded answers from outside the cluster."""
+        ports = ports_of(self._world)
+        for port in (Catalogs, Bundles, Policy):
+            told = self._past.answers(port)
+            if told or port is not Policy:
+                ports[port] = AnswersInTime(self._past.book, told, lambda: self._until_ms).port(port)
+        return ports
+
+    def run(self, perturb: Perturbation, dice: random.Random) -> None:
+        """Repeat all changes that we did not cause."""
+        self._others.prepare()
+        size = _BURST if perturb in ("drop", "reorder", "delay") else 1
+        for burst, until_ms in _bursts(self._past.changes(), size, self._past.ended):
+            self._until_ms = until_ms
+            for change in burst:
+                self._others.act(change)
+            for event in _disturbed([change.event for change in burst], perturb, dice):
+                self._turns.ring(replace(event, ref=self._others.ref_here(event.ref)))
+                self._turns.settle(until_ms)
+            if perturb == "drop":
+                self._turns.audit(self._others.ref_here(change.event.ref) for change in burst)
+            if size > 1:
+                self._catch_up()
+        if perturb == "drop":
+            self._turns.audit({self._others.ref_here(ref) for ref in (*self._past.uids.values(), *self._past.written)})
+        self._turns.settle(self._past.ended)
+        self._turns.retry()
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Repeat the answers of others to objects that changed late."""
+        self._turns.settle(self._turns.now_ms)
+        while self._turns.is_settling and (events := list(self._others.answer(again=True))):
+            for event in events:
+                self._turns.ring(event)
+            self._turns.settle(self._turns.now_ms)
+
+    def report(self, stored: Callable[[Manifest], Manifest]) -> WorldReport:
+        """Compare every object that was written in either world."""
+        past, runs = self._past, self._turns.book.runs
+        writes = [write for run in runs.values() for write in writes_of(run)]
+        refs = {*past.written, *(ref for write in writes if (ref := Ref.parse(write.ref)).kind != EVENT.kind)}
+        now = {ref: manifest for ref in refs if (manifest := self._world.get(ref))}
+        then = {ref: manifest for ref, manifest in past.final().items() if ref in refs}
+        uids = past.uids | {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
+        uids |= {uid_of(manifest): ref for ref in past.uids.values() if (manifest := self._world.get(ref))}
+        failures = (*self._others.unrepeatable, *self._turns.failing.values())
+        found = differences(then, now, uids)
+        if found:
+            found = differences({ref: stored(manifest) for ref, manifest in then.items()}, now, uids)
+        return WorldReport(len(runs), found, failures, self._turns.is_settling)

@@ -1,0 +1,110 @@
+"""What the resolver is asked: as JSON lines, by manifests, or by a namespace of a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from shared.api.manifest import namespace_of
+from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
+from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
+from shared.domain.resolver.resolve import resolve
+from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.shape import InvalidQuestion
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+
+REMEMBERED: Final = 1024
+"""Number of answers that are cached for repeated questions."""
+_FIELDS: Final = {"Subscription": "subscriptions", "ClusterServiceVersion": "csvs", "OperatorGroup": "operatorGroups"}
+"""The manifests that the resolver reads, by kind, and their field in a question."""
+
+
+def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """A function that answers questions and caches the answers; catalogs of the same path are loaded once.
+
+    It raises InvalidQuestion, which says what is wrong with a question or with one of its catalogs.
+    """
+    from shared.domain.resolver.explain.fixes import explain
+
+    loaded: dict[str, LoadedShelf] = {}
+
+    def load(path: str) -> LoadedShelf:
+        if path not in loaded:
+            loaded[path] = _loaded(path)
+        return loaded[path]
+
+    answers: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
+
+    def answer(question: Mapping[str, Any]) -> dict[str, Any]:
+        key = _digest(question)
+        if key not in answers:
+            answers[key] = decide(question)
+            if len(answers) > REMEMBERED:
+                answers.popitem(last=False)
+        return answers[key]
+
+    def decide(question: Mapping[str, Any]) -> dict[str, Any]:
+        inputs = inputs_of(question, load, is_whole=is_whole)
+        resolution = resolve(inputs)
+        return answer_of(resolution, explain(inputs, resolution))
+
+    return answer
+
+
+def _digest(question: Mapping[str, Any]) -> bytes:
+    """The digest of everything that the answer depends on, which excludes the id of the question."""
+    asked = {name: value for name, value in question.items() if name != "id"}
+    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).digest()
+
+
+def _loaded(path: str) -> LoadedShelf:
+    from shared.adapters import files
+    from shared.adapters.oci import OciError
+    from shared.domain.catalog.documents import NotACatalog, light, read
+
+    try:
+        with files.opened(path) as found:
+            documents = [light(one) for file in found for one in read(file.name, file.read())]
+    except OSError as error:
+        raise InvalidQuestion(f"catalog {path}: {(error.strerror or str(error)).lower()}") from error
+    except (OciError, NotACatalog) as error:
+        raise InvalidQuestion(f"catalog {path}: {error}") from error
+    named = ({"schema": one.schema, "package": one.package, "name": one.name, **one.fields} for one in documents)
+    return shelf_of(named, f"catalog {path}")
+
+
+def inputs_of_manifests(
+    manifests: Sequence[Mapping[str, Any]], shelves: Mapping[CatalogKey, Shelf], namespace: str, *, is_whole: bool
+) -> Inputs:
+    """The inputs for a namespace, read from manifests. Raises InvalidQuestion."""
+    question: dict[str, Any] = {"namespace": namespace}
+    for one in manifests:
+        if one.get("kind") in _FIELDS and namespace_of(one) in ("", namespace):
+            question.setdefault(_FIELDS[one["kind"]], []).append(one)
+    inputs = inputs_of(question, _loaded, is_whole=is_whole)
+    catalogs = {key: Catalog(key, reference="as given") for key in shelves}
+    return replace(inputs, catalogs={**inputs.catalogs, **catalogs}, shelves=shelves)
+
+
+def namespaces_in(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The namespaces of the manifests that the resolver reads; empty for those without one, which count everywhere."""
+    return {namespace_of(one) for one in manifests if one.get("kind") in _FIELDS}
+
+
+def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) -> Inputs:
+    """The inputs for a namespace of a cluster, with the settings of the environment. Raises SettingError."""
+    from eventing.diagnosis.catalogs import catalogs_for
+    from eventing.wiring import settings
+    from shared.domain.resolver.scene import look
+
+    policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
+    scene = look(cluster, catalogs_for(cluster), namespace, policy)
+    return scene.inputs

@@ -1,0 +1,1 @@
+"""The status of a package: what is installed, what it waits for, what helps."""

@@ -1,0 +1,117 @@
+"""The causes of a write: the run that made it, what rang that run, back to what came from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eventing.diagnosis.why.facts import Node, instant, verdict_of
+from eventing.diagnosis.why.relatives import Relatives
+from eventing.journal.book import Book
+from eventing.journal.records import Run, Saw, Write
+from shared.kinds import NAMESPACE
+
+_MAX_CAUSES = 5
+_MAX_DEPTH = 40
+_LONGEST_VERDICT = 200
+_NAMESPACES = f"{NAMESPACE.api_version}/{NAMESPACE.kind}//"
+
+
+class Tree:
+    """Walks from writes back to their causes; a run that was told of already is only named.
+
+    With `relatives`, what rang a run on a whole namespace because of other packages is folded.
+    """
+
+    def __init__(self, book: Book, relatives: Relatives | None = None) -> None:
+        self._book = book
+        self._relatives = relatives
+        self._told: set[str] = set()
+
+    def write(self, run: Run, write: Write, depth: int = 0) -> Node:
+        """A write, with the run that made it."""
+        text = f"{write.op} {short(write.ref)}"
+        return Node(
+            "write", f"{write.uid}.{write.version}", text, instant(run.at + run.took_ms), (self._run([run], depth),)
+        )
+
+    def _run(self, runs: Sequence[Run], depth: int) -> Node:
+        """Runs of one step on one object that caused the same, as one: the newest, with the causes of all."""
+        newest = max(runs, key=lambda run: run.at)
+        text = f"{newest.step} on {short(newest.ref)}"
+        if newest.id in self._told or depth > _MAX_DEPTH:
+            return Node("run", newest.id, f"{text} (see above)", instant(newest.at))
+        repeats = [run for run in self._with_repeats(runs) if run.id not in self._told]
+        self._told.update(run.id for run in repeats)
+        text += f": {verdict}" if (verdict := self._verdict(newest)) else ""
+        text += f" (the last of {len(repeats)} runs)" if len(repeats) > 1 else ""
+        return Node("run", newest.id, text, instant(newest.at), self._causes(newest.ref, repeats, depth + 1))
+
+    def _with_repeats(self, runs: Sequence[Run]) -> list[Run]:
+        """The runs, and those of the same step on the same object that led to them."""
+        found = {run.id: run for run in runs}
+        waiting = list(runs)
+        while waiting:
+            run = waiting.pop()
+            earlier = [each for cause in run.causes if (each := self._book.run(cause)) and each.id not in found]
+            waiting += [each for each in earlier if (each.step, each.ref) == (run.step, run.ref)]
+            found |= {each.id: each for each in waiting}
+        return list(found.values())
+
+    def _causes(self, ref: str, runs: Sequence[Run], depth: int) -> tuple[Node, ...]:
+        own = {run.id for run in runs}
+        causes = dict.fromkeys(cause for run in runs for cause in run.causes if cause not in own)
+        mine = [cause for cause in causes if not self._is_foreign(cause, ref)]
+        groups = self._grouped(mine)
+        nodes = [self._cause(group, own, depth) for group in groups[:_MAX_CAUSES]]
+        if more := len(groups) - len(nodes):
+            nodes.append(Node("folded", "", f"{more} more"))
+        if foreign := len(causes) - len(mine):
+            nodes.append(Node("folded", "", f"{foreign} that concern others"))
+        return tuple(nodes)
+
+    def _grouped(self, causes: Sequence[str]) -> list[list[str]]:
+        """The causes, with the runs of one step on one object together, and the changes that one run made."""
+        groups: dict[object, list[str]] = {}
+        for cause in causes:
+            run, writer = self._book.run(cause), self._book.writer_of(cause)
+            key = (run.step, run.ref) if run else writer[0].id if writer else cause
+            groups.setdefault(key, []).append(cause)
+        return list(groups.values())
+
+    def _is_foreign(self, cause: str, ref: str) -> bool:
+        """It rang a run on a whole namespace, and belongs to other packages."""
+        if self._relatives is None or not ref.startswith(_NAMESPACES):
+            return False
+        source = self._book.run(cause) or self._book.event(cause)
+        return source is not None and self._relatives.is_foreign(source.ref)
+
+    def _cause(self, group: list[str], own: set[str], depth: int) -> Node:
+        if runs := [run for each in group if (run := self._book.run(each))]:
+            return self._run(runs, depth)
+        cause = group[0]
+        event, writer = self._book.event(cause), self._book.writer_of(cause)
+        if event is None and writer is None:
+            return Node("unknown", cause, f"{cause} (no longer in the journal)")
+        # why: a step may have rung itself by its own write; then its causes stand above already
+        causes = (self.write(*writer, depth),) if writer and writer[0].id not in own else ()
+        text = _told_by(event, writer) + (f", and {len(group) - 1} more" if len(group) > 1 else "")
+        return Node("event", cause, text, instant(event.at) if event else None, causes)
+
+    def _verdict(self, run: Run) -> str:
+        if self._relatives is None:
+            return verdict_of(run)
+        text = self._relatives.told(verdict_of(run))
+        return text if len(text) <= _LONGEST_VERDICT else f"{text[:_LONGEST_VERDICT]}…"
+
+
+def _told_by(event: Saw | None, writer: tuple[Run, Write] | None) -> str:
+    if event is None:
+        return f"change of {short(writer[1].ref)}" if writer else "unknown"
+    ours = "" if writer or event.type.startswith("io.olmf.") else " (from outside)"
+    return f"{event.type.rpartition('.')[2]} of {short(event.ref)}{ours}"
+
+
+def short(ref: str) -> str:
+    """A ref for people: kind, namespace and name."""
+    *_, kind, namespace, name = ref.split("/")
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"

@@ -1,0 +1,116 @@
+"""`olmf hold` and `--release`: one annotation is put, every one that holds is taken away; and what a hold leaves."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from eventing.cli.requests.request import PackageError
+from eventing.cli.requests.subscribing import approve_plan, set_hold
+from shared import names
+from shared.adapters.kube import KubeClient
+from shared.api.manifest import Manifest, annotations_of
+from shared.kinds import INSTALL_PLAN, SUBSCRIPTION, Ref
+from tests.kit.cluster import FakeCluster
+from tests.kit.plans import recorded
+
+REF = SUBSCRIPTION.ref("a", "ns")
+
+
+class Annotated(FakeCluster):
+    """A cluster that takes merge patches of annotations."""
+
+    def merge(self, ref: Ref, patch: Manifest) -> None:
+        metadata: dict[str, Any] = dict(self.objects[ref]["metadata"])
+        found = {**metadata.get("annotations", {}), **patch["metadata"]["annotations"]}
+        metadata["annotations"] = {name: value for name, value in found.items() if value is not None}
+        self.objects[ref] = {**self.objects[ref], "metadata": metadata}
+
+
+def a_cluster(installed: str = "", **annotations: str) -> Annotated:
+    metadata = {"name": "a", "namespace": "ns", "annotations": annotations}
+    manifest = {"apiVersion": REF.api_version, "kind": REF.kind, "metadata": metadata, "spec": {"name": "a"}}
+    return Annotated([{**manifest, "status": {"installedCSV": installed}}])
+
+
+def test_a_hold_names_what_is_kept() -> None:
+    cluster = a_cluster("a.v1")
+    assert set_hold(cast("KubeClient", cluster), "ns", "a", "audit") == "a is held at a.v1: audit"
+    assert annotations_of(cluster.objects[REF]) == {names.HOLD: "audit"}
+    assert set_hold(cast("KubeClient", a_cluster()), "ns", "a", "audit") == (
+        "a is held before anything is installed: audit"
+    )
+
+
+def test_a_release_takes_every_hold_away() -> None:
+    cluster = a_cluster("a.v1", **{names.HOLD: "audit", names.HOLD_INSTALLED: "as tested", "other": "stays"})
+    assert set_hold(cast("KubeClient", cluster), "ns", "a", "") == "a is released"
+    assert annotations_of(cluster.objects[REF]) == {"other": "stays"}
+
+
+class Approved(FakeCluster):
+    """A cluster that remembers which plans were approved."""
+
+    def merge(self, ref: Ref, patch: Manifest, *, field_manager: str) -> None:
+        assert (patch, field_manager) == ({"spec": {"approved": True}}, names.APPROVER)
+        self.objects[ref] = {**self.objects[ref], "spec": {**self.objects[ref]["spec"], "approved": True}}
+
+
+PLAN = INSTALL_PLAN.ref("install-1", "ns")
+
+
+def a_plan(*, approved: bool = False, **status: object) -> Manifest:
+    meta = {"name": PLAN.name, "namespace": PLAN.namespace}
+    spec = {"clusterServiceVersionNames": ["a.v1"], "approved": approved}
+    return {"apiVersion": PLAN.api_version, "kind": PLAN.kind, "metadata": meta, "spec": spec, "status": status}
+
+
+WAITS = recorded(a_plan(phase="RequiresApproval", plan=[{"resolving": "a.v1", "status": "Unknown"}]))
+
+
+@pytest.mark.parametrize(
+    ("annotations", "installed", "plan", "warning"),
+    [
+        pytest.param({}, "a.v0", PLAN.name, "", id="no hold"),
+        pytest.param(
+            {names.HOLD: "audit"}, "", PLAN.name,
+            "; but a is held (audit), which does not stop a plan that is approved", id="held before the first version",
+        ),
+        pytest.param(
+            {names.HOLD_INSTALLED: "audit"}, "a.v0", PLAN.name,
+            "; but a is held (audit), which does not stop a plan that is approved", id="its installed version is held",
+        ),
+        pytest.param({names.HOLD_INSTALLED: "later"}, "", PLAN.name, "", id="the first version is not held"),
+        pytest.param({names.HOLD: "audit"}, "", "install-2", "", id="the plan of another Subscription"),
+    ],
+)  # fmt: skip
+def test_who_approves_what_a_hold_came_too_late_for_is_warned(
+    annotations: dict[str, str], installed: str, plan: str, warning: str
+) -> None:
+    meta = {"name": "a", "namespace": "ns", "annotations": annotations}
+    status = {"installedCSV": installed, "installPlanRef": {"name": plan}}
+    held = {"apiVersion": REF.api_version, "kind": REF.kind, "metadata": meta, "spec": {"name": "a"}, "status": status}
+    cluster = Approved([held, WAITS])
+    assert approve_plan(cast("KubeClient", cluster), "ns", "install-1") == f"approved install-1: a.v1{warning}"
+    assert cluster.objects[PLAN]["spec"]["approved"] is True
+
+
+@pytest.mark.parametrize(
+    ("plan", "why"),
+    [
+        pytest.param(a_plan(), "install-1 has no steps yet, so there is nothing to approve", id="it was just made"),
+        pytest.param(
+            a_plan(approved=True, conditions=[{"type": "Installed", "status": "False", "reason": "NotPlannedHere"}]),
+            "InstallPlan install-1 was not written by olm-functions", id="made by hand, and told so",
+        ),
+        pytest.param(
+            a_plan(phase="Planning", plan=[{}]), "InstallPlan install-1 was not written by olm-functions",
+            id="left by OLM before it waited for approval",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_ours_is_not_approved(plan: Manifest, why: str) -> None:
+    with pytest.raises(PackageError) as refused:
+        approve_plan(cast("KubeClient", Approved([plan])), "ns", "install-1")
+    assert str(refused.value).startswith(why)

@@ -1,0 +1,90 @@
+"""What goes when a package is uninstalled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from eventing.cli.requests.removal import remove
+from eventing.cli.requests.request import PackageError
+from shared.adapters.kube.errors import ApiError
+from shared.api.manifest import Manifest, uid_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Kind, Ref
+from shared.names import COPIED_FROM
+from tests.kit.cluster import FakeCluster
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+
+def an_object(kind: Kind, name: str, uid: str, labels: dict[str, str] | None = None, **fields: object) -> Manifest:
+    meta = {"name": name, "namespace": "one", "uid": uid, "labels": labels or {}}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
+
+
+SUBSCRIBED = an_object(SUBSCRIPTION, "tide", "s", spec={"name": "tide"}, status={"installedCSV": "tide.v1"})
+INSTALLED = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", "a", spec={})
+COPY = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", "b", {COPIED_FROM: "two"}, spec={})
+
+
+class Deleting(FakeCluster):
+    """A cluster in which another object, if any, takes the name of a deleted version at once."""
+
+    def __init__(self, *heirs: Manifest, holds: bool = False) -> None:
+        super().__init__([SUBSCRIBED, INSTALLED])
+        self._heirs, self._holds = heirs, holds
+
+    def delete(self, ref: Ref, *, uid: str = "") -> None:
+        if uid != uid_of(self.objects[ref]):
+            raise ApiError(409, "Conflict", "another uid")
+        if not self._holds:
+            del self.objects[ref]
+            self.objects |= {Ref.of(heir): heir for heir in self._heirs}
+
+
+def removed(cluster: Deleting) -> list[str]:
+    return list(remove(cast("KubeClient", cluster), "one", "tide", timeout=timedelta(seconds=0.1)))
+
+
+GONE = [
+    "deleted Subscription tide",
+    "deleted ClusterServiceVersion tide.v1; its definitions and their objects stay",
+]
+
+
+@pytest.mark.parametrize(
+    ("heirs", "says"),
+    [
+        pytest.param([], [], id="nothing takes its name"),
+        pytest.param([COPY], ["the copy of tide.v1 that is here now is that of two"], id="a copy takes its name"),
+        pytest.param([{**INSTALLED, "metadata": {**INSTALLED["metadata"], "uid": "c"}}], [], id="it is made again"),
+    ],
+)
+def test_a_version_is_gone_whatever_takes_its_name(heirs: list[Manifest], says: list[str]) -> None:
+    assert removed(Deleting(*heirs)) == [*GONE, *says]
+
+
+class Late(Deleting):
+    """A cluster in which a copy took the place of the version after it was listed."""
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        found = super().list(kind, namespace, labels=labels)
+        if kind == CLUSTER_SERVICE_VERSION:
+            self.objects[Ref.of(COPY)] = COPY
+        return found
+
+
+def test_what_is_replaced_before_it_is_deleted_stays() -> None:
+    cluster = Late()
+    assert removed(cluster)[-1].endswith("is that of two")
+    assert cluster.objects[Ref.of(COPY)] == COPY
+
+
+def test_what_stays_is_named() -> None:
+    with pytest.raises(
+        PackageError, match=r"tide\.v1 is still being deleted; `olmf why ClusterServiceVersion/tide\.v1"
+    ):
+        removed(Deleting(holds=True))

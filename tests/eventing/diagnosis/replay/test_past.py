@@ -1,0 +1,111 @@
+"""A capture tells what others did, from what was there before the first event on; and it holds all that we wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from eventing.diagnosis.replay import present_objects
+from eventing.diagnosis.replay.archive import Capture
+from eventing.diagnosis.replay.past import Change, Past
+from eventing.events import Event
+from eventing.journal import Book, Run, Saw
+from eventing.journal.records import Answer, Decision, Recorded, Write
+from shared import names
+from shared.api.manifest import Manifest
+from shared.kinds import CATALOG_SOURCE, CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Kind, Ref
+from tests.eventing.effects.fake_api import FakeApi
+
+SUB, MAP, DEPLOY = (kind.ref("one", "olm") for kind in (SUBSCRIPTION, CONFIG_MAP, DEPLOYMENT))
+
+
+def an_object(kind: Kind, version: str = "", **more: Any) -> Manifest:
+    meta = {"name": "one", "namespace": "olm", **({"uid": "u", "resourceVersion": version} if version else {})}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **more}
+
+
+def a_past(
+    *, read: tuple[Manifest, ...] = (), wrote: tuple[Write, ...] = (), saw: tuple[tuple[Ref, str], ...] = ()
+) -> Past:
+    """What one run read and wrote, and the events (ref, `version.verb`) before it."""
+    book = Book()
+    for ref, change in saw:
+        event = Event(f"u.{change}", names.RESOURCE_EVENT + change.partition(".")[2], "api", ref)
+        book.add(Saw.of(event, 10))
+    answers = []
+    for index, manifest in enumerate(read):
+        book.bodies[str(index)] = msgspec.Raw(msgspec.json.encode(manifest))
+        answers.append(Answer("Cluster", "get", [str(Ref.of(manifest))], body=str(index)))
+    run = Run("run", "a/b", str(SUB), 20, 1.0, "0", decisions=[Decision(answers, "outcome", list(wrote))])
+    for write in wrote:
+        if write.op == "Create":
+            book.bodies[write.body] = msgspec.Raw(msgspec.json.encode({"manifest": an_object(CONFIG_MAP)}))
+    book.add(Recorded(run))
+    return Past(Capture(book))
+
+
+def changes(past: Past) -> list[Change]:
+    return list(past.changes())
+
+
+def test_what_was_there_before_its_first_event_is_there_from_the_beginning() -> None:
+    first = an_object(SUBSCRIPTION, "5")
+    (change,) = changes(a_past(read=(first,)))
+    assert (change.event.type, change.after, change.is_answer) == (names.ADDED, first, False)
+
+
+def test_an_object_whose_first_event_tells_of_our_own_write_was_there_before() -> None:
+    first = an_object(SUBSCRIPTION, "5")
+    wrote = Write("SetStatus", str(SUB), did="sent", uid="u", version="6")
+    past = a_past(read=(first,), wrote=(wrote,), saw=((SUB, "6.add"),))
+    assert changes(past)[0].after == first
+
+
+def test_what_others_do_to_an_object_that_we_made_is_an_answer() -> None:
+    ready = an_object(DEPLOYMENT, "7", status={"available": True})
+    wrote = Write("Create", str(DEPLOY), "body", did="sent", uid="u", version="6")
+    past = a_past(read=(ready,), wrote=(wrote,), saw=((DEPLOY, "6.add"), (DEPLOY, "7.update")))
+    assert [(change.after, change.is_answer) for change in changes(past)] == [(ready, True)]
+
+
+def test_what_was_written_into_an_object_that_nobody_watches_is_known_because_a_step_read_it() -> None:
+    filled = an_object(CONFIG_MAP, "7", data={"a": "b"})
+    wrote = Write("Create", str(MAP), "body", did="sent", uid="u", version="6")
+    (change,) = changes(a_past(read=(filled,), wrote=(wrote,)))
+    assert (change.before, change.after, change.is_answer) == (an_object(CONFIG_MAP), filled, True)
+
+
+def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before() -> None:
+    read = (an_object(DEPLOYMENT, "5"), an_object(DEPLOYMENT, "9"))
+    saw = ((DEPLOY, "4.add"), (DEPLOY, "9.update"))
+    ours = Write("Merge", str(DEPLOY), did="sent", uid="u", version="8")
+    told = Write("SetStatus", str(DEPLOY), did="sent", uid="u", version="8")
+    assert changes(a_past(read=read, saw=saw, wrote=(ours,)))[-1].before is None
+    assert changes(a_past(read=read, saw=saw, wrote=(told,)))[-1].before == read[0]
+
+
+def test_a_capture_holds_the_kinds_that_ring_us_and_whatever_else_we_wrote() -> None:
+    watched, written, foreign = an_object(SUBSCRIPTION), an_object(CONFIG_MAP), an_object(CONFIG_MAP)
+    foreign["metadata"] = {"name": "another", "namespace": "olm"}
+    cluster, book = FakeApi([watched, written, foreign]), Book()
+    writes = [
+        Write("Create", str(MAP), did="sent", uid="u", version="1"),
+        Write("Create", str(CONFIG_MAP.ref("gone", "olm")), did="sent", uid="v", version="2"),
+        Write("Create", str(CONFIG_MAP.ref("another", "olm")), did="exists"),
+        Write("Merge", str(SUB), did="sent", uid="w", version="3"),
+    ]
+    book.runs["run"] = Run("run", "a/b", str(SUB), 20, 1.0, "0", decisions=[Decision([], "outcome", writes)])
+    assert [Ref.of(found) for found in present_objects(cluster, book)] == [SUB, MAP]
+
+
+def test_a_catalog_image_that_changed_is_a_poke_of_whoever_read_it() -> None:
+    source = CATALOG_SOURCE.ref("one", "olm")
+    book = Book()
+    for at, digest in ((20, "a"), (30, "a"), (40, "b"), (50, "b")):
+        pulled = Answer("Catalogs", "pull", ["image"], value={"reference": digest})
+        asked = Answer("Cluster", "list", [str(at)], value=[])
+        decision = Decision([pulled, asked], "outcome", [])
+        book.add(Recorded(Run(f"run{at}", "a/b", str(source), at, 1.0, "0", decisions=[decision])))
+    (change,) = changes(Past(Capture(book)))
+    assert (change.event.type, change.event.ref, change.at, change.after) == (names.POKE, source, 40, None)

@@ -1,0 +1,206 @@
+"""A recorded world, built again, ends alike, however its events come; another decision shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from eventing.diagnosis.replay import capture
+from eventing.diagnosis.replay.world import Perturbation, WorldReport, replay_world
+from eventing.events import Event, change_id
+from eventing.journal import Book, Saw
+from eventing.journal.records import unpack_run
+from eventing.routes import jobs_for
+from eventing.runner import Runner, Steps
+from eventing.runner.steps import Step, step_of
+from eventing.workqueue import Claim
+from shared import names
+from shared.api.manifest import Manifest, uid_of, version_of
+from shared.kinds import CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Ref
+from shared.ports import Clock, Cluster
+from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
+from tests.eventing.effects.fake_api import FakeApi
+from tests.kit.cluster import FixedClock
+
+TRACK = "subscription/track_subscription"
+
+
+def track(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
+    """Copies the channel of a Subscription to a ConfigMap that it owns, and says when in its status."""
+    return _track(ref, cluster, clock, "channel")
+
+
+def track_otherwise(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
+    return _track(ref, cluster, clock, "another key")
+
+
+def _track(ref: Ref, cluster: Cluster, clock: Clock, key: str) -> Outcome:
+    found = cluster.get(ref)
+    if found is None:
+        return NOTHING
+    owner = {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, "uid": uid_of(found)}
+    meta = {"name": f"channel-{ref.name}", "namespace": ref.namespace, "ownerReferences": [owner]}
+    data = {key: found["spec"]["channel"]}
+    status = {"state": found["spec"]["channel"], "lastUpdated": clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")}
+    if (found.get("status") or {}).get("state") == status["state"]:
+        status = found["status"]
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+    write = Merge(Ref.of(made), {"data": data}) if cluster.get(Ref.of(made)) else Create(made)
+    return Outcome((write, SetStatus(ref, status, version_of(found))))
+
+
+def deploy(ref: Ref, cluster: Cluster) -> Outcome:
+    """Makes a Deployment for a Subscription, and tells in its status when that is available."""
+    return _deploy(ref, cluster, "tide:1")
+
+
+def deploy_another(ref: Ref, cluster: Cluster) -> Outcome:
+    return _deploy(ref, cluster, "tide:2")
+
+
+def _deploy(ref: Ref, cluster: Cluster, image: str) -> Outcome:
+    found = cluster.get(ref)
+    if found is None:
+        return NOTHING
+    meta = {"name": ref.name, "namespace": ref.namespace, "labels": {names.OWNER: ref.name}}
+    made = {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "metadata": meta, "spec": {"image": image}}
+    present = cluster.get(Ref.of(made))
+    status = {"state": "Ready" if (present or {}).get("status", {}).get("available") else "Waiting"}
+    writes = () if present else (Create(made),)
+    return Outcome((*writes, SetStatus(ref, status, version_of(found))), again_in=timedelta(seconds=1))
+
+
+def idle(ref: Ref) -> Outcome:
+    return NOTHING
+
+
+class TheseSteps(Steps):
+    """One step does something, the others nothing."""
+
+    def __init__(self, call: Callable[..., Outcome]) -> None:
+        super().__init__()
+        self._call = call
+
+    def __getitem__(self, name: str) -> Step:
+        return step_of(name, self._call if name == TRACK else idle, "0")
+
+
+def a_subscription(name: str, channel: str) -> Manifest:
+    meta = {"name": name, "namespace": "olm"}
+    spec = {"name": name, "channel": channel, "source": "catalog", "sourceNamespace": "olm"}
+    return {"apiVersion": SUBSCRIPTION.api_version, "kind": SUBSCRIPTION.kind, "metadata": meta, "spec": spec}
+
+
+class Recording:
+    """A world with a watcher and a worker, which records what happens."""
+
+    def __init__(self, call: Callable[..., Outcome]) -> None:
+        self.api = FakeApi()
+        self.book = Book()
+        self._steps = TheseSteps(call)
+        self._at = 1_000_000
+
+    def happened(self, manifest: Manifest, verb: str) -> None:
+        ref = Ref.of(manifest)
+        event = Event(change_id(uid_of(manifest), version_of(manifest), verb), names.RESOURCE_EVENT + verb, "api", ref)
+        self._at += 1
+        self.book.add(Saw.of(event, self._at))
+        for job in jobs_for(event):
+            runner = Runner({Cluster: self.api}, self.api, FixedClock(), steps=self._steps)
+            claim = Claim(job.step, job.ref, job.group, job.lane, 1, causes=(event.id,))
+            record = unpack_run(runner.run(claim, lambda _: True).record)
+            self.book.add(record)
+            for written in (write for decision in record.run.decisions for write in decision.writes):
+                if written.did == "sent" and written.op == "SetStatus":
+                    self.happened(self.api.objects[Ref.parse(written.ref)], "update")
+
+
+def an_incident(path: Path) -> Path:
+    """Two Subscriptions come, one changes its channel, the other goes, and with it what it owns."""
+    then = Recording(track)
+    for name in ("one", "two"):
+        then.happened(then.api.create(a_subscription(name, "alpha")), "add")
+    then.happened(then.api.merge(SUBSCRIPTION.ref("one", "olm"), {"spec": {"channel": "beta"}}), "update")
+    for ref in (SUBSCRIPTION.ref("two", "olm"), CONFIG_MAP.ref("channel-two", "olm")):
+        gone = then.api.objects[ref]
+        then.api.delete(ref)
+        then.happened(gone, "delete")
+    capture(then.book, path, then.api.objects.values())
+    return path
+
+
+def a_rollout(path: Path) -> Path:
+    """A Subscription comes, a Deployment is made for it, and somebody makes that available."""
+    then = Recording(deploy)
+    then.happened(then.api.create(a_subscription("one", "alpha")), "add")
+    ready = then.api.merge(DEPLOYMENT.ref("one", "olm"), {"status": {"available": True}}, subresource="status")
+    then.happened(ready, "update")
+    then.happened(then.api.merge(SUBSCRIPTION.ref("one", "olm"), {"spec": {"approval": "Manual"}}), "update")
+    capture(then.book, path, then.api.objects.values())
+    return path
+
+
+def replayed(path: Path, call: Callable[..., Outcome], **given: Any) -> WorldReport:
+    return replay_world(path, FakeApi(uids="another"), steps=TheseSteps(call), **given)
+
+
+@pytest.mark.parametrize("perturb", get_args(Perturbation))
+def test_the_same_steps_end_alike_however_the_events_come(perturb: Perturbation, tmp_path: Path) -> None:
+    report = replayed(an_incident(tmp_path / "incident.tar"), track, perturb=perturb, seed=7)
+    assert report.differences == ()
+    assert (report.failures, report.exit_code) == ((), 0)
+
+
+def test_another_decision_shows_in_the_object_that_it_made(tmp_path: Path) -> None:
+    report = replayed(an_incident(tmp_path / "incident.tar"), track_otherwise)
+    assert report.exit_code == 1
+    assert [ref for ref, _ in report.differences] == [CONFIG_MAP.ref("channel-one", "olm")]
+    assert '+    "another key": "beta"' in report.differences[0][1]
+
+
+@pytest.mark.parametrize("perturb", get_args(Perturbation))
+def test_another_image_shows_although_others_answer_it_as_they_did(perturb: Perturbation, tmp_path: Path) -> None:
+    path = a_rollout(tmp_path / "rollout.tar")
+    assert replayed(path, deploy, perturb=perturb).differences == ()
+    ((ref, diff),) = replayed(path, deploy_another, perturb=perturb).differences
+    assert ref == DEPLOYMENT.ref("one", "olm")
+    assert [line for line in diff.splitlines() if "image" in line] == [
+        '-    "image": "tide:1"',
+        '+    "image": "tide:2"',
+    ]
+
+
+def test_a_missing_deployment_and_another_phase_show(tmp_path: Path) -> None:
+    report = replayed(a_rollout(tmp_path / "rollout.tar"), idle)
+    assert [ref.kind for ref, _ in report.differences] == ["Deployment", "Subscription"]
+    assert '-    "state": "Ready"' in report.differences[1][1]
+
+
+def test_a_step_that_does_nothing_any_more_shows(tmp_path: Path) -> None:
+    assert replayed(an_incident(tmp_path / "incident.tar"), idle).exit_code == 1
+
+
+def test_a_bug_is_told(tmp_path: Path) -> None:
+    def broken(ref: Ref) -> Outcome:
+        raise KeyError("x")
+
+    report = replayed(an_incident(tmp_path / "incident.tar"), broken)
+    assert "KeyError" in report.failures[0]
+    assert report.exit_code == 1
+
+
+def test_steps_that_ring_themselves_for_ever_are_stopped(tmp_path: Path) -> None:
+    def restless(ref: Ref, cluster: Cluster) -> Outcome:
+        found = cluster.get(ref)
+        if found is None:
+            return NOTHING
+        turn = int((found.get("status") or {}).get("turn") or 0)
+        return Outcome((SetStatus(ref, {"turn": turn + 1}, version_of(found)),))
+
+    report = replayed(an_incident(tmp_path / "incident.tar"), restless)
+    assert not report.is_settled
+    assert report.exit_code == 1

@@ -1,0 +1,262 @@
+"""What helps a version that an OperatorGroup stops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import pytest
+
+from eventing.diagnosis.status.listing import installed
+from eventing.diagnosis.status.remedies import Remedy, remedy
+from shared.api.manifest import Manifest
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Kind
+from tests.kit.cluster import FakeCluster
+
+ALONE = (
+    """`kubectl -n ns patch operatorgroup mine --type merge -p '{"spec":{"targetNamespaces":%s,"selector":null}}'`"""
+)
+OWN = ALONE % '["ns"]'
+UNTIL = "when OperatorGroup mine changes"
+
+
+def an_object(
+    kind: Kind, name: str, namespace: str = "ns", labels: dict[str, str] | None = None, **fields: object
+) -> Manifest:
+    meta = {"name": name, "namespace": namespace, "labels": labels or {}}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
+
+
+def a_group(name: str = "mine", namespace: str = "ns", *targets: str, provided: str = "") -> Manifest:
+    group = an_object(OPERATOR_GROUP, name, namespace, spec={}, status={"namespaces": list(targets or ("",))})
+    group["metadata"]["annotations"] = {"olm.providedAPIs": provided}
+    return group
+
+
+def a_csv(*modes: str, reason: str = "UnsupportedOperatorGroup", name: str = "a.v1", namespace: str = "ns") -> Manifest:
+    owned = {"owned": [{"name": "things.example.com", "version": "v1", "kind": "Thing"}]}
+    listed = [{"type": mode, "supported": True} for mode in modes]
+    spec = {"installModes": [*listed, {"type": "Other", "supported": False}], "customresourcedefinitions": owned}
+    status = {"phase": "Failed", "reason": reason, "message": "no"}
+    return an_object(CLUSTER_SERVICE_VERSION, name, namespace, spec=spec, status=status)
+
+
+@pytest.mark.parametrize(
+    ("csv", "group", "want"),
+    [
+        pytest.param(
+            a_csv("OwnNamespace", "MultiNamespace"), a_group(),
+            f"OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace, MultiNamespace: {OWN}",
+            id="its own namespace",
+        ),
+        pytest.param(
+            a_csv("AllNamespaces"), a_group("mine", "ns", "ns"),
+            f"OperatorGroup mine selects ns; a.v1 supports AllNamespaces: {ALONE % 'null'}", id="all namespaces",
+        ),
+        pytest.param(
+            a_csv("SingleNamespace"), a_group(),
+            "OperatorGroup mine selects all namespaces; a.v1 supports SingleNamespace: "
+            "let spec.targetNamespaces name the namespaces that it is to watch",
+            id="another namespace",
+        ),
+    ],
+)  # fmt: skip
+def test_the_group_its_modes_and_the_change_are_named(csv: Manifest, group: Manifest, want: str) -> None:
+    assert remedy(csv, FakeCluster([csv, group])) == Remedy(want, UNTIL)
+
+
+@pytest.mark.parametrize(
+    ("group", "modes", "instead"),
+    [
+        pytest.param(
+            a_group("mine", "ns", "one", "two"), ("OwnNamespace",), "watch ns instead of one, two", id="its own"
+        ),
+        pytest.param(
+            a_group("mine", "ns", "one"), ("AllNamespaces",), "watch all namespaces instead of one", id="all namespaces"
+        ),
+        pytest.param(a_group(), ("SingleNamespace",), "watch other namespaces instead of all", id="other namespaces"),
+    ],
+)  # fmt: skip
+def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
+    group: Manifest, modes: tuple[str, ...], instead: str
+) -> None:
+    csv, healthy = a_csv(*modes), a_csv(reason="InstallSucceeded", name="b.v1")
+    csv["metadata"]["labels"] = {"operators.coreos.com/a.ns": ""}
+    says = remedy(csv, FakeCluster([csv, healthy, group])).says
+    assert f"; the group is also that of b.v1, which would then {instead}" in says
+    assert says.endswith(": uninstall a here, and install it in a namespace of its own")
+    assert "kubectl" not in says
+
+
+def test_no_change_of_a_group_is_advised_for_what_cannot_be_installed_anyway() -> None:
+    csv = a_csv("OwnNamespace")
+    csv["spec"]["webhookdefinitions"] = [{"generateName": "m.kb.io"}]
+    assert remedy(csv, FakeCluster([csv, a_group()])) == Remedy(
+        "OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace; "
+        "no change of the group helps: webhooks are not supported yet: m.kb.io"
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(a_csv("OwnNamespace", name="b.v1"), id="another one that the group stops"),
+        pytest.param({**a_csv(reason="", name="a.v0"), "spec": {}}, id="what it replaces"),
+        pytest.param(
+            an_object(CLUSTER_SERVICE_VERSION, "b.v1", spec={}, labels={"olm.copiedFrom": "two"}), id="a copy"
+        ),
+    ],
+)
+def test_the_change_of_a_group_that_moves_nobody_is_advised(other: Manifest) -> None:
+    csv = a_csv("OwnNamespace")
+    csv["spec"]["replaces"] = "a.v0"
+    assert remedy(csv, FakeCluster([csv, other, a_group()])).says.endswith(OWN)
+
+
+def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api() -> None:
+    csv = a_csv(reason="InterOperatorGroupOwnerConflict")
+    other = a_csv(reason="InstallSucceeded", name="b.v1", namespace="two")
+    groups = [a_group(), a_group("other", "two", provided="Thing.v1.example.com"), a_group("far", "three", "three")]
+    found = remedy(csv, FakeCluster([csv, other, *groups]))
+    said = (
+        "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too: uninstall one of them, or let their groups"
+    )
+    assert found == Remedy(f"{said} select different namespaces", "when OperatorGroup two/other changes")
+    assert remedy(csv, FakeCluster([csv])) == Remedy()
+
+
+def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
+    assert remedy(a_csv(), FakeCluster([])) == Remedy()
+    csv = a_csv(reason="NoOperatorGroup")
+    assert remedy(csv, FakeCluster([])) == Remedy(until="when the OperatorGroups of the namespace change")
+
+
+def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None:
+    csv = a_csv("AllNamespaces", name="a.v2")
+    status = {"currentCSV": "a.v2", "installedCSV": "a.v1"}
+    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status=status)
+    [row] = installed(FakeCluster([csv, subscription, a_group("mine", "ns", "ns")]), "ns")
+    assert (row["installed"], row["version"], row["until"]) == ("a.v1", "a.v2", UNTIL)
+    assert str(row["says"]).startswith("no; OperatorGroup mine selects ns; a.v2 supports AllNamespaces: ")
+
+
+@pytest.mark.parametrize(
+    ("groups", "want"),
+    [
+        pytest.param([], "when the OperatorGroups of the namespace change", id="no group"),
+        pytest.param([a_group("one"), a_group("two")], "when the OperatorGroups of the namespace change", id="two"),
+        pytest.param(
+            [{**a_group(), "spec": {"serviceAccountName": "x"}}], "when the OperatorGroups of the namespace change",
+            id="a group that is refused",
+        ),
+        pytest.param([a_group()], "", id="something else"),
+    ],
+)  # fmt: skip
+def test_what_ends_the_wait_of_a_namespace_that_is_stopped(groups: list[Manifest], want: str) -> None:
+    told = {"type": "ResolutionFailed", "status": "True", "reason": "ErrorPreventedResolution", "message": "no"}
+    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"conditions": [told]})
+    [row] = installed(FakeCluster([subscription, *groups]), "ns")
+    assert row["until"] == want
+
+
+class Counting(FakeCluster):
+    """A cluster that counts its requests."""
+
+    def __init__(self, objects: list[Manifest]) -> None:
+        super().__init__(objects)
+        self.lists = 0
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        self.lists += 1
+        return super().list(kind, namespace, labels=labels)
+
+
+def test_a_crowd_that_a_group_stops_costs_no_more_requests_than_one() -> None:
+    csvs = [a_csv("AllNamespaces", name=f"a{number}.v1") for number in range(50)]
+    cluster = Counting([a_group("mine", "ns", "ns"), *csvs])
+    assert len(installed(cluster, "ns")) == 50
+    assert cluster.lists == 3
+
+
+@pytest.mark.parametrize(
+    ("account", "planned", "says"),
+    [
+        pytest.param("NotPresent", (), True, id="its plan was deleted, too"),
+        pytest.param("NotPresent", ("a.v1",), False, id="its plan restores it"),
+        pytest.param("PresentNotSatisfied", ("other.v1",), True, id="it lacks rights"),
+        pytest.param("Present", (), False, id="something else is missing"),
+    ],
+)
+def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, ...], *, says: bool) -> None:
+    csv = a_csv(reason="RequirementsNotMet")
+    csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": account}]
+    plan = an_object(INSTALL_PLAN, "install-1", spec={"clusterServiceVersionNames": list(planned)})
+    found = remedy(csv, FakeCluster([csv, plan]))
+    assert ("ServiceAccount a-operator" in found.says, "ServiceAccount a-operator" in found.until) == (says, says)
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        pytest.param({}, "no InstallPlan installs a.v1, so nobody makes ServiceAccount a-operator", id="made by hand"),
+        pytest.param({"olm.managed": "true"}, "or its rights, were deleted", id="made by a plan that was deleted"),
+    ],
+)
+def test_rights_that_nobody_made_were_not_deleted(labels: dict[str, str], says: str) -> None:
+    csv = a_csv(reason="RequirementsNotMet")
+    csv["metadata"]["labels"] = labels
+    csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": "NotPresent"}]
+    assert says in remedy(csv, FakeCluster([csv])).says
+
+
+def a_failed_plan(name: str, version: str, message: str = "") -> Manifest:
+    status = {"phase": "Failed", **({"message": message} if message else {})}
+    return an_object(INSTALL_PLAN, name, spec={"clusterServiceVersionNames": [version]}, status=status)
+
+
+@pytest.mark.parametrize(
+    ("plans", "causes"),
+    [
+        pytest.param([], "", id="csv.md 4.2-9: OLM waits without a word"),
+        pytest.param(
+            [a_failed_plan("p", "a.v1", "no such API"), a_failed_plan("q", "a.v2", "other")],
+            "; InstallPlan p of a.v1 failed: no such API", id="catalog.md 4.10: its plan failed before",
+        ),
+        pytest.param([a_failed_plan("p", "a.v1")], "; InstallPlan p of a.v1 failed", id="without a message"),
+    ],
+)  # fmt: skip
+def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manifest], causes: str) -> None:
+    chain = [a_csv(name=f"a.v{number}", reason="InstallWaiting") for number in (1, 2, 3)]
+    for older, newer in pairwise(chain):
+        newer["spec"]["replaces"] = older["metadata"]["name"]
+        newer["status"]["phase"] = "Pending"
+    helps = "the upgrade goes on when that changes, or after `kubectl -n ns delete csv a.v1`"
+    want = Remedy(f"a.v1 is Failed (no); {helps}{causes}", "when a.v1 is installed, replaced or deleted")
+    assert remedy(chain[-1], FakeCluster([*chain, *plans])) == want
+    assert remedy(chain[-1], FakeCluster(chain[-1:])) == Remedy()
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "phases", "says"),
+    [
+        pytest.param("things.example.com", "a", ("Complete",), True, id="its own"),
+        pytest.param("things.example.com", "a", (), True, id="its own, without a plan"),
+        pytest.param("things.example.com", "a", ("Installing",), False, id="its own, which a plan makes just now"),
+        pytest.param("things.example.com", "", ("Complete",), False, id="its own, of no package"),
+        pytest.param("others.example.com", "a", ("Complete",), False, id="one that another operator provides"),
+    ],
+)
+def test_a_deleted_definition_comes_back_with_its_package(
+    name: str, package: str, phases: tuple[str, ...], *, says: bool
+) -> None:
+    csv = a_csv(reason="RequirementsNotMet")
+    csv["metadata"]["labels"] = {f"operators.coreos.com/{package}.ns": ""} if package else {}
+    missing = {"kind": "CustomResourceDefinition", "name": name, "status": "NotPresent"}
+    csv["status"]["requirementStatus"] = [missing, {**missing, "name": "well.example.com", "status": "Present"}]
+    spec = {"clusterServiceVersionNames": ["a.v1"]}
+    plans = [an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase}) for phase in phases]
+    back = Remedy(
+        "uninstalling and installing a again brings things.example.com back",
+        "when CustomResourceDefinition things.example.com is there",
+    )
+    assert remedy(csv, FakeCluster([csv, *plans])) == (back if says else Remedy())
