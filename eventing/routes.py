@@ -5,39 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from eventing import events
-from eventing.events import Event
+from eventing.events import event as events
+from eventing.events.event import Event
+from eventing.events.job import OUTSIDE, SINK, Job, Lane
 from shared import kinds, names
 from shared.kinds import Kind, Ref
 
-Lane: TypeAlias = Literal["direct", "bulk", "long"]
-"""`bulk` runs behind `direct`; `long` is for what may take minutes, in workers of its own. A step has one lane or the
-first two."""
 Predicate: TypeAlias = Callable[[Event], bool]
 Key: TypeAlias = Callable[[Event], tuple[Ref, ...]]
-SINK = "sink"
-"""The group of jobs that post events to an external sink (`eventing/outlet.py`)."""
-OUTSIDE = "outside"
-"""First part of the API group in the ref of such a job."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One entry for the queue: which step runs for which object."""
-
-    step: str
-    """`<group>/<step>`: the file `functions/<group>/<step>.py`."""
-    ref: Ref
-    lane: Lane = "direct"
-    delay: timedelta = timedelta()
-    """How long the job waits for further events before it runs; none where a run rings it."""
-
-    @property
-    def group(self) -> str:
-        """The folder of the step: its queue, its Knative Service, its ServiceAccount."""
-        return self.step.partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +71,6 @@ def itself_outside(event: Event) -> tuple[Ref, ...]:
     """A separate ref for the object, so that a slow sink does not block the steps of the object."""
     version = event.ref.api_version
     return (replace(event.ref, api_version=f"{OUTSIDE}{'.' if '/' in version else '/'}{version}"),)
-
-
-def from_outside(ref: Ref) -> Ref:
-    """The ref of the object itself: the inverse of `itself_outside`."""
-    return replace(ref, api_version=ref.api_version.removeprefix(OUTSIDE)[1:])
 
 
 def always(_: Event) -> bool:

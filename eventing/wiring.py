@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from eventing.events import Event
+from eventing.events.event import Event
+from eventing.events.trace import begun_by
 from eventing.routes import ROUTES, TO_SINK, jobs_for
-from eventing.traces import begun_by
 from shared import kinds, names, ports
 from shared.api.manifest import Manifest
 from shared.config import Settings
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eventing.endpoint.senders import Senders
-    from eventing.health import Health, Heartbeat
     from eventing.journal import RedisJournal
-    from eventing.run_result import RunResult
+    from eventing.metrics.health import Health, Heartbeat
     from eventing.runner import Runner
     from eventing.workqueue import Claim, WorkQueue
+    from eventing.workqueue.run_result import RunResult
     from shared.adapters.kube import KubeClient
     from shared.adapters.oci.mirrors import Mirrors
 
@@ -63,8 +63,8 @@ def check(values: Settings) -> None:
 
 def worker_health(values: Settings) -> Health:
     """What the probes of a worker ask: whether it drains, and Redis and the API server answer."""
-    from eventing.health import API, REDIS, Health, HealthPort, Heartbeat
-    from eventing.listener import listener
+    from eventing.metrics.health import API, REDIS, Health, HealthPort, Heartbeat
+    from eventing.metrics.listener import listener
 
     if not values.health_port:
         return Health()
@@ -88,8 +88,8 @@ def _has_api(values: Settings) -> bool:
 
 def scheduler_heartbeat(values: Settings) -> Heartbeat:
     """What the probes of the scheduler ask, served on its port."""
-    from eventing.health import OUTLET, REDIS, SWEEPER, HealthPort, Heartbeat, serve
-    from eventing.listener import listener
+    from eventing.metrics.health import OUTLET, REDIS, SWEEPER, HealthPort, Heartbeat, serve
+    from eventing.metrics.listener import listener
 
     heartbeat = Heartbeat((REDIS,), loops=(SWEEPER, OUTLET) if values.sink else (SWEEPER,))
     if values.health_port:
@@ -101,8 +101,8 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
     """A factory of the function that runs claims; it is called in the child process of the worker."""
 
     def make(queue: WorkQueue) -> Callable[[Claim], RunResult]:
+        from eventing.content.pulls import puller
         from eventing.journal import Recorder, RedisChanges, RedisJournal
-        from eventing.pulls import puller
         from eventing.runner import Runner
         from shared.adapters.content import ImageBundles, ImageCatalogs, Store
         from shared.adapters.kube import CachedClient, KubeInventory, SystemClock, connect
@@ -216,7 +216,7 @@ def drain(values: Settings, command: Sequence[str], environ: Mapping[str, str]) 
     They are run by a worker process beside this one, of that command line and with these variables besides ours.
     """
     from eventing.endpoint.draining import Beside, Waiting
-    from eventing.worker import GROUPS
+    from eventing.worker.drainer import GROUPS
     from eventing.workqueue import WorkQueue, connect
 
     queue = WorkQueue(connect(values.redis_url), values)

@@ -68,7 +68,8 @@ class Settings:
     log_json: bool = True
     """Log one JSON object per line instead of plain text."""
     sink: str = ""
-    """URL to which this project's events are posted as CloudEvents (see `eventing/outlet.py`); empty: they are not."""
+    """URL to which this project's events are posted as CloudEvents (see `eventing/worker/outlet.py`); empty: they are
+    not."""
     endpoint_token: str = ""
     """Token that a sender of events to the endpoint must have; several, one on each line, in the file below."""
     endpoint_token_file: str = ""

@@ -63,8 +63,8 @@ def send(
     """
     from eventing import wiring
     from eventing.cli.objects import ref_of
-    from eventing.endpoint import send as post
-    from eventing.events import Event
+    from eventing.endpoint.sender import send as post
+    from eventing.events.event import Event
     from shared import names
 
     kind = f"{names.RESOURCE_EVENT}{type_}" if type_ in ("add", "update", "delete") else type_

@@ -47,7 +47,7 @@ def retry(
 ) -> None:
     """Release the dead letters."""
     from eventing.cli.objects import checked_step
-    from eventing.routes import Job
+    from eventing.events.job import Job
 
     step = checked_step("--step", step)
     with choose(state, kubeconfig).redis() as client:

@@ -42,7 +42,7 @@ def _settings(**given: str) -> Settings:
 def watch() -> None:
     """Watch the Kubernetes API and ring the steps of every change."""
     from eventing import wiring
-    from eventing.watch import run
+    from eventing.watch.run import run
 
     settings = _settings()
     run(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
@@ -57,7 +57,7 @@ def worker(
 ) -> None:
     """Run steps."""
     from eventing import wiring
-    from eventing.worker import work
+    from eventing.worker.parent import work
 
     settings = _settings(lane=lane)
     wiring.check(settings)
@@ -70,7 +70,7 @@ def endpoint(
 ) -> None:
     """Accept CloudEvents over HTTP."""
     from eventing import wiring
-    from eventing.endpoint import serve
+    from eventing.endpoint.serve import serve
 
     settings = _settings()
     worker = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
@@ -86,8 +86,9 @@ def endpoint(
 
 def scheduler() -> None:
     """Ring what is due, take back lost leases, ring the audit, and tell the sink outside, if there is one."""
-    from eventing import outlet, wiring
-    from eventing.scheduler import schedule
+    from eventing import wiring
+    from eventing.worker import outlet
+    from eventing.worker.scheduler import schedule
 
     settings = _settings()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -101,7 +102,7 @@ def scheduler() -> None:
 
 def kubelet() -> None:
     """Stand in for the kubelet where the cluster has no Nodes."""
-    from eventing.local.kubelet import run
+    from eventing.local.kubelet.run import run
 
     run(_settings(), on_ready=announce)
 
@@ -160,7 +161,7 @@ def unpack(
     mirrors: Annotated[str, typer.Option(help="Mirror sets about the image: a list in JSON.")] = "[]",
 ) -> None:
     """Read a bundle image and write it into a ConfigMap: the program of an unpack Job."""
-    from eventing.unpack import main
+    from eventing.content.unpack import main
     from shared.kinds import CONFIG_MAP
 
     raise typer.Exit(main(image, CONFIG_MAP.ref(config_map, namespace), mirrors))

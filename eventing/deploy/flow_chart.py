@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from eventing.routes import ROUTES, Lane, Route
+from eventing.events.job import Lane
+from eventing.routes import ROUTES, Route
 from shared.kinds import Kind
 
 _ARROWS: Mapping[Lane, str] = {"direct": "-->", "bulk": "-.->", "long": "==>"}

@@ -18,11 +18,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from eventing.cloudevents import InvalidEventError, event_of
-from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.gate import IS_TRUSTED, Gate, Limits
 from eventing.endpoint.senders import Senders
-from eventing.events import Event
+from eventing.endpoint.unavailable import QueueUnavailable
+from eventing.events.cloudevents import InvalidEventError, event_of
+from eventing.events.event import Event
 from eventing.metrics.exposition import CONTENT_TYPE
 
 Accept: TypeAlias = Callable[[Sequence[Event]], None]

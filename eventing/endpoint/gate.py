@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from eventing.cloudevents import framing_defects
 from eventing.endpoint.senders import Authentication, Senders
+from eventing.events.cloudevents import framing_defects
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes; an object in etcd has at most 1.5 MiB."""

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import uvicorn
 
-from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.app import Accept, Drain, asgi
 from eventing.endpoint.connections import BoundedProtocol
 from eventing.endpoint.senders import Senders
-from eventing.events import Event
-from eventing.listener import address_of, listener
+from eventing.endpoint.unavailable import QueueUnavailable
+from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import text
+from eventing.metrics.listener import address_of, listener
 from eventing.workqueue import REFUSED, UNREACHABLE, answering, is_paused
 from shared.config import Settings
 
@@ -42,7 +42,7 @@ def listen(
     senders: Senders | None = None,
     on_ready: Callable[[str, str], None] | None = None,
 ) -> None:
-    """Implements `eventing.endpoint.serve`."""
+    """Implements `eventing.endpoint.serve.serve`."""
     listening = listener(settings)
     address = address_of(listening)
 

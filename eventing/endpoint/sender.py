@@ -10,8 +10,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
 from urllib.parse import urlsplit
 
-from eventing.cloudevents import to_request
-from eventing.events import Event
+from eventing.events.cloudevents import to_request
+from eventing.events.event import Event
 
 SECONDS = 10.0
 """How long a receiver may take in all, also one that answers a byte at a time."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from eventing.events import change_of
+from eventing.events.event import change_of
 from eventing.journal.records import Recorded, Run, Saw, Write
 from shared.kinds import Ref
 

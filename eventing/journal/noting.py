@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from eventing.events import Event, change_of
+from eventing.events.event import Event, change_of
 from shared.adapters.kube.cached import MODULUS
 from shared.resource_versions import weight
 

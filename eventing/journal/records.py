@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from eventing.events import Event
+from eventing.events.event import Event
 from shared.kinds import Ref
 
 STREAM = "olmf:journal"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.journal.book import Book
 from eventing.journal.changes import KEEP_SECONDS, places
 from eventing.journal.noting import note

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.local.image_registry.folder import State, state_of
 from shared import names
 from shared.kinds import Ref
@@ -24,7 +24,7 @@ async def ring_on_change(
     folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, token: str = "", *, look_seconds: float = LOOK_SECONDS
 ) -> None:
     """Send `io.olmf.poke` about a CatalogSource whenever one of its folders changed; until cancelled."""
-    from eventing.endpoint import send
+    from eventing.endpoint.sender import send
 
     seen = {ref: await asyncio.to_thread(_state, paths) for ref, paths in folders.items()}
     while folders:

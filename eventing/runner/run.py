@@ -15,15 +15,16 @@ import structlog
 
 from eventing.effects import Api, Effects, Performed
 from eventing.effects.failures import kind_of
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
+from eventing.events.job import Job
+from eventing.events.trace import begun_by, continued
 from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
 from eventing.journal.tape import Tape
-from eventing.routes import ROUTES, Job, Route, jobs_for
-from eventing.run_result import RunResult
+from eventing.routes import ROUTES, Route, jobs_for
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
-from eventing.traces import begun_by, continued
+from eventing.workqueue.run_result import RunResult
 from shared.adapters.kube import ApiError
 from shared.kinds import Ref
 from shared.ports import Attempt, Clock, Policy, WriteFailure

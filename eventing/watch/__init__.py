@@ -33,32 +33,3 @@ Decisions:
   existence when the watcher starts does not, because every ClusterServiceVersion makes an event then. An object that
   just lost its owner labels makes an event for its former owner.
 """
-
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-
-from eventing.events import Event
-from eventing.routes import WATCHED
-from eventing.watch.hints import hints
-from shared.config import Settings
-from shared.kinds import Kind
-
-__all__ = ["hints", "run"]
-
-
-def run(
-    settings: Settings,
-    sink: Callable[[Sequence[Event]], None],
-    *,
-    kinds: Sequence[Kind] = WATCHED,
-    on_ready: Callable[[str, str], None] | None = None,
-) -> None:
-    """The watcher, until SIGTERM or SIGINT.
-
-    Events are delivered when `sink` returns. `/livez`, `/readyz` and `/metrics` are on `settings.port`; `on_ready` gets
-    the address and the URL of the probe once everything that exists was delivered.
-    """
-    from eventing.watch.program import work  # why: importing aiohttp takes 160 ms, which users of `hints` do not need
-
-    work(settings, sink, kinds=kinds, on_ready=on_ready)

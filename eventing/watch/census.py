@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
 from shared.api.manifest import ReadOnly, name_of, namespace_of, version_of

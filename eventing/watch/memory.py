@@ -9,11 +9,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
-from eventing import events
-from eventing.events import Event, Owner, change_id
+from eventing.events import event as events
+from eventing.events.event import Event, Owner, change_id
+from eventing.events.hints import hints
+from eventing.events.trace import begun_by
 from eventing.routes import jobs_for
-from eventing.traces import begun_by
-from eventing.watch.hints import hints
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, uid_of, version_of
 from shared.kinds import Kind, Ref

@@ -12,10 +12,10 @@ from typing import TypeAlias
 import aiohttp
 import structlog
 
-from eventing.events import Event
-from eventing.listener import address_of, listener
+from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import Series, text
+from eventing.metrics.listener import address_of, listener
 from eventing.routes import WATCHED
 from eventing.watch.census import COUNTED, Census, Counting
 from eventing.watch.health import serve_health
@@ -143,7 +143,7 @@ async def _answers(session: aiohttp.ClientSession, connection: Connection) -> bo
 
 
 def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
-    """Implements `eventing.watch.run`."""
+    """Implements `eventing.watch.run.run`."""
     asyncio.run(_run(settings, sink, kinds, on_ready))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
 from eventing.watch.stream import UNREADABLE

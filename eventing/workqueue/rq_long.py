@@ -18,7 +18,7 @@ from rq.exceptions import StopRequested
 from rq.registry import CanceledJobRegistry, StartedJobRegistry
 from rq.timeouts import BaseDeathPenalty
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from eventing.workqueue.client import LONGEST_BLOCK_SECONDS
 from eventing.workqueue.rq_jobs import Act, ActJob, ActWorker, Payload
 from eventing.workqueue.values import Claim, entry_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from eventing.routes import Job, Lane
+from eventing.events.job import Job, Lane
 from shared.kinds import Ref
 
 State: TypeAlias = Literal["ready", "blocked", "running", "delayed", "dead"]

@@ -12,11 +12,11 @@ from operator import attrgetter
 
 from redis import Redis
 
-from eventing.retry import backoff
-from eventing.routes import Job
-from eventing.run_result import RunResult
+from eventing.events.job import Job
 from eventing.workqueue import listing
 from eventing.workqueue.client import LATE_SECONDS, LONGEST_BLOCK_SECONDS
+from eventing.workqueue.retry import backoff
+from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Claim, Depth, Listed, Ran, entry_of, job_of, lane_of
 from shared.config import Settings

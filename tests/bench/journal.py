@@ -15,12 +15,12 @@ from typing import Any
 import msgspec
 
 from eventing.effects import Performed
+from eventing.events.job import Job
 from eventing.journal import Recorder, Run
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Decision
 from eventing.journal.tape import Tape
 from eventing.local import redis_server
-from eventing.routes import Job
 from eventing.runner import Runner, Steps
 from eventing.workqueue import WorkQueue, connect
 from shared.adapters.kube import Connection, KubeClient

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 
 from redis import Redis
 
+from eventing.events.job import Job
 from eventing.local import redis_server
-from eventing.routes import Job
-from eventing.run_result import RunResult
-from eventing.worker import Run, work
+from eventing.worker.drainer import Run
+from eventing.worker.parent import work
 from eventing.workqueue import Claim, WorkQueue, connect
+from eventing.workqueue.run_result import RunResult
 from shared.config import Settings
 from shared.kinds import Ref
 from shared.telemetry import configure_logging

@@ -15,8 +15,8 @@ from pathlib import Path
 import orjson
 from aiohttp import web
 
-from eventing.events import Event
-from eventing.local.apiserver import running_sandbox
+from eventing.events.event import Event
+from eventing.local.apiserver.running import running_sandbox
 from eventing.local.kubelet.program import Kubelet
 from eventing.watch.program import Watcher
 from shared import kinds

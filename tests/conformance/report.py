@@ -51,7 +51,7 @@ SUITES = (
     Suite("Real packages", ("tests/conformance/packages",)),
     Suite("The fakes of our tests, against our client", ("tests/conformance/ports",)),
     Suite("Images, against Debian's registry and skopeo", ("tests/conformance/images",)),
-    Suite("Processes that are killed", ("tests/eventing/test_worker_crashes.py",), {"OLMF_CRASHES": "200"}),
+    Suite("Processes that are killed", ("tests/eventing/worker/test_crashes.py",), {"OLMF_CRASHES": "200"}),
 )
 
 

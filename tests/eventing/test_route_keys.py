@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from eventing import events
-from eventing.events import Event
+from eventing.events import event
+from eventing.events.event import Event
 from eventing.routes import jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
@@ -29,13 +29,13 @@ def test_definitions_of_one_api_group_share_a_key() -> None:
 def test_rights_that_nobody_owns_share_a_key(kind: kinds.Kind) -> None:
     key = "rbac.authorization.k8s.io/v1/Role/ns/*"
 
-    assert rung(kind.ref("a", "ns"), **{events.OWNERS: ""}) == {(LOOKUP, key)}
+    assert rung(kind.ref("a", "ns"), **{event.OWNERS: ""}) == {(LOOKUP, key)}
     assert (LOOKUP, key) in rung(kind.ref("a", "ns")), "a sender that says nothing of owners: Knative's ApiServerSource"
 
 
 def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
     """Each look checks all operators there, behind the direct work."""
-    (job,) = jobs_for(Event("1", names.UPDATED, "test", kinds.ROLE.ref("a", "ns"), {events.OWNERS: ""}))
+    (job,) = jobs_for(Event("1", names.UPDATED, "test", kinds.ROLE.ref("a", "ns"), {event.OWNERS: ""}))
     csv = kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
 
     assert job.delay >= timedelta(seconds=1)
@@ -53,7 +53,7 @@ def test_an_event_that_does_not_name_owners_is_looked_up() -> None:
 @pytest.mark.parametrize("kind", [kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
 def test_rights_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
     """csv.md 11.3: controller-owned Roles and RoleBindings."""
-    ref, owners = kind.ref("op.v1", "ns"), {events.OWNERS: "OperatorCondition/op.v1"}
+    ref, owners = kind.ref("op.v1", "ns"), {event.OWNERS: "OperatorCondition/op.v1"}
     jobs = rung(ref, names.UPDATED, **owners)
 
     csv = str(kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import functions
-from eventing import events
 from eventing.deploy.flow_chart import mermaid
-from eventing.events import Event
-from eventing.routes import NEWS, ROUTES, STEPS, WATCHED, Job, jobs_for
+from eventing.events import event as events
+from eventing.events.event import Event
+from eventing.events.job import Job
+from eventing.routes import NEWS, ROUTES, STEPS, WATCHED, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.journal import read_files
 from eventing.routes import WATCHED
 from eventing.wiring import TOLD_IN_FULL, sink

@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 from eventing.diagnosis.replay import capture
 from eventing.diagnosis.replay.world_ports import ListedCopies, NothingWarned
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
+from eventing.events.hints import hints
+from eventing.events.job import Job
 from eventing.journal import Book, Saw
 from eventing.journal.records import unpack_run
-from eventing.routes import Job, jobs_for
+from eventing.routes import jobs_for
 from eventing.runner import Runner
-from eventing.watch.hints import hints
 from eventing.workqueue import Claim
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of

@@ -14,7 +14,7 @@ from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
-    from eventing.catalog_server import Serving
+    from eventing.content.catalog_server import Serving
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image or oci:DIR[:TAG].")]
 CacheOption = Annotated[Path | None, typer.Option("--cache-dir", help="Where the index is, apart from all others.")]
@@ -50,8 +50,8 @@ def serve(
     pprof_addr: ProfileOption = "",
 ) -> None:
     """Serve a catalog over gRPC; broken packages are named on stderr, and the others are served."""
-    from eventing.catalog_server import Serving
     from eventing.cli.catalog.cache import default_store
+    from eventing.content.catalog_server import Serving
 
     if pprof_addr:
         _tell("there is no profile to look at: --pprof-addr is taken and does nothing")
@@ -77,7 +77,7 @@ def serve(
 
 
 def _run(serving: Serving, *, is_only_index: bool) -> None:
-    from eventing.catalog_server import SickCatalogError, index, serve
+    from eventing.content.catalog_server import SickCatalogError, index, serve
     from shared.adapters.registry.cache_folder import CacheError
     from shared.adapters.registry.errors import PortTakenError
 

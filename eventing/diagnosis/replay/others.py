@@ -10,7 +10,7 @@ import msgspec
 from eventing.diagnosis.replay.likeness import plan_names
 from eventing.diagnosis.replay.past import Change, Past
 from eventing.diagnosis.replay.world_ports import World
-from eventing.events import Event
+from eventing.events.event import Event
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, metadata, uid_of
 from shared.domain.merge_patch import patch_between

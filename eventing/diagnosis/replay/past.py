@@ -12,7 +12,7 @@ import msgspec
 from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.likeness import plan_names
 from eventing.diagnosis.replay.ports import Timed
-from eventing.events import Event, change_of
+from eventing.events.event import Event, change_of
 from eventing.journal import Book, Saw
 from eventing.journal.book import writes_of
 from eventing.journal.records import Write

@@ -10,12 +10,13 @@ from itertools import count
 from typing import Any
 
 from eventing.diagnosis.replay.world_ports import World
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
+from eventing.events.hints import hints
+from eventing.events.job import Job
 from eventing.journal import Book
 from eventing.journal.records import Write, unpack_run
-from eventing.routes import Job, jobs_for
+from eventing.routes import jobs_for
 from eventing.runner import Runner, Steps
-from eventing.watch.hints import hints
 from eventing.workqueue import Claim
 from shared import names
 from shared.kinds import Ref

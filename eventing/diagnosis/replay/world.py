@@ -15,7 +15,7 @@ from eventing.diagnosis.replay.past import Change, Past
 from eventing.diagnosis.replay.ports import AnswersInTime
 from eventing.diagnosis.replay.turns import Turns
 from eventing.diagnosis.replay.world_ports import World, ports_of
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.journal.book import writes_of
 from eventing.runner import Steps
 from shared import names

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eventing.diagnosis.why.facts import verdict_of
-from eventing.events import OWNERS, Owner
+from eventing.events.event import OWNERS, Owner
 from eventing.journal.book import Book
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
 

@@ -20,18 +20,3 @@ cluster it has the rights of its ServiceAccount only.
   change that caused it comes through the same watch.
 - Turned down: kube-scheduler, because there is one Node; kwok, because it does not run programs.
 """
-
-from __future__ import annotations
-
-from collections.abc import Callable
-
-from shared.config import Settings
-
-__all__ = ["run"]
-
-
-def run(settings: Settings, *, on_ready: Callable[[], None] | None = None) -> None:
-    """Run until SIGTERM or SIGINT. Exits with a message when the cluster has real Nodes."""
-    from eventing.local.kubelet.program import work  # why: importing the package stays cheap
-
-    work(settings, on_ready)

@@ -80,7 +80,7 @@ class Kubelet:
         self._connection = connection
         self._cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
         self._seconds = watch_seconds
-        self._launcher = Launcher("eventing.cli.main", "eventing.unpack", "shared.adapters.kube", "ssl")
+        self._launcher = Launcher("eventing.cli.main", "eventing.content.unpack", "shared.adapters.kube", "ssl")
         self._programs = Programs(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=PROGRAMS_AT_ONCE)
         self.pulse = Pulse()
 
@@ -123,7 +123,7 @@ class Kubelet:
 
 
 def work(settings: Settings, on_ready: Callable[[], None] | None) -> None:
-    """Implements `eventing.local.kubelet.run`."""
+    """Implements `eventing.local.kubelet.run.run`."""
     asyncio.run(_run(settings, on_ready))
 
 

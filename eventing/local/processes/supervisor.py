@@ -20,7 +20,7 @@ log = structlog.get_logger()
 WARM = (
     "eventing.cli.main", "eventing.local.apiserver.server", "eventing.local.image_registry",
     "eventing.local.redis_server", "eventing.wiring",
-    "eventing.worker", "eventing.watch.program", "eventing.endpoint.program", "eventing.local.kubelet.program",
+    "eventing.worker.parent", "eventing.watch.program", "eventing.endpoint.program", "eventing.local.kubelet.program",
 )  # fmt: skip
 """What the programs import, imported once for all."""
 STOP_SECONDS = 5

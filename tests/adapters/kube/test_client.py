@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from eventing.local.apiserver import running_sandbox
+from eventing.local.apiserver.running import running_sandbox
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient, connect
 from shared.api.manifest import Manifest, name_of, uid_of, version_of

@@ -15,7 +15,7 @@ import yaml
 
 from eventing.deploy.rbac import WATCHER, account_of
 from eventing.deploy.rights import RIGHTS
-from eventing.local.apiserver import running_sandbox
+from eventing.local.apiserver.running import running_sandbox
 from eventing.local.redis_server import start
 from eventing.local.state import free_port
 from shared.adapters.kube import ApiError, KubeClient

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eventing.local.apiserver import running_sandbox
+from eventing.local.apiserver.running import running_sandbox
 from eventing.local.objects import apply_definitions
 from shared.adapters.kube import KubeClient
 from tests.conformance.control_plane import running_control_plane

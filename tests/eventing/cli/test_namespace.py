@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from eventing.cli.namespace import Row, show, standing_of, told_of, waiting
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.journal import Book, Recorded, Run, Saw
 from eventing.journal.records import Decision
 from eventing.workqueue import Listed

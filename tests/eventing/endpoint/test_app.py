@@ -9,13 +9,13 @@ import orjson
 import pytest
 from starlette.types import ASGIApp, Message
 
-from eventing.cloudevents import to_request
-from eventing.endpoint import QueueUnavailable
 from eventing.endpoint.app import asgi
 from eventing.endpoint.gate import LARGEST_BODY
 from eventing.endpoint.reviews import ReviewUnavailable
 from eventing.endpoint.senders import Senders
-from eventing.events import Event, change_of
+from eventing.endpoint.unavailable import QueueUnavailable
+from eventing.events.cloudevents import to_request
+from eventing.events.event import Event, change_of
 from eventing.journal import RedisJournal
 from eventing.wiring import senders, sink
 from eventing.workqueue import WorkQueue, connect

@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from eventing.cloudevents import to_request
 from eventing.endpoint.draining import Waiting
-from eventing.events import Event
+from eventing.events.cloudevents import to_request
+from eventing.events.event import Event
+from eventing.events.job import Job
 from eventing.local.processes.tie import TIED
 from eventing.local.state import is_alive
-from eventing.routes import Job
 from eventing.wiring import drain
 from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
 from shared.config import Settings
 from shared.kinds import Ref
-from tests.eventing.worker_program import GROUP
+from tests.eventing.worker.program import GROUP
 from tests.kit.endpoint import running_endpoint
 from tests.kit.waiting import wait_for
 
@@ -129,7 +129,7 @@ def parent_of(queue: WorkQueue) -> int:
 def draining(url: str, seconds: int) -> Iterator[tuple[WorkQueue, Callable[[], None]]]:
     """The queue of the test worker, and the drain of an endpoint with that worker beside it."""
     settings = Settings(redis_url=url, steps=(GROUP,), max_failures=3)
-    command = (sys.executable, "-m", "tests.eventing.worker_program", url, str(seconds))
+    command = (sys.executable, "-m", "tests.eventing.worker.program", url, str(seconds))
     with connect(url) as client, drain(settings, command, {TIED: "1"}) as drained:
         yield WorkQueue(client, settings), drained
 

@@ -13,11 +13,11 @@ import pytest
 import urllib3
 from starlette.types import Message, Scope
 
-from eventing.cloudevents import to_request
 from eventing.endpoint import connections
 from eventing.endpoint.gate import LARGEST_BODY, Gate, Limits
 from eventing.endpoint.senders import Senders
-from eventing.events import Event
+from eventing.events.cloudevents import to_request
+from eventing.events.event import Event
 from shared import kinds, names
 from tests.kit.endpoint import Endpoint, running_endpoint
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for

@@ -11,8 +11,8 @@ from http.client import HTTPConnection
 
 import pytest
 
-from eventing.endpoint import EndpointError, send
-from eventing.events import Event
+from eventing.endpoint.sender import EndpointError, send
+from eventing.events.event import Event
 from shared import kinds, names
 from tests.kit.waiting import PATIENCE_SECONDS
 

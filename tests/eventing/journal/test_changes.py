@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
 from eventing.journal import RedisChanges, RedisJournal
 from eventing.workqueue import connect
 from shared import names

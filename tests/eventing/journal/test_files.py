@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.journal import Book, JournalFiles, Recorder, Run, read_files
 from eventing.journal.files import MOST_FILES
 from eventing.journal.records import Saw, pack

@@ -12,14 +12,14 @@ import yaml
 from redis import Redis
 
 from eventing.diagnosis.why.explain import why
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
+from eventing.events.job import Job
 from eventing.journal import RUN, STREAM, Recorded, RedisJournal, Run, Saw
 from eventing.journal.records import Answer, Decision, Write, pack
-from eventing.routes import Job
-from eventing.run_result import RunResult
 from eventing.wiring import runner_factory
-from eventing.worker import Drainer
+from eventing.worker.drainer import Drainer
 from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue.run_result import RunResult
 from shared import names
 from shared.config import Settings
 from shared.kinds import CONFIG_MAP

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from eventing.events.job import Job
 from eventing.metrics.exposition import Series, text
 from eventing.metrics.work import measures, reader
-from eventing.routes import Job
-from eventing.run_result import RunResult
 from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue.run_result import RunResult
 from shared.config import Settings
 from shared.kinds import CONFIG_MAP, NAMESPACE
 from shared.telemetry import Metric

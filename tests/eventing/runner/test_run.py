@@ -11,13 +11,14 @@ import pytest
 import structlog
 
 from eventing.effects.perform import SLICE
-from eventing.events import change_id
+from eventing.events.event import change_id
+from eventing.events.job import Job
 from eventing.journal.records import Run, unpack_run
-from eventing.routes import Job, Route, always, itself
-from eventing.run_result import RunResult
+from eventing.routes import Route, always, itself
 from eventing.runner import Runner, Steps
 from eventing.runner.run import TURN_SECONDS, Held
 from eventing.workqueue import Claim
+from eventing.workqueue.run_result import RunResult
 from shared import names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.metrics.exposition import text
 from eventing.watch.census import COUNTED, Census, Counting
 from eventing.watch.memory import Memory

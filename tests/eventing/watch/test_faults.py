@@ -9,7 +9,7 @@ import pytest
 from redis.exceptions import BusyLoadingError, DataError, MasterDownError, OutOfMemoryError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.memory import Memory
 from eventing.watch.outage import PROBE_SECONDS, SPREAD_SECONDS, Outage

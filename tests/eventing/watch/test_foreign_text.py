@@ -9,8 +9,8 @@ from cloudevents.http import CloudEvent
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eventing.cloudevents import InvalidEventError, event_of
-from eventing.events import MOST_OWNERS, OWNERS, Event, Owner
+from eventing.events.cloudevents import InvalidEventError, event_of
+from eventing.events.event import MOST_OWNERS, OWNERS, Event, Owner
 from eventing.journal import RedisJournal
 from eventing.routes import WATCHED, jobs_for
 from eventing.watch.memory import Memory

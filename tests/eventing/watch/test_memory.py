@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.watch.memory import Memory
 from shared import kinds, names
 from shared.api.manifest import Manifest

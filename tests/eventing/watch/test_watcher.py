@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 
-from eventing.events import Event
-from eventing.listener import address_of, listener
+from eventing.events.event import Event
+from eventing.metrics.listener import address_of, listener
 from eventing.watch.health import serve_health
 from eventing.watch.program import Watcher
 from eventing.watch.pulse import Pulse

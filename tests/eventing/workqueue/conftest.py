@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis import Redis
 
-from eventing.routes import Job, Lane
-from eventing.run_result import RunResult
+from eventing.events.job import Job, Lane
 from eventing.workqueue import Claim, WorkQueue, connect
+from eventing.workqueue.run_result import RunResult
 from shared.config import Settings
 from shared.kinds import Ref
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from eventing.workqueue import Claim
 from eventing.workqueue.values import entry_of
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result

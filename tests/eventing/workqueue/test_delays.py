@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from eventing.run_result import RunResult
+from eventing.workqueue.run_result import RunResult
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
 MINUTE = timedelta(minutes=1)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from eventing.routes import Job, Lane
+from eventing.events.job import Job, Lane
 from eventing.workqueue import Claim
 from shared.kinds import NAMESPACE, Ref
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result

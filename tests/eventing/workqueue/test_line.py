@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from eventing.workqueue import WorkQueue
 from shared.config import Settings
 from shared.kinds import ROLE

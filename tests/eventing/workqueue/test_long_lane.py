@@ -11,7 +11,7 @@ from rq import Queue
 from rq.exceptions import StopRequested
 from rq.job import Job as RqJob
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue.rq_jobs import Payload
 from eventing.workqueue.rq_long import LONG_QUEUE, RUN, LongWorker, is_canceled, name_of, note_progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata
 from tests.functions.subscription.world import World, a_catalog_source, a_package

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from functions.catalog_source.snapshot_catalog import snapshot_catalog
 from shared import kinds, names
 from shared.domain.catalog_source import is_healthy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.kinds import Ref

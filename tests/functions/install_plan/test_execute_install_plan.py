@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
 from shared.domain.unpack.content import digest_in

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from functions.subscription.write_install_plan import write_install_plan
 from shared import kinds, names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from eventing.routes import Job
+from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, name_of
 from shared.domain.catalog.model import Channel, Entry, Package, Property

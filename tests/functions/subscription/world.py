@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from eventing.events import Event
-from eventing.routes import Job, jobs_for
+from eventing.events.event import Event
+from eventing.events.job import Job
+from eventing.routes import jobs_for
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, uid_of, version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property

@@ -7,7 +7,7 @@ from typing import Any
 from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.others import Others
 from eventing.diagnosis.replay.past import Change, Past
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
 from eventing.journal import Book
 from shared import names
 from shared.adapters.kube import ApiError

@@ -9,7 +9,7 @@ import msgspec
 from eventing.diagnosis.replay import present_objects
 from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.past import Change, Past
-from eventing.events import Event
+from eventing.events.event import Event
 from eventing.journal import Book, Run, Saw
 from eventing.journal.records import Answer, Decision, Recorded, Write
 from shared import names

@@ -11,7 +11,7 @@ import pytest
 
 from eventing.diagnosis.replay import capture
 from eventing.diagnosis.replay.world import Perturbation, WorldReport, replay_world
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
 from eventing.journal import Book, Saw
 from eventing.journal.records import unpack_run
 from eventing.routes import jobs_for

@@ -8,10 +8,10 @@ from typing import Any
 
 from eventing.diagnosis.why.explain import why
 from eventing.diagnosis.why.text import text_of
-from eventing.events import Event, change_id
+from eventing.events.event import Event, change_id
+from eventing.events.job import Job
 from eventing.journal import Book, Recorded, Run, Saw
 from eventing.journal.records import Decision, Write
-from eventing.routes import Job
 from eventing.workqueue import Listed
 from shared import names
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eventing.diagnosis.why.relatives import Relatives
-from eventing.events import OWNERS, Event, change_id
+from eventing.events.event import OWNERS, Event, change_id
 from eventing.journal import Book, Recorded, Run, Saw
 from eventing.journal.records import Decision
 from shared import names

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from eventing.local.apiserver import running_sandbox
 from eventing.local.apiserver.direct import fresh_sandbox
+from eventing.local.apiserver.running import running_sandbox
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.definitions import DEFINITIONS
 from shared.api.manifest import Manifest

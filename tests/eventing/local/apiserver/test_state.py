@@ -16,8 +16,8 @@ import orjson
 import pytest
 import structlog
 
-from eventing.local.apiserver import running_sandbox
 from eventing.local.apiserver.journal_file import JournalFile
+from eventing.local.apiserver.running import running_sandbox
 from eventing.local.apiserver.store import Store
 from eventing.local.processes.tie import READY_FILE
 from shared.telemetry import configure_logging

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eventing.local.apiserver import running_sandbox
+from eventing.local.apiserver.running import running_sandbox
 from eventing.local.kubelet.job_runs import JobRuns
 from eventing.local.kubelet.pod_runs import PodRuns
 from eventing.local.kubelet.program import Kubelet, refuse_nodes

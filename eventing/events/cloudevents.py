@@ -1,0 +1,226 @@
+"""Converts our events to CloudEvents over HTTP and back; the only module that imports the `cloudevents` library."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+from cloudevents.conversion import to_binary, to_structured
+from cloudevents.http import CloudEvent
+
+from eventing.events import event as events
+from eventing.events.event import Event, change_id, change_of
+from eventing.events.hints import hints
+from shared import names
+from shared.api.manifest import ReadOnly, uid_of, version_of
+from shared.kinds import BY_IDENTITY, InvalidName, Kind, Ref
+
+HINTS = (events.PHASE, events.OWNERS, events.COPIED, events.UNPACK)
+VERBS = ("add", "update", "delete")
+OURS = "io.olmf."
+LONGEST_ID = 300
+_WORD = re.compile("[-A-Za-z0-9_:]{1,128}")
+"""A uid or resourceVersion that can be a part of an id."""
+_REQUIRED = ("id", "source", "type")
+_IDENTITY = {"apiversion": "api_version", "kind": "kind", "name": "name"}
+
+
+class InvalidEventError(ValueError):
+    """A request that is not a valid event, with one sentence for each defect."""
+
+    def __init__(self, defects: tuple[str, ...]) -> None:
+        super().__init__("; ".join(defects))
+        self.defects = defects
+
+
+def to_request(event: Event, *, structured: bool = False) -> tuple[dict[str, str], bytes]:
+    """Headers and body of a POST, in binary mode unless `structured`.
+
+    CloudEvents has no empty attributes, so an empty hint is left out; the event then matches more routes.
+    """
+    attributes = {
+        "id": event.id,
+        "source": event.source,
+        "type": event.type,
+        "subject": _subject(event.ref),
+        "apiversion": event.ref.api_version,
+        "kind": event.ref.kind,
+        "name": event.ref.name,
+        "namespace": event.ref.namespace,
+        "traceparent": event.traceparent,
+        **event.hints,
+    }
+    cloud = CloudEvent({key: value for key, value in attributes.items() if value})
+    headers, body = to_structured(cloud) if structured else to_binary(cloud)
+    return dict(headers), bytes(body or b"")
+
+
+def framing_defects(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
+    """Why a request is not a CloudEvent of either mode: one sentence for each defect."""
+    lower = {key.lower(): value for key, value in headers.items()}
+    media = lower.get("content-type", "").partition(";")[0].strip().lower()
+    if media.startswith("application/cloudevents-batch"):
+        yield "batch mode is not supported: send each event in a request of its own"
+        return
+    if media.startswith("application/cloudevents"):
+        yield from _structured_defects(body)
+        return
+    attributes = {key.removeprefix("ce-"): value for key, value in lower.items() if key.startswith("ce-")}
+    if not attributes:
+        yield (
+            f"the request is no CloudEvent: it has neither ce-… headers (binary mode) nor the content type "
+            f"application/cloudevents+json (structured mode), but {media or 'no content type'}"
+        )
+        return
+    yield from _attribute_defects(attributes)
+    if body and (not media or media.endswith(("/json", "+json"))) and _decoded(body) is _NO_JSON:
+        yield "the body is not JSON, though its content type says so"
+
+
+def event_of(cloud: CloudEvent, *, trusted: bool) -> Event:
+    """The event that a CloudEvent describes. InvalidEventError names every defect.
+
+    Only of a trusted sender its id, and uid and resourceVersion in its body, say which change an event tells of: what
+    was told of is neither audited nor read again. Of others an event only says where to look.
+    """
+    attributes = {key: value for key, value in cloud.get_attributes().items() if isinstance(value, str)}
+    data = cloud.get_data()
+    body: ReadOnly = data if isinstance(data, dict) else {}
+    ref, defects = _ref(attributes, body)
+    defects = [*_type_defects(attributes["type"], data), *defects, *_hint_defects(attributes)]
+    if ref is None or defects:
+        raise InvalidEventError(tuple(defects))
+    said = {key: attributes[key] for key in HINTS if key in attributes}
+    identity = attributes["id"]
+    if body and attributes["type"].startswith(names.RESOURCE_EVENT):
+        said |= _hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
+        identity = _identity(body, attributes["type"].rpartition(".")[2]) or identity
+    if not trusted and change_of(identity):
+        identity = f"untrusted-{hashlib.blake2b(identity.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
+    identity = identity[:LONGEST_ID]
+    return Event(identity, attributes["type"], attributes["source"], ref, said, attributes.get("traceparent", ""))
+
+
+def _identity(body: ReadOnly, verb: str) -> str:
+    """The id that our watcher gives this change, because the ids of the sender (Knative) are random."""
+    uid, version = uid_of(body), version_of(body)
+    return change_id(uid, version, verb) if _WORD.fullmatch(uid) and _WORD.fullmatch(version) else ""
+
+
+def _hints(body: ReadOnly) -> Mapping[str, str]:
+    try:
+        return hints(body)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InvalidEventError((f"data is no object of Kubernetes: {error}",)) from error
+
+
+_NO_JSON = object()
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return _NO_JSON
+
+
+def _structured_defects(body: bytes) -> Iterator[str]:
+    said = _decoded(body)
+    if said is _NO_JSON:
+        yield "the body is not JSON: structured mode wants the whole event as one JSON object"
+    elif not isinstance(said, dict):
+        yield f"the body is {_named(said)}: structured mode wants the whole event as one JSON object"
+    else:
+        yield from _attribute_defects(said)
+
+
+def _attribute_defects(attributes: Mapping[str, Any]) -> Iterator[str]:
+    version = attributes.get("specversion")
+    if version != "1.0":
+        yield f"specversion is {version!r}: wanted '1.0'" if version else "specversion is missing: wanted '1.0'"
+    for name in _REQUIRED:
+        value = attributes.get(name)
+        if value is None or value == "":
+            yield f"{name} is missing"
+        elif not isinstance(value, str):
+            yield f"{name} is {_named(value)}: wanted a string"
+
+
+def _type_defects(kind: str, data: object) -> Iterator[str]:
+    verb = kind.removeprefix(names.RESOURCE_EVENT).removeprefix(names.REF_EVENT)
+    is_change = verb != kind
+    if not kind.startswith(OURS) and not (is_change and verb in VERBS):
+        yield (
+            f"type {kind!r} is none that we know: wanted {names.RESOURCE_EVENT} or {names.REF_EVENT} with "
+            f"{', '.join(VERBS)}, or {OURS}…"
+        )
+    if is_change and data is not None and not isinstance(data, dict):
+        yield f"data is {_named(data)}: wanted the object, or a reference to it, as a JSON object"
+
+
+def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref | None, list[str]]:
+    """The object that an event is about: from its attributes, else from its body (a whole object, or a reference)."""
+    inside = _identity_in(body)
+    defects: list[str] = []
+    found: dict[str, str] = {}
+    for attribute, field in _IDENTITY.items():
+        said, stated = attributes.get(attribute, ""), inside[field]
+        if said and stated and said != stated:
+            defects.append(f"{attribute} is {said!r}, but the body is about {stated!r}")
+        if not said and not stated:
+            defects.append(f"{attribute} is missing: the event must say which object it is about")
+        found[field] = said or stated
+    known = BY_IDENTITY.get((found["api_version"], found["kind"]))
+    namespace = attributes.get("namespace", "") or inside["namespace"]
+    if known and not known.is_namespaced:
+        namespace = ""
+    elif known and not namespace:
+        defects.append(f"namespace is missing: a {known.kind} has one")
+    if defects:
+        return None, defects
+    try:
+        return Ref(**found, namespace=namespace), []
+    except InvalidName as error:
+        return None, [str(error)]
+
+
+def _identity_in(body: ReadOnly) -> Mapping[str, str]:
+    """What a whole object, or a reference to one, says of its identity."""
+    place = body.get("metadata", body)
+    said = {"api_version": body.get("apiVersion"), "kind": body.get("kind")}
+    said |= {key: place.get(key) if isinstance(place, dict) else None for key in ("name", "namespace")}
+    return {key: value if isinstance(value, str) else "" for key, value in said.items()}
+
+
+def _hint_defects(attributes: Mapping[str, str]) -> Iterator[str]:
+    for name in (events.COPIED, events.UNPACK):
+        if attributes.get(name, "true") not in ("true", "false"):
+            yield f"{name} is {attributes[name]!r}: wanted true or false"
+
+
+def _subject(ref: Ref) -> str:
+    """The `subject` as Knative writes it: `/apis/v1/…` also for the core group."""
+    kind: Kind | None = BY_IDENTITY.get((ref.api_version, ref.kind))
+    if kind is None:
+        return ""
+    place = f"namespaces/{ref.namespace}/" if ref.namespace else ""
+    return f"/apis/{ref.api_version}/{place}{kind.plural}/{ref.name}"
+
+
+def _named(value: object) -> str:
+    """The type of a JSON value, for messages."""
+    match value:
+        case bool():
+            return "a boolean"
+        case str() | bytes():
+            return "a string"
+        case int() | float():
+            return "a number"
+        case list():
+            return "a list"
+        case None:
+            return "null"
+    return "an object"

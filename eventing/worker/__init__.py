@@ -1,0 +1,1 @@
+"""Runs queued jobs: workers, the scheduler, and the outlet to an external sink."""

@@ -1,0 +1,138 @@
+"""Claims queued jobs, runs them one after the other, and ends their runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+import structlog
+
+from eventing.events.job import Job
+from eventing.routes import STEPS
+from eventing.worker.stopwatch import Stopwatch
+from eventing.workqueue import REFUSED, UNREACHABLE, Claim, WorkQueue, is_paused, is_temporary
+from eventing.workqueue.run_result import RunResult
+from shared.kinds import Ref
+
+Run: TypeAlias = Callable[[Claim], RunResult]
+"""Runs the step of a claim; does not finish the claim, and raises nothing."""
+Factory: TypeAlias = Callable[[WorkQueue], Run]
+"""Makes a `Run` inside the child, so that the parent need not import what steps need."""
+
+GROUPS = tuple(dict.fromkeys(step.partition("/")[0] for step in STEPS))
+DRAIN_SECONDS = 60
+FINISH_SECONDS = 5
+"""How long a result waits for Redis after the drainer was told to stop: half of the time that its parent gives it."""
+DRAIN_KEYS = 20_000
+_PAUSE_SECONDS = 1
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+
+class _Stop(Exception):
+    """Raised by a signal, only while the drainer waits for jobs."""
+
+
+@dataclass(slots=True)
+class Drainer:
+    """Runs the jobs of some groups, one after the other."""
+
+    queue: WorkQueue
+    groups: Sequence[str]
+    run: Run
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    tries: Callable[[], None] = lambda: None
+    """Called before each try of a call to Redis: it goes on, whatever answers."""
+    is_stopping: bool = False
+    _stopped_at: float = math.inf
+    _is_waiting: bool = False
+
+    def drain(self, *, keys: int = DRAIN_KEYS, seconds: float = DRAIN_SECONDS, linger: float = DRAIN_SECONDS) -> int:
+        """Run jobs until none came for `linger` seconds, or the limits are reached; returns how many ran."""
+        now = time.monotonic()
+        deadline, patient_until, ran = now + seconds, now + linger, 0
+        while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
+            if claim := self._claimed(lambda: self.queue.claim(self.groups)):
+                self._run(claim)
+                ran, patient_until = ran + 1, time.monotonic() + linger
+            elif now < patient_until:
+                self._wait(min(patient_until, deadline) - now)
+            else:
+                break
+        return ran
+
+    def stop(self, *_: object) -> None:
+        """Signal handler: end after the present run."""
+        self.is_stopping, self._stopped_at = True, min(self._stopped_at, time.monotonic())
+        if self._is_waiting:
+            raise _Stop
+
+    def begin_long(self, step: str, ref: str) -> Callable[[], None] | None:
+        """Claim that job of the long lane; returns what runs it, or None when it need not, or must not, run now."""
+        job = Job(step, Ref.parse(ref), "long")
+        claim = self._claimed(lambda: self.queue.claim_long(job))
+        return None if claim is None else lambda: self._run(claim)
+
+    def _wait(self, seconds: float) -> None:
+        try:
+            self._is_waiting = True
+            if not self.is_stopping:
+                self.queue.wait(self.groups, seconds)
+            self._is_waiting = False
+        except _Stop:
+            self._is_waiting = False
+
+    def _run(self, claim: Claim) -> None:
+        self.stopwatch.start()
+        try:
+            result = self.run(claim)
+        except (*UNREACHABLE, MemoryError):
+            raise
+        except Exception as error:  # an exception of the runner counts as a bug, like one of a step
+            log.exception("runner_failed", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+            result = _failed(error)
+        finally:
+            self.stopwatch.stop()
+        if not self._finish(claim, result):
+            log.warning("lease_lost", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+
+    def _finish(self, claim: Claim, result: RunResult) -> bool:
+        try:
+            return self._patiently(lambda: self.queue.finish(claim, result), stopping_seconds=FINISH_SECONDS)
+        except Exception as error:  # what a step returned cannot be stored: a bug of that run, not of this worker
+            if is_temporary(error):
+                raise
+            log.exception("result_refused", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+            failed = _failed(error)
+            return self._patiently(lambda: self.queue.finish(claim, failed), stopping_seconds=FINISH_SECONDS)
+
+    def _claimed(self, act: Callable[[], Claim | None]) -> Claim | None:
+        """The next claim; None also when the drainer was told to stop while Redis accepts no changes."""
+        try:
+            return self._patiently(act)
+        except REFUSED as error:
+            if not (self.is_stopping and is_paused(error)):
+                raise
+            return None
+
+    def _patiently(self, act: Callable[[], T], *, stopping_seconds: float = 0) -> T:
+        """Repeat a call for as long as Redis accepts no changes, when told to stop only so long."""
+        while True:
+            self.tries()
+            try:
+                return act()
+            except REFUSED as error:
+                if not is_paused(error) or time.monotonic() >= self._stopped_at + stopping_seconds:
+                    raise
+                log.warning("redis_refuses", error=str(error))
+                time.sleep(_PAUSE_SECONDS)
+
+
+def _failed(error: Exception) -> RunResult:
+    if is_paused(error):
+        return RunResult(run_id="", record=b"", failure="retry", message=f"Redis accepts no changes: {error}")
+    return RunResult(run_id="", record=b"", failure="bug", message=f"{type(error).__name__}: {error}")

@@ -1,0 +1,259 @@
+"""What the probes of worker and scheduler hear, and how soon the scheduler ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from eventing.local import redis_server
+from eventing.local.apiserver.running import running_sandbox
+from eventing.local.redis_server import RedisServer
+from eventing.local.state import free_port
+from eventing.metrics.health import (  # fmt: skip
+    API,
+    LATE_SECONDS,
+    OUTLET,
+    REDIS,
+    STUCK_SECONDS,
+    SWEEPER,
+    WORKER,
+    Health,
+    HealthPort,
+    Heartbeat,
+    serve,
+)
+from eventing.wiring import worker_health
+from shared.adapters.kube import KubeClient
+from shared.config import Settings
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def asked(port: int, path: str) -> tuple[int, str]:
+    """Status and body; 0 when nobody listens."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError as error:
+        return 0, str(error)
+
+
+def test_what_never_answered_is_missing() -> None:
+    heartbeat = Heartbeat((REDIS, API))
+    heartbeat.answered(REDIS)
+    assert heartbeat.missing() == [API]
+
+
+def test_what_answered_long_ago_is_missing() -> None:
+    clock = Clock()
+    heartbeat = Heartbeat((REDIS,), clock)
+    heartbeat.answered(REDIS)
+    clock.now += LATE_SECONDS + 1
+    assert heartbeat.missing() == [REDIS]
+    assert heartbeat.stuck() == [], "it goes on trying"
+
+
+def test_a_program_that_stopped_trying_is_not_alive() -> None:
+    clock = Clock()
+    heartbeat = Heartbeat((REDIS,), clock)
+    clock.now += STUCK_SECONDS + 1
+    assert heartbeat.stuck() == [SWEEPER]
+    heartbeat.tries()
+    assert heartbeat.stuck() == []
+
+
+def test_one_loop_that_stopped_trying_is_enough() -> None:
+    clock = Clock()
+    heartbeat = Heartbeat((REDIS,), clock, loops=(SWEEPER, OUTLET))
+    heartbeat.answered(REDIS)
+    clock.now += STUCK_SECONDS + 1
+    heartbeat.tries(SWEEPER)
+    listening = socket.create_server(("127.0.0.1", 0))
+    with contextlib.closing(listening):
+        serve(HealthPort(listening, heartbeat))
+        port = listening.getsockname()[1]
+        assert asked(port, "/livez") == (503, '{"ok": false, "stuck": ["outlet"]}')
+        heartbeat.tries(OUTLET)
+        assert asked(port, "/livez")[0] == 200
+
+
+def test_a_child_tells_its_parent() -> None:
+    heartbeat = Heartbeat((REDIS,))
+    child = os.fork()
+    if not child:
+        heartbeat.answered(REDIS)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert heartbeat.missing() == []
+
+
+@contextmanager
+def asked_meanwhile(listening: socket.socket, path: str) -> Iterator[list[tuple[int, str]]]:
+    """A client asks while the block runs."""
+    answers: list[tuple[int, str]] = []
+    client = threading.Thread(target=lambda: answers.append(asked(listening.getsockname()[1], path)))
+    client.start()
+    yield answers
+    client.join()
+
+
+@pytest.mark.parametrize(
+    ("path", "is_up", "answer"),
+    [
+        pytest.param("/livez", False, (200, '{"ok": true}'), id="a parent without a child lives"),
+        pytest.param("/readyz", False, (503, f'{{"ok": false, "missing": ["{WORKER}"]}}'), id="but is not ready"),
+        pytest.param("/readyz", True, (200, '{"ok": true, "missing": []}'), id="with a child it is"),
+        pytest.param("/else", True, (404, "{}"), id="there is nothing else"),
+    ],
+)
+def test_the_port_is_answered_while_a_parent_waits_for_its_child(
+    path: str, is_up: bool, answer: tuple[int, str]
+) -> None:
+    heartbeat = Heartbeat((REDIS,))
+    heartbeat.answered(REDIS)
+    ours, theirs = socket.socketpair()
+    listening = socket.create_server(("127.0.0.1", 0))
+    with ours, theirs, listening, asked_meanwhile(listening, path) as answers:
+        assert not Health(heartbeat, HealthPort(listening, heartbeat)).wait(ours, 10, is_up=is_up)
+    assert answers == [answer]
+
+
+def test_a_client_that_says_nothing_stops_nobody() -> None:
+    heartbeat = Heartbeat((REDIS,))
+    ours, theirs = socket.socketpair()
+    listening = socket.create_server(("127.0.0.1", 0))
+    with ours, theirs, listening, socket.create_connection(listening.getsockname()):
+        health = Health(heartbeat, HealthPort(listening, heartbeat))
+        assert not health.wait(ours, 10, is_up=True)
+        theirs.send(b"r")
+        assert health.wait(ours, 10, is_up=True)
+
+
+def test_a_kubeconfig_that_cannot_be_read_now_is_no_answer_of_the_api_server(tmp_path: Path) -> None:
+    health = worker_health(Settings(kubeconfig=str(tmp_path / "kubeconfig"), health_port=free_port()))
+    assert health.port
+    assert health.has_api
+    with contextlib.closing(health.port):
+        assert not health.has_api()
+
+
+class Version(BaseHTTPRequestHandler):
+    """An API server that only tells its version."""
+
+    def do_GET(self) -> None:  # the name that the base class calls
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"gitVersion": "v1.35.0"}')
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def a_program(name: str, **environ: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """`olmf run NAME` and its health port."""
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eventing.cli.main", "run", name],
+        env={**os.environ, "OLMF_HEALTH_PORT": str(port), **environ}, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        wait_for(lambda: asked(port, "/livez")[0] == 200)
+        yield process, port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_worker_is_ready_when_redis_and_the_api_server_answer(tmp_path: Path) -> None:
+    api = HTTPServer(("127.0.0.1", free_port()), Version, bind_and_activate=False)
+    config = tmp_path / "kubeconfig"
+    config.write_text(
+        "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a}}], "
+        f"clusters: [{{name: a, cluster: {{server: 'http://127.0.0.1:{api.server_address[1]}'}}}}]}}"
+    )
+    redis = tmp_path / "redis"
+    environ = {"OLMF_REDIS_URL": f"unix://{redis}/redis.sock", "KUBECONFIG": str(config)}
+    with a_program("worker", **environ) as (_, port):
+        status, missing = asked(port, "/readyz")
+        assert (status, REDIS in missing, API in missing, WORKER in missing) == (503, True, True, True)
+        server = redis_server.start(redis)
+        wait_for(lambda: REDIS not in asked(port, "/readyz")[1])
+        assert asked(port, "/readyz")[0] == 503, "the API server is missing"
+        api.server_bind()
+        api.server_activate()
+        threading.Thread(target=api.serve_forever, daemon=True).start()
+        wait_for(lambda: asked(port, "/readyz")[0] == 200)
+        server.stop()
+        wait_for(lambda: asked(port, "/readyz")[0] == 503)
+        assert asked(port, "/livez")[0] == 200, "it waits for Redis, which no restart of its own brings back"
+    api.shutdown()
+    api.server_close()
+
+
+def test_a_scheduler_is_ready_when_redis_answers_and_ends_when_told(tmp_path: Path) -> None:
+    redis = tmp_path / "redis"
+    with a_program("scheduler", OLMF_REDIS_URL=f"unix://{redis}/redis.sock") as (process, port):
+        assert asked(port, "/readyz")[0] == 503
+        server = redis_server.start(redis)
+        wait_for(lambda: asked(port, "/readyz")[0] == 200)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 0
+        server.stop()
+
+
+def test_a_scheduler_ends_while_redis_hangs(own_redis: RedisServer) -> None:
+    with a_program("scheduler", OLMF_REDIS_URL=own_redis.url) as (process, port):
+        wait_for(lambda: asked(port, "/readyz")[0] == 200)
+        os.kill(own_redis.pid, signal.SIGSTOP)
+        try:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE_SECONDS) == 0
+        finally:
+            os.kill(own_redis.pid, signal.SIGCONT)
+
+
+def test_a_watcher_ends_while_redis_hangs(own_redis: RedisServer, tmp_path: Path) -> None:
+    with running_sandbox(tmp_path) as kubeconfig:
+        port = free_port()
+        environ = {"OLMF_REDIS_URL": own_redis.url, "KUBECONFIG": str(kubeconfig), "OLMF_PORT": str(port)}
+        watcher = subprocess.Popen(
+            [sys.executable, "-m", "eventing.cli.main", "run", "watch"],
+            env={**os.environ, **environ}, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            wait_for(lambda: asked(port, "/readyz")[0] == 200)
+            os.kill(own_redis.pid, signal.SIGSTOP)
+            KubeClient.from_kubeconfig(str(kubeconfig)).create(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "news"}}
+            )
+            wait_for(lambda: asked(port, "/readyz")[0] == 503)
+            watcher.send_signal(signal.SIGTERM)
+            assert watcher.wait(PATIENCE_SECONDS) == 0
+        finally:
+            os.kill(own_redis.pid, signal.SIGCONT)
+            watcher.kill()
+            watcher.wait()
