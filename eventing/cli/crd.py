@@ -15,8 +15,8 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from shared.domain.bundle.shape import name_in
 
 if TYPE_CHECKING:
-    from shared.domain.extension.crd_safety.judgement import Waiver
-    from shared.domain.extension.crd_safety.report import Definition
+    from shared.domain.crd_safety.judgement import Waiver
+    from shared.domain.crd_safety.report import Definition
 
 
 class Form(enum.StrEnum):
@@ -72,7 +72,7 @@ def diff(
 
 def _answer_all() -> None:
     from eventing.cli.lines import answer_lines
-    from shared.domain.extension.crd_safety.question import answered
+    from shared.domain.crd_safety.question import answered
 
     answer_lines(answered)
 
@@ -94,8 +94,8 @@ def _pairs(old: str, new: str) -> _Pairs:
 
 
 def _compared(pairs: _Pairs, objects: Sequence[Mapping[str, Any]], waivers: Sequence[Waiver]) -> list[Definition]:
-    from shared.domain.extension.crd_safety.judgement import judged
-    from shared.domain.extension.crd_safety.report import Definition
+    from shared.domain.crd_safety.judgement import judged
+    from shared.domain.crd_safety.report import Definition
     from shared.domain.shape import InvalidQuestion
 
     found = []
@@ -118,7 +118,7 @@ def _definitions(path: str) -> _Located:
 
 
 def _tell(found: Sequence[Definition], form: Form) -> None:
-    from shared.domain.extension.crd_safety import report
+    from shared.domain.crd_safety import report
 
     if form in (Form.JSON, Form.YAML):
         from eventing.cli.output import document

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from eventing.workqueue import Listed
     from shared.adapters.content.snapshot import Snapshot
     from shared.api.manifest import Manifest
-    from shared.domain.resolver.model import CatalogKey, Inputs, Shelf
+    from shared.domain.resolver.identity import CatalogKey
+    from shared.domain.resolver.model import Inputs, Shelf
 
 CatalogsOption = Annotated[
     list[str] | None,
@@ -178,7 +179,7 @@ def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) ->
 
 def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, str]:
     """Where the catalogs are, by key. One without a name is whatever the Subscriptions name, if any do. CliError."""
-    from shared.domain.resolver.model import CatalogKey
+    from shared.domain.resolver.identity import CatalogKey
 
     found: dict[CatalogKey, str] = {}
     for word in words:
@@ -200,7 +201,7 @@ def split(word: str) -> tuple[str, str]:
 
 
 def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
-    from shared.domain.resolver.model import CatalogKey
+    from shared.domain.resolver.identity import CatalogKey
 
     specs = [one.get("spec") for one in objects if one.get("kind") == "Subscription"]
     keys = {

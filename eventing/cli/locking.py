@@ -16,8 +16,9 @@ from eventing.cli.given import content_at, given, places_of, split
 
 if TYPE_CHECKING:
     from eventing.cli.given import Where
+    from shared.domain.resolver.identity import CatalogKey
     from shared.domain.resolver.lock import Lock
-    from shared.domain.resolver.model import CatalogKey, Inputs, Resolution
+    from shared.domain.resolver.model import Inputs, Resolution
 
 LockOption = Annotated[
     Path | None, typer.Option("--lock", metavar="FILE", help="Write digests of every input and choice to a file.")

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from eventing.cli.given import Where
     from shared.adapters.kube import KubeClient
     from shared.domain.catalog.model import Package
-    from shared.domain.resolver.model import CatalogKey, Shelf
+    from shared.domain.resolver.identity import CatalogKey
+    from shared.domain.resolver.model import Shelf
 
 CatalogOption = Annotated[
     list[str] | None,

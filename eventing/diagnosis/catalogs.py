@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from shared.api.manifest import ReadOnly
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
-from shared.domain.resolver.model import CatalogKey, Shelf
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Shelf
 from shared.domain.resolver.shelves import IndexedShelf, MemoShelf
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from shared.api.manifest import namespace_of
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Inputs, Shelf
 from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.shelves import LoadedShelf

@@ -8,7 +8,7 @@ from eventing.events import event
 from eventing.events.event import Owner
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, labels_of, metadata, namespace_of
-from shared.domain.lifecycle.phases import is_copied
+from shared.domain.objects.csv import is_copied
 
 Hints = dict[str, str]
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind

@@ -13,8 +13,8 @@ from eventing.events.event import Event
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
 from shared.api.manifest import ReadOnly, name_of, namespace_of, version_of
-from shared.domain.lifecycle.phases import is_copied, phase_of, reason_of
-from shared.domain.subscription.versions import installed_csv
+from shared.domain.objects.csv import is_copied, phase_of, reason_of
+from shared.domain.objects.subscription import installed_csv
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
 from shared.telemetry import Metric
 

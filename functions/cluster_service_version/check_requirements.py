@@ -16,10 +16,11 @@ from shared import kinds
 from shared.api.manifest import Manifest, is_deleted, name_of, namespace_of, uid_of
 from shared.domain.lifecycle import preparation, requirements, retirement
 from shared.domain.lifecycle.admission import EXPELLED, is_barred
-from shared.domain.lifecycle.authorizer import Grants
-from shared.domain.lifecycle.ownership import owner_labels
-from shared.domain.lifecycle.phases import NO_RETRY, is_copied, status_of
+from shared.domain.lifecycle.phases import NO_RETRY, status_of
 from shared.domain.lifecycle.requirements import Facts
+from shared.domain.objects.authorizer import Grants
+from shared.domain.objects.csv import is_copied
+from shared.domain.objects.ownership import owner_labels
 from shared.domain.unsupported import VERSION, unsupported
 from shared.ports import Clock, Cluster, Discovery
 from shared.step import NOTHING, Delete, Outcome, Ref

@@ -15,7 +15,7 @@ from shared import names
 from shared.api.manifest import Manifest, name_of, uid_of
 from shared.domain.groups import copies, copying
 from shared.domain.groups.group import Group
-from shared.domain.lifecycle.phases import is_copied
+from shared.domain.objects.csv import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, OPERATOR_GROUP
 from shared.ports import Attempt, Clock, Cluster, Copies, Policy
 from shared.step import NOTHING, Create, Delete, Emit, Outcome, Record, Ref, Replace, SetStatus, Write

@@ -12,8 +12,9 @@ from shared.api.manifest import is_deleted, name_of, uid_of
 from shared.domain.lifecycle import installation, preparation
 from shared.domain.lifecycle.admission import is_unsuited
 from shared.domain.lifecycle.deployments import changes, desired_deployments
-from shared.domain.lifecycle.phases import is_copied, phase_of, status_of
+from shared.domain.lifecycle.phases import status_of
 from shared.domain.lifecycle.strategy import UnknownStrategy, strategy_of
+from shared.domain.objects.csv import is_copied, phase_of
 from shared.ports import Attempt, Clock, Cluster
 from shared.refs import misnamed
 from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace, Write

@@ -16,9 +16,10 @@ from shared.domain.lifecycle import observation, retirement
 from shared.domain.lifecycle.admission import is_unsuited
 from shared.domain.lifecycle.deployments import annotated, desired_deployments, with_condition_name
 from shared.domain.lifecycle.health import first_problem
-from shared.domain.lifecycle.ownership import owner_labels
-from shared.domain.lifecycle.phases import is_copied, status_of
+from shared.domain.lifecycle.phases import status_of
 from shared.domain.lifecycle.preparation import unserved
+from shared.domain.objects.csv import is_copied
+from shared.domain.objects.ownership import owner_labels
 from shared.ports import Clock, Cluster, Policy
 from shared.step import NOTHING, Outcome, Ref, Replace
 

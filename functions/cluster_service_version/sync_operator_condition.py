@@ -9,7 +9,7 @@ from __future__ import annotations
 from shared import names
 from shared.api.manifest import is_deleted, version_of
 from shared.domain.groups import conditions
-from shared.domain.lifecycle.phases import is_copied, phase_of
+from shared.domain.objects.csv import is_copied, phase_of
 from shared.kinds import OPERATOR_CONDITION
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, Replace, SetStatus, Write

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, namespace_of
+from shared.domain.objects.install_plan import planned_csvs
 from shared.domain.plan.dependencies import generated
-from shared.domain.plan.state import planned_csvs
 from shared.step import Emit, Ref
 
 

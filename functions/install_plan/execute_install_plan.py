@@ -10,7 +10,8 @@ from __future__ import annotations
 from functions.install_plan import end_of
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
-from shared.domain.plan import record, state
+from shared.domain.objects import plan_record
+from shared.domain.plan import state
 from shared.domain.plan.advance import Progress, advance, statuses_of
 from shared.domain.plan.execution import Action, warned
 from shared.errors import RetryLater
@@ -46,7 +47,9 @@ def execute_install_plan(
         *(Record(ref, "Warning", "CRDValidation", warning) for warning in progress.warnings),
         *_status(ref, plan, status),
     )
-    verdict = progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}{record.told(plan)}"
+    verdict = (
+        progress.error or f"{len(progress.actions)} steps carried out, phase {status['phase']}{plan_record.told(plan)}"
+    )
     lost = (Emit(names.BUNDLE_LOST, ref),) if progress.is_bundle_lost else ()
     emits = lost if status["phase"] == "Installing" else end_of(plan, status, groups)
     return Outcome(writes, emits, again_in=state.next_look(status, now), verdict=verdict)

@@ -3,8 +3,7 @@
 Reads:  all groups; the versions of its namespace, the definitions that they claim, their InstallPlans (or Roles and
         RoleBindings); our roles; copies in target namespaces; APIServices.
 Writes: ClusterRoles of the group and of each provided API; the permissions of members, as ClusterRoles (all namespaces)
-        or as Roles in the target namespaces. Deletes ClusterRoles of APIs that no version of the namespace provides any
-        more, and those of a group that was deleted.
+        or as Roles in the target namespaces. Deletes those of APIs that no version provides, and of deleted groups.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from shared.domain.groups import members, projection, roles, targets
 from shared.domain.groups.group import Group
 from shared.domain.groups.provision import claims, provisions, reserved
 from shared.domain.lifecycle.admission import is_admitted
-from shared.domain.lifecycle.ownership import owner_labels
-from shared.domain.lifecycle.phases import is_copied
+from shared.domain.objects.csv import is_copied
+from shared.domain.objects.ownership import owner_labels
 from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import (
     API_SERVICE,

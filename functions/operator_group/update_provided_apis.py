@@ -17,7 +17,7 @@ from shared.domain.groups.group import Group, parse_apis
 from shared.domain.groups.provided_apis import apis_of, concerned, updated
 from shared.domain.groups.targets import refusal
 from shared.domain.lifecycle import retirement
-from shared.domain.lifecycle.phases import is_copied
+from shared.domain.objects.csv import is_copied
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Emit, Merge, Outcome, Ref, Write

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.catalog.model import Package
+from shared.domain.objects.subscription import installed_csv, plan_of
 from shared.domain.resolver.copies import is_copy
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.scene import catalog_of
 from shared.domain.subscription import components, health, track
 from shared.domain.subscription.plans import has_failed
-from shared.domain.subscription.state import Standing, generating_plan, passes_failures, plan_of
+from shared.domain.subscription.state import Standing, generating_plan, passes_failures
 from shared.domain.subscription.track import Surroundings
-from shared.domain.subscription.versions import installed_csv
 from shared.ports import Catalogs, Clock, Cluster, Policy
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 

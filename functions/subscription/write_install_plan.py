@@ -12,10 +12,10 @@ from datetime import timedelta
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, version_of
+from shared.domain.objects.install_plan import is_empty
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
-from shared.domain.plan.state import is_empty
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.scene import look
 from shared.domain.subscription import components

@@ -18,7 +18,7 @@ from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.domain.bundle.model import Files
-from shared.domain.extension.crd_safety.upgrade import problems
+from shared.domain.crd_safety.upgrade import problems
 from shared.domain.extension.model import Answer, CatalogView, Request
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import Wishes

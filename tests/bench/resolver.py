@@ -22,7 +22,8 @@ from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.fixes import explain
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Shelf, Subscriber
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Inputs, Shelf, Subscriber
 from shared.domain.resolver.resolve import resolve
 from tests.bench.catalogs import COMMUNITY
 from tests.bench.row import Row

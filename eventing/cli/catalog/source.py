@@ -104,10 +104,10 @@ class Rendering:
 
 def render(references: Iterable[str], rendering: Rendering) -> Config:
     """The documents of all references, in their order. CliError names the reference that cannot be rendered."""
-    from shared.domain.bundle.typed import MistypedError
     from shared.domain.catalog.arrange import arrange
     from shared.domain.catalog.config import Config
     from shared.domain.catalog.migrate import migrate
+    from shared.domain.go_types.typed import MistypedError
 
     whole = Config()
     for reference in references:

@@ -17,7 +17,7 @@ from shared.domain.bundle.shape import defect, name_in
 
 if TYPE_CHECKING:
     from shared.adapters.content import Snapshot
-    from shared.domain.extension.crd_safety.judgement import Waiver
+    from shared.domain.crd_safety.judgement import Waiver
     from shared.domain.extension.model import CatalogView, Installed, Offer
 
 FileOption = Annotated[
@@ -239,7 +239,7 @@ def gates_of(text: str) -> dict[str, bool]:
 
 def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
     """The findings that shall not count. CliError."""
-    from shared.domain.extension.crd_safety.judgement import Waiver
+    from shared.domain.crd_safety.judgement import Waiver
     from shared.domain.shape import InvalidQuestion
 
     try:

@@ -32,7 +32,7 @@ from eventing.cli.output import TextOption, document
 from shared.domain.bundle.shape import name_in
 
 if TYPE_CHECKING:
-    from shared.domain.extension.crd_safety.judgement import Waiver
+    from shared.domain.crd_safety.judgement import Waiver
 
 
 _ExistingOption = Annotated[

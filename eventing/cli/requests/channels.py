@@ -8,11 +8,11 @@ from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import wanted_subscription
 from eventing.diagnosis.status.listing import package_of
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.objects.subscription import current_csv, installed_csv
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.operators import of_package
 from shared.domain.resolver.reach import Reach
 from shared.domain.semver import version_or_none
-from shared.domain.subscription.versions import current_csv, installed_csv
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:

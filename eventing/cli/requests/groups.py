@@ -15,7 +15,7 @@ from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import modes_of, supports
 from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON, Refused, apis_of, intersection
 from shared.domain.groups.targets import needs_namespaces, resolve
-from shared.domain.lifecycle.phases import GROUP_REASONS, UNSUPPORTED_GROUP, reason_of
+from shared.domain.objects.csv import GROUP_REASONS, UNSUPPORTED_GROUP, reason_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from eventing.cli.requests.request import PackageError, Request
 from eventing.diagnosis.status.listing import subscription_of
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.domain.plan.record import is_foreign, is_refused, refusal
-from shared.domain.plan.state import is_empty, planned_csvs
+from shared.domain.objects.install_plan import is_empty, planned_csvs
+from shared.domain.objects.plan_record import is_foreign, is_refused, refusal
+from shared.domain.objects.subscription import installed_csv, plan_of
 from shared.domain.resolver.opt_in import opt_in_of
-from shared.domain.subscription.state import plan_of
-from shared.domain.subscription.versions import installed_csv
 from shared.kinds import (
     INSTALL_PLAN,
     NAMESPACE,

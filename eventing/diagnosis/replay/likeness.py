@@ -14,7 +14,7 @@ import msgspec
 from eventing.journal.redact import Redactor
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
-from shared.domain.plan.state import planned_csvs
+from shared.domain.objects.install_plan import planned_csvs
 from shared.kinds import Ref
 
 How: TypeAlias = Callable[[Any], Any]

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 
 from shared import names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of
-from shared.domain.lifecycle.phases import is_copied
-from shared.domain.subscription.versions import current_csv, installed_csv
+from shared.domain.objects.csv import is_copied
+from shared.domain.objects.subscription import current_csv, installed_csv
 
 
 def originals(csvs: Iterable[ReadOnly]) -> list[ReadOnly]:

@@ -10,7 +10,7 @@ from eventing.diagnosis.status.failing import Failing, error_of, failing, first_
 from eventing.diagnosis.status.progress import Standing, standing, unclaimed
 from eventing.diagnosis.status.remedies import UNRESOLVED, ListedOnce, Objects, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
-from shared.domain.subscription.versions import current_csv, installed_csv
+from shared.domain.objects.subscription import current_csv, installed_csv
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, NAMESPACE, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:

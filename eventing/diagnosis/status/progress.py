@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
 from shared.domain.lifecycle.lacking import lacking
+from shared.domain.objects.subscription import current_csv, installed_csv
 from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown
 from shared.domain.subscription import health
@@ -19,7 +20,6 @@ from shared.domain.subscription.conditions import (
     PLAN_PENDING,
     STRANDED,
 )
-from shared.domain.subscription.versions import current_csv, installed_csv
 from shared.domain.unsupported import VERSION, unsupported
 
 TROUBLES = (

@@ -16,9 +16,9 @@ from shared.domain.groups.install_modes import ALL_NAMESPACES, first_supported, 
 from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.groups.targets import described, refusal
 from shared.domain.lifecycle.blockage import blockage
-from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, reason_of
 from shared.domain.lifecycle.requirements import owned_definitions
-from shared.domain.plan.state import planned_csvs
+from shared.domain.objects.csv import UNSUPPORTED_GROUP, reason_of
+from shared.domain.objects.install_plan import planned_csvs
 from shared.domain.subscription.plans import has_failed
 from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind

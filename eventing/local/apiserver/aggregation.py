@@ -6,7 +6,7 @@ from eventing.local.apiserver.resources import RBAC
 from eventing.local.apiserver.store import Change, Stored
 from eventing.local.apiserver.world import World
 from shared.api.manifest import ReadOnly, labels_of
-from shared.domain.groups.selectors import matches
+from shared.domain.selectors import matches
 
 TABLE = f"{RBAC}/clusterroles"
 

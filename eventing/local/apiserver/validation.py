@@ -11,7 +11,7 @@ import orjson
 from eventing.local.apiserver.failures import Cause, required
 from eventing.local.apiserver.resources import Node
 from eventing.local.apiserver.schema import child, items
-from shared.domain.extension.crd_safety.fitting import defects
+from shared.domain.crd_safety.fitting import defects
 from shared.domain.go.text import from_base64
 
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {

@@ -10,13 +10,13 @@ from shared.api.manifest import Manifest, ReadOnly, annotations_of
 from shared.domain.bundle.apis import ApiError, provided, required
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object, is_deep
-from shared.domain.bundle.typed import what_is
 from shared.domain.catalog.model import GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Property
 from shared.domain.catalog.schemas import PROPERTY
 from shared.domain.catalog.shapes import list_of, why_not
 from shared.domain.go import json as gojson
 from shared.domain.go.encode import json_text
 from shared.domain.go.text import quoted
+from shared.domain.go_types.typed import what_is
 
 _PROPERTIES: Final = list_of(PROPERTY)
 _API_FIELDS: Final = ("group", "kind", "version")

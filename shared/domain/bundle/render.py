@@ -11,10 +11,10 @@ from shared.domain.bundle.images import related_images
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import properties
 from shared.domain.bundle.shape import as_object
-from shared.domain.bundle.typed import arranged
 from shared.domain.catalog.documents import HEAVY
 from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE
 from shared.domain.go.encode import json_text
+from shared.domain.go_types.typed import arranged
 
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import CSV
-from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.graph import heads, successors
 from shared.domain.catalog.model import (
@@ -25,6 +24,7 @@ from shared.domain.catalog.model import (
 )
 from shared.domain.go import yaml as goyaml
 from shared.domain.go.encode import json_text
+from shared.domain.go_types.typed import MistypedError, arranged
 from shared.domain.semver import Version, parse_version, version_or_none
 
 Gvk: TypeAlias = tuple[str, str, str]

@@ -9,11 +9,11 @@ from typing import Final
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
-from shared.domain.extension.crd_safety.judgement import Waiver, is_waived
-from shared.domain.extension.crd_safety.removal import lost_apis, lost_definition
-from shared.domain.extension.crd_safety.report import told
-from shared.domain.extension.crd_safety.stored import stored_misfits
-from shared.domain.extension.crd_safety.upgrade import message, problems
+from shared.domain.crd_safety.judgement import Waiver, is_waived
+from shared.domain.crd_safety.removal import lost_apis, lost_definition
+from shared.domain.crd_safety.report import told
+from shared.domain.crd_safety.stored import stored_misfits
+from shared.domain.crd_safety.upgrade import message, problems
 from shared.domain.extension.phases import validation
 from shared.domain.extension.phases.order import phase_sort
 from shared.domain.extension.scopes import group_kind, scope_of

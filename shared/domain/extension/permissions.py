@@ -15,7 +15,7 @@ from typing import Final
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.extension.scopes import cluster_kinds, group_kind, scope_of
-from shared.domain.lifecycle.authorizer import is_satisfied
+from shared.domain.objects.authorizer import is_satisfied
 
 _RBAC: Final = kinds.ROLE.group
 _UNNAMED: Final = ("create", "list", "watch")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.go.text import quoted
-from shared.domain.groups.selectors import matches
+from shared.domain.selectors import matches
 from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, timestamp
-from shared.domain.lifecycle.ownership import owner_reference
+from shared.domain.objects.ownership import owner_reference
 from shared.kinds import OPERATOR_CONDITION, ROLE, ROLE_BINDING, Kind
 
 

@@ -24,7 +24,7 @@ from shared.api.manifest import (
 from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES, targets_of
 from shared.domain.groups.provided_apis import CONFLICT_REASON
-from shared.domain.lifecycle.phases import is_copied, is_uncopiable, phase_of, reason_of
+from shared.domain.objects.csv import is_copied, is_uncopiable, phase_of, reason_of
 
 LASTING = timedelta(seconds=10)
 """How long a phase must have lasted before it is written to copies; `Succeeded` is written at once."""

@@ -10,7 +10,7 @@ from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.conditions import Condition, put_into
 from shared.domain.groups.copies import Copy, Places, is_member, lasts_from, places, wanted_look
 from shared.domain.groups.group import Group
-from shared.domain.lifecycle.phases import is_copied
+from shared.domain.objects.csv import is_copied
 from shared.kinds import OLM_CONFIG
 
 CONFIG = OLM_CONFIG.ref("cluster")

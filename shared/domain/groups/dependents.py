@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from shared import names
 from shared.api.manifest import ReadOnly, labels_of, metadata, namespace_of
 from shared.domain.groups.group import Group
-from shared.domain.groups.selectors import matches
 from shared.domain.groups.targets import label_of, needs_namespaces, refusal
-from shared.domain.lifecycle.phases import phase_of
 from shared.domain.lifecycle.requirements import service_name
-from shared.domain.subscription.versions import current_csv, installed_csv
+from shared.domain.objects.csv import phase_of
+from shared.domain.objects.subscription import current_csv, installed_csv
+from shared.domain.selectors import matches
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION, Ref
 
 _OWNERS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION)}

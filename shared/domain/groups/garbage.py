@@ -9,10 +9,10 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, is_deleted, labels_of, metadata, name_of, namespace_of
 from shared.domain.groups.provision import claims
 from shared.domain.groups.roles import provided_by
-from shared.domain.lifecycle.phases import is_copied
-from shared.domain.plan.record import is_refused
-from shared.domain.plan.state import generation_of
-from shared.domain.subscription.state import plan_of
+from shared.domain.objects.csv import is_copied
+from shared.domain.objects.install_plan import generation_of
+from shared.domain.objects.plan_record import is_refused
+from shared.domain.objects.subscription import plan_of
 from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
 
 KEPT_PLANS = 5

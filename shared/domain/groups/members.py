@@ -8,7 +8,7 @@ from shared.api.manifest import Manifest, ReadOnly, annotations_of, is_deleted, 
 from shared.domain.groups.group import Group, parse_apis
 from shared.domain.groups.install_modes import duplicates, modes_of, supports
 from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON, apis_of
-from shared.domain.lifecycle.phases import GROUP_REASONS, phase_of, reason_of
+from shared.domain.objects.csv import GROUP_REASONS, phase_of, reason_of
 from shared.names import TARGET_NAMESPACES
 
 _WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON}

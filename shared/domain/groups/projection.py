@@ -13,7 +13,7 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of
 from shared.domain.groups.roles import is_in_place
 from shared.domain.lifecycle import rbac
-from shared.domain.lifecycle.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
+from shared.domain.objects.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT, Kind, Ref
 
 _SEES_NAMESPACES = {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]}

@@ -8,8 +8,8 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata
 from shared.domain.groups.group import Api, Group
 from shared.domain.groups.provision import Provision
-from shared.domain.lifecycle.hashes import api_hash, text_hash
-from shared.domain.lifecycle.ownership import labels_for, reference_to
+from shared.domain.objects.hashes import api_hash, text_hash
+from shared.domain.objects.ownership import labels_for, reference_to
 from shared.kinds import CLUSTER_ROLE, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
 
 SUFFIXES = ("admin", "edit", "view")

@@ -11,7 +11,7 @@ from shared.domain.annotations import without_effect
 from shared.domain.conditions import Condition, put_into
 from shared.domain.groups.group import Group
 from shared.domain.groups.install_modes import ALL_NAMESPACES
-from shared.domain.groups.selectors import matches
+from shared.domain.selectors import matches
 from shared.domain.syntax import LABEL_VALUE
 from shared.domain.unsupported import GROUP, unsupported
 

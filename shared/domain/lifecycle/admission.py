@@ -13,8 +13,9 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, namespace_of
 from shared.domain.groups import install_modes, members, provided_apis, targets
 from shared.domain.groups.group import Group
-from shared.domain.lifecycle.phases import UNSUPPORTED_GROUP, Status
+from shared.domain.lifecycle.phases import Status
 from shared.domain.lifecycle.verdict import Verdict
+from shared.domain.objects.csv import UNSUPPORTED_GROUP
 
 EXPELLED = frozenset({provided_apis.CONFLICT_REASON, provided_apis.STATIC_REASON})
 """Reasons of a failure for which the Deployments are deleted."""

@@ -13,10 +13,11 @@ from textwrap import shorten
 
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
+from shared.domain.groups.upgrade_strategy import FAIL_FORWARD
 from shared.domain.lifecycle import chain
 from shared.domain.lifecycle.lacking import lacking
-from shared.domain.lifecycle.phases import is_copied, phase_of, reason_of
-from shared.domain.lifecycle.retirement import FAIL_FORWARD, may_fail_forward
+from shared.domain.lifecycle.retirement import may_fail_forward
+from shared.domain.objects.csv import is_copied, phase_of, reason_of
 from shared.domain.resolver.copies import home_of
 
 _GIVES_WAY = ("Succeeded", "Replacing", "Deleting")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.domain.lifecycle.phases import is_copied
+from shared.domain.objects.csv import is_copied
 
 
 def replaces_of(csv: ReadOnly) -> str:

@@ -16,10 +16,10 @@ from shared.api.manifest import (
     namespace_of,
     version_of,
 )
-from shared.domain.lifecycle.hashes import deployment_hash
 from shared.domain.lifecycle.overrides import by_name, config_of, overridden
-from shared.domain.lifecycle.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
 from shared.domain.lifecycle.strategy import Component, Strategy, strategy_of
+from shared.domain.objects.hashes import deployment_hash
+from shared.domain.objects.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
 from shared.domain.subset import covers
 from shared.kinds import DEPLOYMENT
 

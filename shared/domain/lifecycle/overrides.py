@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.domain.subscription.versions import installed_csv
+from shared.domain.objects.subscription import installed_csv
 
 _Value: TypeAlias = Any  # why: fields of a pod are any JSON value
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, labels_of, namespace_of, timestamp
+from shared.api.manifest import Manifest, ReadOnly, instant, timestamp
 
 Phase = Literal["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing", "Deleting"]
 
@@ -19,16 +18,7 @@ _FIRST_PAUSE: Final = timedelta(seconds=5)
 _LONGEST_PAUSE: Final = timedelta(minutes=5)
 _RECENT: Final = timedelta(minutes=15)
 
-UNSUPPORTED_GROUP: Final = "UnsupportedOperatorGroup"
-GROUP_REASONS: Final = frozenset({"NoTargetNamespaces", "NoOperatorGroup", "TooManyOperatorGroups", UNSUPPORTED_GROUP})
-"""Reasons of failures that end when the OperatorGroup supports the ClusterServiceVersion."""
 
-UNFIT: Final = GROUP_REASONS | {
-    "InvalidInstallModes",
-    "InterOperatorGroupOwnerConflict",
-    "CannotModifyStaticOperatorGroupProvidedAPIs",
-}
-"""Reasons of failures that are found before the phase is looked at."""
 NO_RETRY: Final = "InstallComponentFailedNoRetry"
 
 
@@ -114,28 +104,3 @@ def pause_left(status: Status, *, free: int) -> timedelta:
 def status_of(csv: ReadOnly, now: datetime) -> Status:
     """The status of a ClusterServiceVersion as it was read."""
     return Status(csv.get("status") or {}, now)
-
-
-def phase_of(csv: ReadOnly) -> str:
-    """`status.phase`, empty before the first phase."""
-    return str((csv.get("status") or {}).get("phase") or "")
-
-
-def reason_of(csv: ReadOnly) -> str:
-    """`status.reason`, empty when absent."""
-    return str((csv.get("status") or {}).get("reason") or "")
-
-
-def is_copied(csv: ReadOnly) -> bool:
-    """Whether this is a copy, whose original lives in another namespace."""
-    home = annotations_of(csv).get(names.OPERATOR_NAMESPACE)
-    return (
-        names.COPIED_FROM in labels_of(csv)
-        or (home is not None and home != namespace_of(csv))
-        or reason_of(csv) == "Copied"
-    )
-
-
-def is_uncopiable(csv: ReadOnly) -> bool:
-    """Whether it must not be copied to the namespaces of its group."""
-    return phase_of(csv) == "" or reason_of(csv) in {*UNFIT, "Copied"}

@@ -10,7 +10,7 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, namespace_of
 from shared.domain.lifecycle import chain
 from shared.domain.lifecycle.blockage import blockage
-from shared.domain.lifecycle.phases import GROUP_REASONS, Status, is_copied, pause_left, phase_of
+from shared.domain.lifecycle.phases import Status, pause_left
 from shared.domain.lifecycle.requirements import (
     Facts,
     Undecidable,
@@ -20,7 +20,8 @@ from shared.domain.lifecycle.requirements import (
 )
 from shared.domain.lifecycle.upgrade_gate import refusal
 from shared.domain.lifecycle.verdict import Verdict
-from shared.domain.plan.state import planned_csvs
+from shared.domain.objects.csv import GROUP_REASONS, is_copied, phase_of
+from shared.domain.objects.install_plan import planned_csvs
 from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import Ref
 

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
-from shared.domain.lifecycle import hashes
-from shared.domain.lifecycle.ownership import owner_labels, owner_reference
-from shared.domain.lifecycle.phases import phase_of
 from shared.domain.lifecycle.strategy import Permission, Strategy, strategy_of
-from shared.domain.plan import record
-from shared.domain.plan.execution import FINISHED
-from shared.domain.plan.state import is_approved
+from shared.domain.objects import hashes, plan_record
+from shared.domain.objects.csv import phase_of
+from shared.domain.objects.install_plan import FINISHED, is_approved
+from shared.domain.objects.ownership import owner_labels, owner_reference
 from shared.kinds import Kind
 
 _ENDED = ("Complete", "Failed")
@@ -42,7 +40,7 @@ def given(csv: ReadOnly, plans: Iterable[ReadOnly]) -> frozenset[tuple[str, str]
     it. OLM's plans have no record. Of a failed plan the steps count that were carried out.
     """
     ended = (plan for plan in plans if phase_of(plan) in _ENDED)
-    believed = (one for one in ended if (record.is_intact(one) and is_approved(one)) or not record.noted(one))
+    believed = (one for one in ended if (plan_record.is_intact(one) and is_approved(one)) or not plan_record.noted(one))
     steps = (step for plan in believed for step in plan["status"].get("plan") or () if step.get("status") in FINISHED)
     made = (step.get("resource") or {} for step in steps if step.get("resolving") == name_of(csv))
     return frozenset((str(resource.get("kind")), str(resource.get("name"))) for resource in made)

@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of, uid_of
-from shared.domain.lifecycle import chain, gojson
-from shared.domain.lifecycle.authorizer import Grants, Rules, defect, is_satisfied
-from shared.domain.lifecycle.ownership import belongs_to_another
+from shared.domain.go_types import gojson
+from shared.domain.lifecycle import chain
 from shared.domain.lifecycle.strategy import Permission, Strategy, UnknownStrategy, strategy_of
+from shared.domain.objects.authorizer import Grants, Rules, defect, is_satisfied
+from shared.domain.objects.ownership import belongs_to_another
 from shared.domain.semver import version as semver
 from shared.kinds import Kind, Ref
 

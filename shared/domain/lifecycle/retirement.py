@@ -6,23 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.groups.upgrade_strategy import fails_forward
 from shared.domain.lifecycle import chain
-from shared.domain.lifecycle.phases import NO_RETRY, UNFIT, Status, phase_of, reason_of
+from shared.domain.lifecycle.phases import NO_RETRY, Status
 from shared.domain.lifecycle.verdict import Verdict
+from shared.domain.objects.csv import UNFIT, phase_of, reason_of
 from shared.kinds import Ref
 
-FAIL_FORWARD = "TechPreviewUnsafeFailForward"
-"""`spec.upgradeStrategy` of an OperatorGroup whose failed versions may be replaced."""
 _LOST = "marked as replacement, but no replacement CSV found in cluster"
 _REPLACED = "has been replaced by a newer ClusterServiceVersion that has successfully installed."
-
-
-def fails_forward(namespace: str, groups: Iterable[ReadOnly]) -> bool:
-    """Whether the OperatorGroup of the namespace allows the upgrade of a failed version."""
-    return any(
-        namespace_of(group) == namespace and (group.get("spec") or {}).get("upgradeStrategy") == FAIL_FORWARD
-        for group in groups
-    )
 
 
 def may_fail_forward(csv: ReadOnly) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.api.manifest import ReadOnly
-from shared.domain.bundle.typed import MistypedError, arranged
+from shared.domain.go_types.typed import MistypedError, arranged
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,19 @@ from typing import Protocol
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle.model import BadBundle
-from shared.domain.extension.crd_safety import stored
-from shared.domain.extension.render.decoding import check_object
-from shared.domain.extension.render.goscalars import MisfitError
+from shared.domain.crd_safety import stored
+from shared.domain.go_types.decoding import check_object
+from shared.domain.go_types.goscalars import MisfitError
 from shared.domain.lifecycle.admission import joined
-from shared.domain.plan import crds, execution, references, steps
+from shared.domain.objects.install_plan import FINISHED, planned_csvs
+from shared.domain.plan import crds, execution, steps
 from shared.domain.plan.competition import competing
-from shared.domain.plan.execution import FINISHED, INVALID_PLAN, Action, Place, rule_for
-from shared.domain.plan.references import Reference
-from shared.domain.plan.state import planned_csvs
+from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import home_of, is_copy, occupied, way_out
+from shared.domain.unpack import references
 from shared.domain.unpack.content import bundle_in, digest_in
+from shared.domain.unpack.references import Reference
 from shared.kinds import Kind, Ref
 from shared.refs import misnamed
 

@@ -24,15 +24,16 @@ from shared.api.manifest import (
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.conditions import Condition, find
-from shared.domain.lifecycle.ownership import reference_to
-from shared.domain.plan import dependencies, record
-from shared.domain.plan.references import Reference
-from shared.domain.plan.state import generation_of, is_empty, whole_number
+from shared.domain.objects import plan_record
+from shared.domain.objects.install_plan import generation_of, is_empty, whole_number
+from shared.domain.objects.ownership import reference_to
+from shared.domain.plan import dependencies
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.properties import annotation
 from shared.domain.subscription import components, plans, state
 from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, changed
+from shared.domain.unpack.references import Reference
 from shared.domain.unpack.report import CONDITIONS
 
 _NAME_LENGTH = 8
@@ -92,7 +93,7 @@ def manifest(draft: Draft) -> Manifest:
             "name": draft.name,
             "namespace": draft.namespace,
             "labels": draft.components,
-            "annotations": {names.PLAN_CONTENT: record.of_plan(spec, _content(draft))},
+            "annotations": {names.PLAN_CONTENT: plan_record.of_plan(spec, _content(draft))},
             "ownerReferences": owners,
         },
         "spec": spec,
@@ -106,7 +107,7 @@ def status(draft: Draft) -> Manifest:
         "phase": "RequiresApproval" if draft.is_manual else "Installing",
         "catalogSources": sorted({chosen.catalog.key.name for chosen, _ in draft.bundles}),
         **content,
-        "conditions": [record.condition(record.of_plan(_spec(draft), content))],
+        "conditions": [plan_record.condition(plan_record.of_plan(_spec(draft), content))],
     }
 
 
@@ -135,7 +136,7 @@ def reference(chosen: Chosen, bundle: UnpackedBundle) -> Reference:
     """The reference to the unpacked objects of a chosen bundle."""
     key, name = chosen.catalog.key, bundle_hash(chosen.bundle.image)
     properties = annotation(chosen.bundle, chosen.package)
-    return Reference(name, key.namespace, key, chosen.replaces, properties, record.of_bundle(bundle))
+    return Reference(name, key.namespace, key, chosen.replaces, properties, plan_record.of_bundle(bundle))
 
 
 def numbered(
@@ -180,7 +181,7 @@ def _is_ours(plan: ReadOnly, draft: Draft) -> bool:
     if is_deleted(plan):
         return False
     if not is_empty(plan):
-        return record.is_intact(plan) and record.noted(plan) == record.noted(ours)
+        return plan_record.is_intact(plan) and plan_record.noted(plan) == plan_record.noted(ours)
     owners = {one.get("uid") for one in found.get("ownerReferences") or ()}
     return (
         plan.get("spec") == ours["spec"]

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
-from shared.domain.extension.crd_safety.upgrade import lost_versions
-from shared.domain.lifecycle.hashes import alongside_key
+from shared.domain.crd_safety.upgrade import lost_versions
+from shared.domain.objects.hashes import alongside_key
 from shared.domain.plan.execution import Action, Place, Rule, merged, prepared
 
 RULE = Rule(kinds.CUSTOM_RESOURCE_DEFINITION)

@@ -8,14 +8,13 @@ from typing import Literal
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of, version_of
-from shared.domain.lifecycle.ownership import labels_for, reference_to
+from shared.domain.objects.ownership import labels_for, reference_to
 from shared.kinds import Kind
 
 Owner = Literal["none", "reference", "label", "labels"]
 StepStatus = Literal["Unknown", "NotPresent", "Present", "Created", "WaitingForApi", "UnsupportedResource"]
 
 INVALID_PLAN = "the InstallPlan contains invalid data"
-FINISHED = ("Present", "Created")
 
 
 @dataclass(frozen=True, slots=True)

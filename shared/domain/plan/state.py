@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, timestamp
 from shared.domain.conditions import Condition, put_into
 from shared.domain.groups.targets import refusal
-from shared.domain.plan import record
-from shared.domain.plan.execution import FINISHED
+from shared.domain.objects import plan_record
+from shared.domain.objects.install_plan import FINISHED, is_approved, is_empty
 
 CHECK_FAILED = "InstallCheckFailed"
 NEXT_PASS = timedelta(milliseconds=150)
@@ -18,8 +18,6 @@ RETRY = timedelta(seconds=5)
 _YOUNG = timedelta(seconds=10)
 _UNWRITTEN = timedelta(minutes=1)
 """How long a plan may be without steps: whoever made it, we or OLM, writes them right after it."""
-_HIGHEST = 2**53
-"""What every reader of JSON understands; nobody counts that far, so a number beyond it is somebody's bait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked |
     made = instant(metadata(plan).get("creationTimestamp")) or now
     if is_empty(plan) and now - made < _UNWRITTEN:
         return Waiting(f"InstallPlan {name_of(plan)} has no steps yet", dict(status), made + _UNWRITTEN - now)
-    if no := record.refusal(plan):
+    if no := plan_record.refusal(plan):
         told = _with_condition({"phase": "", "catalogSources": [], **status}, no.status, no.reason, no.message, now=now)
         return Refused(no.message, {**told, "message": no.message})
     if message := obstacle(groups):
@@ -73,41 +71,15 @@ def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked |
     return Going(approved(plan, status, now))
 
 
-def is_empty(plan: ReadOnly) -> bool:
-    """Whether the plan has no steps: its status was not written yet, or somebody emptied it."""
-    status = plan.get("status") or {}
-    return not (status.get("plan") or status.get("bundleLookups"))
-
-
 def is_finished(plan: ReadOnly) -> bool:
     """Whether nothing is left to do: no steps (a plan without status), or a final phase."""
-    return is_empty(plan) or (plan.get("status") or {}).get("phase") in record.ENDED
+    return is_empty(plan) or (plan.get("status") or {}).get("phase") in plan_record.ENDED
 
 
 def is_unwritten(plan: ReadOnly) -> bool:
     """Whether the plan has no steps, and never will have any of ours unless they come at once."""
-    has_ended = (plan.get("status") or {}).get("phase") in record.ENDED
-    return is_empty(plan) and not has_ended and not record.is_intact(plan)
-
-
-def is_approved(plan: ReadOnly) -> bool:
-    """Whether `spec.approved` is true."""
-    return (plan.get("spec") or {}).get("approved") is True
-
-
-def planned_csvs(plan: ReadOnly) -> tuple[str, ...]:
-    """Names of the ClusterServiceVersions that the plan installs."""
-    return tuple(map(str, (plan.get("spec") or {}).get("clusterServiceVersionNames") or ()))
-
-
-def generation_of(plan: ReadOnly) -> int:
-    """`spec.generation`; 0 when it is no number that we would write."""
-    return whole_number((plan.get("spec") or {}).get("generation"))
-
-
-def whole_number(value: object) -> int:
-    """The number, if it is one that can still be counted up; else 0."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _HIGHEST else 0
+    has_ended = (plan.get("status") or {}).get("phase") in plan_record.ENDED
+    return is_empty(plan) and not has_ended and not plan_record.is_intact(plan)
 
 
 def obstacle(groups: Sequence[ReadOnly]) -> str:
@@ -145,7 +117,7 @@ def approved(plan: ReadOnly, status: ReadOnly, now: datetime) -> Manifest:
     started = {"startTime": timestamp(now), **status, "phase": "Installing"}
     if status.get("phase") != "Installing":
         started.pop("message", None)
-        started["conditions"] = put_into(list(status.get("conditions") or ()), record.approval(plan), now)
+        started["conditions"] = put_into(list(status.get("conditions") or ()), plan_record.approval(plan), now)
     return started
 
 

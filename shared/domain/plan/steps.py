@@ -10,8 +10,8 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.lifecycle.rbac import objects_for
-from shared.domain.plan.references import Reference
 from shared.domain.subscription import components
+from shared.domain.unpack.references import Reference
 
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind
 

@@ -11,12 +11,12 @@ from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
 from shared.domain.catalog.model import Property
 from shared.domain.catalog.shapes import RAW, list_of, struct, why_not
 from shared.domain.go.json import loads
-from shared.domain.lifecycle.phases import phase_of
-from shared.domain.lifecycle.retirement import FAIL_FORWARD
+from shared.domain.groups.upgrade_strategy import FAIL_FORWARD
+from shared.domain.objects.csv import phase_of
+from shared.domain.objects.subscription import installed_csv
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.facts import Gvk
-from shared.domain.resolver.model import Installed
-from shared.domain.subscription.versions import installed_csv
+from shared.domain.resolver.identity import Installed
 
 _STATED: Final = struct("projection.property", "type", value=RAW)
 _ANNOTATION: Final = struct("projection.propertiesAnnotation", properties=list_of(_STATED))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from shared.domain.resolver.channels import ChannelError, in_order
 from shared.domain.resolver.facts import Gvk
-from shared.domain.resolver.model import CatalogKey, Shelf
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Shelf
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import Predicate
 

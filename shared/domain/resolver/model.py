@@ -6,26 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from shared.domain.catalog.model import Bundle, Package, Property
+from shared.domain.catalog.model import Bundle, Package
 from shared.domain.image_source import ImageSource
 from shared.domain.resolver.constraints import Constraint
 from shared.domain.resolver.facts import Gvk
+from shared.domain.resolver.identity import CatalogKey, Installed
 from shared.domain.resolver.opt_in import NONE, OptIn
 from shared.domain.resolver.reasons import Code, Reason
 
 if TYPE_CHECKING:
     from shared.domain.resolver.operators import Operator
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class CatalogKey:
-    """Which CatalogSource, as text `<namespace>/<name>`; or, without a namespace, where a catalog was read."""
-
-    namespace: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +92,6 @@ class Subscriber:
     def follows(self, channel: str) -> bool:
         """Whether it may get versions of that channel; a Subscription without a channel follows all."""
         return self.channel in ("", channel)
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """A ClusterServiceVersion (not a copy) that is in the namespace."""
-
-    name: str
-    version: str
-    properties: tuple[Property, ...] = ()
-    owner: str = ""
-    """The Subscription whose `status.installedCSV` names it; empty when none does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from dataclasses import replace
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of
 from shared.domain.groups.targets import refusal
+from shared.domain.objects.subscription import installed_csv
 from shared.domain.resolver.existing import IncoherentCSVs, existing
-from shared.domain.resolver.model import CatalogKey, Inputs, Subscriber, unreadable
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Inputs, Subscriber, unreadable
 from shared.domain.resolver.operators import EXISTING
 from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem, unknown
 from shared.domain.resolver.reasons import Code, Reason
-from shared.domain.subscription.versions import installed_csv
 
 
 def completed(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from shared.domain.catalog.model import Bundle, Entry, Package, Property
 from shared.domain.resolver.facts import Facts, Reader
-from shared.domain.resolver.model import CatalogKey, Installed
+from shared.domain.resolver.identity import CatalogKey, Installed
 from shared.domain.semver import InvalidVersion, Range, Version, parse_tolerant, range_or_none
 
 EXISTING = "@existing"

@@ -10,7 +10,8 @@ from shared import names
 from shared.api.manifest import ReadOnly, namespace_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver.explain.findings import Finding, conflict_of, fixes_of
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Resolution, Shelf
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Inputs, Resolution, Shelf
 from shared.domain.resolver.namespace import completed, excludes_global, subscriber_of
 from shared.domain.resolver.opt_in import ANNOTATIONS, AVAILABLE
 from shared.domain.resolver.shelves import LoadedShelf

@@ -10,7 +10,8 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.catalog_source import is_healthy
 from shared.domain.resolver.copies import home_of, is_copy
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.namespace import completed, excludes_global, subscriber_of
 from shared.domain.resolver.shelves import Content, IndexedShelf
 from shared.domain.subscription import state

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from shared.domain.catalog.model import Package
 from shared.domain.resolver.facts import Gvk, Reader
-from shared.domain.resolver.model import CatalogKey, Shelf
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Shelf
 from shared.domain.resolver.operators import Operator, of_package
 
 

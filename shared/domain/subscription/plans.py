@@ -5,8 +5,8 @@ from __future__ import annotations
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of, version_of
 from shared.domain.conditions import Condition, find
-from shared.domain.plan.record import is_foreign
-from shared.domain.plan.state import is_empty
+from shared.domain.objects.install_plan import is_empty
+from shared.domain.objects.plan_record import is_foreign
 from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING
 
 CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, namespace_of
 from shared.domain.conditions import find
-from shared.domain.lifecycle.retirement import fails_forward
+from shared.domain.groups.upgrade_strategy import fails_forward
+from shared.domain.objects.subscription import current_csv, installed_csv, plan_of
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, PLAN_FAILED, PLAN_PENDING
-from shared.domain.subscription.versions import current_csv, installed_csv
 
 PENDING = "UpgradePending"
 AT_LATEST = "AtLatestKnown"
@@ -49,11 +49,6 @@ class Standing:
     def is_deleted(self, csvs: Collection[str]) -> bool:
         """Whether the installed version was deleted, and no unfinished plan installs another."""
         return bool(self.installed_csv) and self.installed_csv == self.current_csv and self.current_csv not in csvs
-
-
-def plan_of(subscription: ReadOnly) -> str:
-    """The name of the InstallPlan that the status refers to."""
-    return str(((subscription.get("status") or {}).get("installPlanRef") or {}).get("name") or "")
 
 
 def generating_plan(subscription: ReadOnly) -> str:

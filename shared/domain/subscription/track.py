@@ -9,6 +9,7 @@ from datetime import datetime
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.catalog.model import Package
 from shared.domain.conditions import Condition
+from shared.domain.objects import subscription as subscriptions
 from shared.domain.resolver.opt_in import opt_in_of
 from shared.domain.subscription import deprecations, health, pins, plans, state
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, changed
@@ -72,7 +73,7 @@ def _plan(
     standing = Standing.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
     versions = {"installedCSV": standing.installed_csv or None, "currentCSV": standing.current_csv or None}
     fields: Manifest = {"state": standing.state, **versions}
-    if not state.plan_of(subscription):
+    if not subscriptions.plan_of(subscription):
         return fields, [], []
     drop = list(plans.CONDITIONS)
     if plans.is_lost(seen.plan) and standing.state == state.PENDING and not is_deleted:

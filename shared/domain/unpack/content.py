@@ -10,9 +10,9 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
 from shared.domain.bundle import payload
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
-from shared.domain.plan.record import of_bundle
+from shared.domain.objects.plan_record import of_bundle
+from shared.domain.objects.subscription import installed_csv
 from shared.domain.resolver.model import Chosen
-from shared.domain.subscription.versions import installed_csv
 from shared.domain.unsupported import VERSION, unsupported
 
 _Items = tuple[tuple[str, str], ...]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from shared import kinds
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.plan import references
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.scene import catalog_of
+from shared.domain.unpack import references
 from shared.domain.unpack.content import Promise, digest_in
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.settings import Settings

@@ -10,8 +10,9 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.image_source import ImageSource
-from shared.domain.lifecycle.ownership import reference_to
-from shared.domain.resolver.model import CatalogKey, Chosen
+from shared.domain.objects.ownership import reference_to
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Chosen
 from shared.domain.unpack.content import ANY, Promise
 from shared.domain.unpack.registries import NONE, Registries, referred
 from shared.domain.unpack.settings import NO_LIMITS, Settings

@@ -12,9 +12,9 @@ from shared.domain.bundle.images import operator_images, related_images
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.render import ImageTemplateError, blob, csv_metadata, image_from
-from shared.domain.bundle.typed import MistypedError
 from shared.domain.catalog.config import Config
 from shared.domain.catalog.migrate import migrate
+from shared.domain.go_types.typed import MistypedError
 from tests.domain.bundle.test_properties import a_bundle, a_csv
 
 

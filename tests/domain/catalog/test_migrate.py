@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.bundle.typed import MistypedError
 from shared.domain.catalog.migrate import UnknownLevel, check_level, migrate
+from shared.domain.go_types.typed import MistypedError
 from tests.domain.catalog.catalogs import a_bundle, a_catalog, a_csv, an_embedded
 
 EMBEDDED = [an_embedded({"kind": "Service"}), an_embedded(a_csv(displayName="Tea"))]

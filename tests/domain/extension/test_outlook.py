@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared import names
-from shared.domain.extension.crd_safety.judgement import Waiver
+from shared.domain.crd_safety.judgement import Waiver
 from shared.domain.extension.outlook import Effect, changes, losses, misfits, obstacles, present, waived
 
 Object = dict[str, Any]

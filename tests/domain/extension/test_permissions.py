@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.extension.permissions import Installer, defined, least, resource_of
-from shared.domain.lifecycle.authorizer import is_satisfied
+from shared.domain.objects.authorizer import is_satisfied
 
 Object = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io"

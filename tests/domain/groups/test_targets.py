@@ -8,8 +8,8 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.groups.group import Group
-from shared.domain.groups.selectors import matches
 from shared.domain.groups.targets import invalid_targets, label_patch, needs_namespaces, refusal, resolve, status
+from shared.domain.selectors import matches
 
 NOT_KNOWN = "is not known on an OperatorGroup and has no effect"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,7 +4,7 @@ import pytest
 
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
 from shared.domain.lifecycle.deployments import annotated, changes, desired_deployments, hash_label
-from shared.domain.lifecycle.hashes import deployment_hash
+from shared.domain.objects.hashes import deployment_hash
 from tests.domain.lifecycle.builders import a_component, a_csv
 
 

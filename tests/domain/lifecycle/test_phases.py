@@ -5,6 +5,7 @@ import pytest
 from shared.api.manifest import Manifest
 from shared.domain.lifecycle import phases
 from shared.domain.lifecycle.phases import Notice, Status, status_of
+from shared.domain.objects import csv as csvs
 from tests.domain.lifecycle.builders import NOW, a_csv, a_status, at
 
 HOUR = timedelta(hours=1)
@@ -83,7 +84,7 @@ def test_a_status_without_times_began_now() -> None:
     ],
 )
 def test_is_copied(csv: Manifest, want: bool) -> None:
-    assert phases.is_copied(csv) is want
+    assert csvs.is_copied(csv) is want
 
 
 @pytest.mark.parametrize(
@@ -103,4 +104,4 @@ def test_is_copied(csv: Manifest, want: bool) -> None:
     ],
 )  # fmt: skip
 def test_is_uncopiable(status: Manifest, want: bool) -> None:
-    assert phases.is_uncopiable(a_csv(status=status)) is want
+    assert csvs.is_uncopiable(a_csv(status=status)) is want

@@ -2,9 +2,9 @@ import pytest
 
 from shared import names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of, namespace_of
-from shared.domain.lifecycle import hashes
 from shared.domain.lifecycle.rbac import objects_for
 from shared.domain.lifecycle.strategy import UnknownStrategy, strategy_of
+from shared.domain.objects import hashes
 
 RULE = {"verbs": ["get"], "apiGroups": ["g"], "resources": ["r"]}
 

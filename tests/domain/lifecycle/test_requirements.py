@@ -4,7 +4,6 @@ import pytest
 
 from shared import kinds
 from shared.api.manifest import Manifest
-from shared.domain.lifecycle.authorizer import Grants
 from shared.domain.lifecycle.rbac import objects_for
 from shared.domain.lifecycle.requirements import (
     Facts,
@@ -19,6 +18,7 @@ from shared.domain.lifecycle.requirements import (
     wanted_objects,
     wants_version,
 )
+from shared.domain.objects.authorizer import Grants
 from shared.kinds import Ref
 from tests.domain.lifecycle.builders import RULE, a_crd, a_csv, a_permission, an_account, owned_crd
 

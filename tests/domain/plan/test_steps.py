@@ -8,10 +8,10 @@ import pytest
 
 from shared.api.manifest import Manifest, annotations_of, labels_of, name_of
 from shared.domain.bundle.model import UnpackedBundle
-from shared.domain.plan import references
-from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import Resource, installed_csv, objects, steps
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.unpack import references
+from shared.domain.unpack.references import Reference
 from tests.functions.subscription.world import a_bundle
 
 KEY = CatalogKey("olm", "local")

@@ -9,8 +9,9 @@ import pytest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.resolver.candidates import AmbiguousInstallation, candidates
 from shared.domain.resolver.channels import ChannelError, in_order
+from shared.domain.resolver.identity import CatalogKey, Installed
 from shared.domain.resolver.market import Market, Source
-from shared.domain.resolver.model import CatalogKey, Installed, Subscriber
+from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator, of_installed, of_package
 from shared.domain.resolver.shelves import LoadedShelf
 from tests.domain.resolver.scenery import GLOBAL, ask, catalog, chosen, csv, entry, line, package, sub

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.lifecycle.retirement import FAIL_FORWARD
+from shared.domain.groups.upgrade_strategy import FAIL_FORWARD
 from shared.domain.resolver.existing import IncoherentCSVs, existing, of_csv
 from tests.domain.resolver.scenery import Blob, ask, catalog, chosen, csv, entry, gives, line, package, sub
 

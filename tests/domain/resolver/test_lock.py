@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.lock import InvalidLock, Lock, checked, differences, is_whole, lock_of
-from shared.domain.resolver.model import CatalogKey, Inputs
+from shared.domain.resolver.model import Inputs
 from shared.domain.resolver.resolve import resolve
 from tests.domain.resolver.scenery import catalog, csv, line, needs_package, package, seen, sub
 

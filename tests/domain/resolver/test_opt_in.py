@@ -13,7 +13,8 @@ import pytest
 
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.fixes import explain
-from shared.domain.resolver.model import Catalog, CatalogKey
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog
 from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of, unknown
 from shared.domain.resolver.resolve import resolve
 from shared.domain.semver import parse_version

@@ -8,7 +8,7 @@ import pytest
 
 from shared.domain.catalog.model import Property
 from shared.domain.resolver.facts import Facts, Gvk, Reader
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import InvalidConstraint, requirements
 

@@ -8,7 +8,8 @@ import pytest
 
 from shared import names
 from shared.domain.catalog.model import Package
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.reasons import Code, Reason, together
 from shared.domain.resolver.resolve import resolve

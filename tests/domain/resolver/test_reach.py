@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.domain.resolver.explain.choices import choices
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.question import shelf_of
 from shared.domain.resolver.reach import Reach
 from shared.domain.resolver.resolve import resolve

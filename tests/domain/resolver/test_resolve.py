@@ -9,16 +9,8 @@ import pytest
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver.constraints import Constraint
-from shared.domain.resolver.model import (
-    Catalog,
-    CatalogKey,
-    Inputs,
-    Installed,
-    Resolution,
-    Shelf,
-    Subscriber,
-    prevented,
-)
+from shared.domain.resolver.identity import CatalogKey, Installed
+from shared.domain.resolver.model import Catalog, Inputs, Resolution, Shelf, Subscriber, prevented
 from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp

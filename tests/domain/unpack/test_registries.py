@@ -8,7 +8,7 @@ import pytest
 
 from shared import names
 from shared.api.manifest import Manifest
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import referred

@@ -9,7 +9,7 @@ import pytest
 
 from shared import names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack import texts
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import referred

@@ -23,7 +23,7 @@ from eventing.endpoint.app import asgi
 from eventing.routes import STEPS, WATCHED
 from shared.adapters.oci.trust import FOLDERS
 from shared.config import Settings
-from shared.domain.groups.selectors import matches
+from shared.domain.selectors import matches
 from shared.kinds import CROWDED
 
 K8S = Path(__file__).parents[3] / "k8s"

@@ -8,7 +8,7 @@ from functions.cluster_service_version.restore_rights import restore_rights
 from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.lifecycle.rbac import objects_for
-from shared.domain.plan import record
+from shared.domain.objects import plan_record
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, Ref
 from shared.step import NOTHING, Create, Emit
 from tests.domain.lifecycle.builders import MEMBERSHIP, a_component, a_csv, a_permission, a_status
@@ -78,9 +78,9 @@ def test_who_may_write_a_version_gets_no_rights_by_it(csv: Manifest, plans: list
 
 def recorded(plan: Manifest) -> Manifest:
     """As we write it: with the digest of its content in both places."""
-    digest = record.of_plan({}, plan["status"])
+    digest = plan_record.of_plan({}, plan["status"])
     meta = {**plan["metadata"], "annotations": {names.PLAN_CONTENT: digest}}
-    status = {**plan["status"], "conditions": [record.condition(digest)]}
+    status = {**plan["status"], "conditions": [plan_record.condition(digest)]}
     return {**plan, "metadata": meta, "spec": {"approved": True}, "status": status}
 
 

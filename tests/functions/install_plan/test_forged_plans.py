@@ -8,7 +8,7 @@ import pytest
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, uid_of
-from shared.domain.plan import record
+from shared.domain.objects import plan_record
 from shared.kinds import Ref
 from shared.ports import Policy
 from tests.functions.subscription.test_install import IMAGE, a_world, installed, status, the
@@ -89,7 +89,7 @@ def test_a_plan_that_is_exactly_ours_is_finished_whoever_wrote_it() -> None:
     ended(world)
     [plan] = the(world, kinds.INSTALL_PLAN)
     assert (plan["status"]["phase"], plan["spec"]["approved"]) == ("RequiresApproval", False)
-    assert record.is_intact(plan)
+    assert plan_record.is_intact(plan)
 
 
 def test_a_plan_of_ours_that_an_admission_webhook_labelled_is_finished_too() -> None:
@@ -154,7 +154,7 @@ def edited_approval(plan: Manifest) -> None:
 
 def edited_spec_and_annotation(plan: Manifest) -> None:
     edited_spec(plan)
-    plan["metadata"]["annotations"] = {names.PLAN_CONTENT: record.of_plan(plan["spec"], plan["status"])}
+    plan["metadata"]["annotations"] = {names.PLAN_CONTENT: plan_record.of_plan(plan["spec"], plan["status"])}
 
 
 def edited_steps(plan: Manifest) -> None:
@@ -163,7 +163,7 @@ def edited_steps(plan: Manifest) -> None:
 
 def edited_steps_and_record(plan: Manifest) -> None:
     edited_steps(plan)
-    plan["status"]["conditions"] = [record.condition(record.of_plan(plan["spec"], plan["status"]))]
+    plan["status"]["conditions"] = [plan_record.condition(plan_record.of_plan(plan["spec"], plan["status"]))]
 
 
 def edited_bundles(plan: Manifest) -> None:

@@ -12,7 +12,8 @@ from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.catalog.model import Property
 from shared.domain.plan import compose, dependencies
 from shared.domain.plan.compose import Draft
-from shared.domain.resolver.model import Catalog, CatalogKey, Chosen
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Chosen
 from shared.domain.unpack.objects import Unpacking
 from tests.functions.subscription.test_install import IMAGE, a_world, approve, conditions, status, the, unpacked
 from tests.functions.subscription.world import World, a_bundle, a_package, a_payload, a_subscription

@@ -21,8 +21,8 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, uid_of, version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.image_source import ImageSource
-from shared.domain.lifecycle.phases import is_copied
 from shared.domain.merge_patch import merged
+from shared.domain.objects.csv import is_copied
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.shelves import LoadedShelf
 from shared.errors import RetryLater

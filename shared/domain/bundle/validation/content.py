@@ -12,7 +12,6 @@ from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD, CSV
 from shared.domain.bundle.reading import MANIFESTS
 from shared.domain.bundle.shape import name_in
-from shared.domain.bundle.typed import MistypedError, arranged
 from shared.domain.bundle.validation.csv import cluster_service_version
 from shared.domain.bundle.validation.definition import definition
 from shared.domain.bundle.validation.finding import ERROR, Finding, plain, warned
@@ -20,6 +19,7 @@ from shared.domain.bundle.validation.form import HELM, REGISTRY, media_type
 from shared.domain.bundle.validation.metadata import object_metadata
 from shared.domain.bundle.validation.subject import Subject
 from shared.domain.go.text import quoted
+from shared.domain.go_types.typed import MistypedError, arranged
 
 _SUPPORTED: Final = {
     "ClusterServiceVersion", "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "PodMonitor",

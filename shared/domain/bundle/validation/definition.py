@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.shape import as_list, as_object, name_in
-from shared.domain.bundle.typed import what_is
 from shared.domain.bundle.validation.finding import ERROR, Finding, plain
 from shared.domain.go.encode import json_text
+from shared.domain.go_types.typed import what_is
 from shared.domain.syntax import LABEL_1035, SUBDOMAIN
 
 _SCOPES: Final = ("Cluster", "Namespaced")

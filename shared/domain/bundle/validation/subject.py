@@ -12,7 +12,7 @@ from shared.domain.bundle.model import CSV, Files
 from shared.domain.bundle.platform import NotInspected, Platforms
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, documents
 from shared.domain.bundle.shape import as_list, as_object
-from shared.domain.bundle.typed import MistypedError, arranged
+from shared.domain.go_types.typed import MistypedError, arranged
 
 
 @dataclass(frozen=True, slots=True)

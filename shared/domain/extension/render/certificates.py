@@ -8,7 +8,7 @@ from typing import Final
 from shared.api.manifest import Manifest
 from shared.domain.extension.render.model import Bundle, Plan
 from shared.domain.extension.render.naming import certificate_name, service_name
-from shared.domain.lifecycle.hashes import joined
+from shared.domain.objects.hashes import joined
 
 _API_VERSION: Final = "cert-manager.io/v1"
 _INJECT_FROM: Final = "cert-manager.io/inject-ca-from"

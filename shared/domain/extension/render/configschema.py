@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from shared.domain.extension.render.model import ALL, OWN, SINGLE
 from shared.domain.extension.render.schema import Schema
-from shared.domain.extension.render.typetables import Field, structs
+from shared.domain.go_types.typetables import Field, structs
 
 WATCH_NAMESPACE: Final = "watchNamespace"
 DEPLOYMENT_CONFIG: Final = "deploymentConfig"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from shared.api.manifest import Manifest, ReadOnly
-from shared.domain.extension.render.decoding import check_object
-from shared.domain.extension.render.gotypes import converted
-from shared.domain.extension.render.typetables import structs
 from shared.domain.go.text import fold
+from shared.domain.go_types.decoding import check_object
+from shared.domain.go_types.gotypes import converted
+from shared.domain.go_types.typetables import structs
 
 _CONFIG: Final = "SubscriptionConfig"
 _MEANT: Final = ("nodeSelector",)

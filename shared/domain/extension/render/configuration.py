@@ -15,7 +15,6 @@ from shared.domain.extension.render.configschema import (
     schema_of,
 )  # fmt: skip
 from shared.domain.extension.render.configtypes import deployment_config
-from shared.domain.extension.render.goscalars import MisfitError
 from shared.domain.extension.render.model import (
     DEPLOYMENT_CONFIG_GATE,
     OWN,
@@ -27,6 +26,7 @@ from shared.domain.extension.render.model import (
 )  # fmt: skip
 from shared.domain.extension.render.schema import Checker, Failure
 from shared.domain.go.text import quoted
+from shared.domain.go_types.goscalars import MisfitError
 
 
 @dataclass(frozen=True, slots=True)

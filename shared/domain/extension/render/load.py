@@ -10,14 +10,14 @@ from shared.api.manifest import Manifest
 from shared.domain.bundle.model import Files
 from shared.domain.bundle.reading import FILE_BYTES
 from shared.domain.extension.render.bundle_metadata import package_of, with_properties
-from shared.domain.extension.render.decoding import check_object
-from shared.domain.extension.render.goscalars import MisfitError
-from shared.domain.extension.render.gotypes import converted
 from shared.domain.extension.render.model import Bundle, NotRenderedError
 from shared.domain.go import json as gojson
 from shared.domain.go import stream as gostream
 from shared.domain.go.encode import json_text
 from shared.domain.go.text import quoted
+from shared.domain.go_types.decoding import check_object
+from shared.domain.go_types.goscalars import MisfitError
+from shared.domain.go_types.gotypes import converted
 
 MANIFESTS: Final = "manifests"
 _CSV: Final = kinds.CLUSTER_SERVICE_VERSION.kind

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hashlib import sha224
 
 from shared.api.manifest import ReadOnly
-from shared.domain.lifecycle import gojson
-from shared.domain.lifecycle.hashes import in_base, joined
+from shared.domain.go_types import gojson
+from shared.domain.objects.hashes import in_base, joined
 
 
 def role_name(csv: str, account: str, permission: ReadOnly) -> str:

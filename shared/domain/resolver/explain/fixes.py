@@ -21,8 +21,9 @@ from shared.domain.resolver.explain.proposals import (
     without_subscriptions,
 )
 from shared.domain.resolver.explain.supply import added_catalogs, installed_first, loosened_pins, needs_in
+from shared.domain.resolver.identity import Installed
 from shared.domain.resolver.market import Market
-from shared.domain.resolver.model import Inputs, Installed, Refusal, Resolution
+from shared.domain.resolver.model import Inputs, Refusal, Resolution
 from shared.domain.resolver.problem import Problem, pose
 from shared.domain.resolver.resolve import market_of, resolve, set_aside
 from shared.domain.resolver.shelves import MemoShelf

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from shared import kinds, names
 from shared.domain.resolver.explain.findings import Fix
-from shared.domain.resolver.model import CatalogKey, Inputs, Installed, Subscriber
+from shared.domain.resolver.identity import CatalogKey, Installed
+from shared.domain.resolver.model import Inputs, Subscriber
 from shared.domain.resolver.reasons import Code
 
 _SHORTEST_WORD = 3

@@ -12,8 +12,9 @@ from shared.domain.resolver.explain.facts import Translator, listed
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.explain.proposals import Proposal, subscribed
 from shared.domain.resolver.facts import gvk, texts
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.market import Market
-from shared.domain.resolver.model import Catalog, CatalogKey, Inputs, Subscriber
+from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.operators import Operator, installed_as
 from shared.domain.resolver.predicates import PINNED, Predicate, requirements
 from shared.domain.resolver.shelves import LoadedShelf, MemoShelf

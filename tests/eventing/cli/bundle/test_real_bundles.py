@@ -16,9 +16,9 @@ from shared.domain.bundle.model import Files, ParsedBundle, UnpackedBundle
 from shared.domain.bundle.parse import parse_documents
 from shared.domain.bundle.render import blob, csv_metadata
 from shared.domain.bundle.validation import Subject, validate
-from shared.domain.plan.references import Reference
 from shared.domain.plan.steps import steps
-from shared.domain.resolver.model import CatalogKey
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.unpack.references import Reference
 
 ARCHIVE = Path(__file__).parents[5] / "shared" / "data" / "bundles.tar.zst"
 RANK = {"ClusterServiceVersion": 0, "CustomResourceDefinition": 1}

@@ -1,0 +1,41 @@
+"""Two editions of a CustomResourceDefinition as JSON: what `olmf crd diff --batch` is asked and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from shared.domain.crd_safety import removal
+from shared.domain.crd_safety.judgement import Waiver, counted, judged
+from shared.domain.crd_safety.report import shown
+from shared.domain.crd_safety.upgrade import Problem, message
+from shared.domain.shape import InvalidQuestion, Shape, check
+
+_OBJECT: Final[Shape] = {"metadata": {"name": str, "namespace": str}}
+_QUESTION: Final[Shape] = {"old": dict, "new": dict, "objects": [_OBJECT], "waive": [str]}
+
+
+def answered(question: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"safe", "checks": [[version, path, check]…], "messages": […], "findings": […]}`. InvalidQuestion.
+
+    The first three are the verdict of the reference; findings are all there are, with those that only we have.
+    """
+    check(question, _QUESTION)
+    old, new = question.get("old"), question.get("new")
+    if old is None or new is None:
+        raise InvalidQuestion('a question wants CustomResourceDefinitions for "old" and "new"')
+    waivers = list(map(Waiver.parse, question.get("waive") or ()))
+    found = judged(old, new, question.get("objects") or (), waivers)
+    problems = [one for one in counted(found) if one.finding.check not in removal.CHECKS]
+    return {
+        "safe": not problems,
+        "checks": list(map(list, dict.fromkeys(map(_place, problems)))),
+        "messages": [message(new, problems)] if problems else [],
+        "findings": list(map(shown, found)),
+    }
+
+
+def _place(problem: Problem) -> tuple[str, str, str]:
+    """Version, path and check; a removed field has its own place, though the reference tells it of the whole."""
+    version, path = problem.place
+    return (version, path, problem.finding.check) if path else (problem.version, "", problem.finding.check)

@@ -1,0 +1,186 @@
+"""Single values as Go's types read them from an object, with the words of its refusals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
+
+from shared.domain.go import json as gojson
+from shared.domain.go.float import json_text
+from shared.domain.go.text import quoted
+from shared.domain.go_types.quantity import NotAQuantity, canonical
+from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
+
+Reader: TypeAlias = Callable[[Any], Any]  # why: any JSON value
+
+_SUFFIX: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
+_NO_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_TIME: Final = (
+    ("2006", "[0-9]{4}"), ("-", "-"), ("01", "[0-9]{2}"), ("-", "-"), ("02", "[0-9]{2}"), ("T", "T"),
+    ("15", "[0-9]{1,2}"), (":", ":"), ("04", "[0-9]{2}"), (":", ":"), ("05", r"[0-9]{2}(?:[.,][0-9]+)?"),
+    ("Z07:00", "Z|[-+][0-9]{2}:[0-9]{2}"),
+)  # fmt: skip
+"""How Go writes the parts of a time in its layouts, and what they look like."""
+_INT64: Final = range(-(2**63), 2**63)
+
+
+class MisfitError(ValueError):
+    """A value does not fit into the type of its field."""
+
+
+def kind_of(value: object) -> str:
+    """What Go calls a decoded JSON value."""
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int64" if value in _INT64 else "float64"
+        case float():
+            return "float64"
+        case str():
+            return "string"
+        case list():
+            return "slice"
+    return "map"
+
+
+def text(name: str) -> Reader:
+    """The reader of texts of a type of that name."""
+
+    def read(value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        if kind_of(value) == "int64":
+            raise MisfitError(f"cannot convert int64 to {name}")
+        raise MisfitError("unrecognized type: string")
+
+    return read
+
+
+def boolean(value: Any) -> bool:
+    """A truth value."""
+    if isinstance(value, bool):
+        return value
+    raise MisfitError("unrecognized type: bool")
+
+
+def integer(bits: int) -> Reader:
+    """The reader of integers of so many bits; larger ones lose what does not fit."""
+
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise MisfitError(f"unrecognized type: int{bits}")
+        if isinstance(value, float) and not value.is_integer():
+            raise MisfitError(f"cannot convert float64 to int{bits}")
+        half: int = 2 ** (bits - 1)
+        return (int(value) + half) % (2 * half) - half
+
+    return read
+
+
+def number(value: Any) -> int | float:
+    """A floating point number; whole ones without a point."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise MisfitError("unrecognized type: float64")
+    written = json_text(float(value))
+    return float(written) if set(written) & set(".eE") else int(written)
+
+
+def quantity(value: Any) -> str:
+    """An amount, in the form in which Kubernetes writes it."""
+    stated = value.strip() if isinstance(value, str) else _json_of(value)
+    try:
+        return canonical(stated)
+    except NotAQuantity as error:
+        raise MisfitError(_quantity_problem(stated)) from error
+
+
+def _json_of(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value) if isinstance(value, int) else json_text(value)
+    return "[]" if isinstance(value, list) else "{}"
+
+
+def _quantity_problem(stated: str) -> str:
+    return "unable to parse quantity's suffix" if stated and _SUFFIX.fullmatch(stated) else _NO_QUANTITY
+
+
+def int_or_text(value: Any) -> int | str:
+    """A port by number or by name."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
+        return value
+    what = gojson.kind_of(value)
+    raise MisfitError(gojson.misfit(f"number {_json_of(value)}" if what == "number" else what, "int32"))
+
+
+def time(value: Any) -> str:
+    """A point in time, in UTC, without fractions of a second."""
+    stated = _json_text(value)
+    why = _time_problem(stated)
+    try:
+        found = datetime.fromisoformat(stated) if not why else None
+    except ValueError:
+        found, why = None, ": day out of range"
+    if found is None:
+        raise MisfitError(f"parsing time {quoted(stated)}{why}")
+    return found.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _time_problem(stated: str) -> str:
+    rest = stated
+    for layout, pattern in _TIME:
+        match = re.match(pattern, rest)
+        if match is None:
+            return f' as "2006-01-02T15:04:05Z07:00": cannot parse {quoted(rest)} as {quoted(layout)}'
+        rest = rest[match.end() :]
+    return f": extra text: {quoted(rest)}" if rest else ""
+
+
+def version(value: Any) -> str:
+    """The version of an operator."""
+    try:
+        return str(parse_tolerant(_json_text(value)))
+    except InvalidVersion as error:
+        raise MisfitError(str(error)) from error
+
+
+def release(value: Any) -> str:
+    """The release of an operator."""
+    stated = _json_text(value)
+    try:
+        prerelease_of(stated)
+    except InvalidVersion as error:
+        raise MisfitError(str(error)) from error
+    return stated
+
+
+def _json_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise MisfitError(gojson.misfit(gojson.kind_of(value), "string"))
+
+
+def as_is(value: Any) -> Any:
+    """Any JSON value."""
+    return value
+
+
+def encoded(value: Any) -> str:
+    """Bytes, in base64."""
+    if isinstance(value, str):
+        return value
+    raise MisfitError(f"cannot restore slice from {kind_of(value)}")
+
+
+READERS: Final[Mapping[str, Reader]] = {
+    "": text("string"), "b": boolean, "i": integer(32), "l": integer(64), "f": number, "q": quantity, "x": int_or_text,
+    "t": time, "v": version, "r": release, "j": as_is, "n": encoded,
+}  # fmt: skip
+ZEROES: Final[Mapping[str, Any]] = {"": "", "b": False, "i": 0, "l": 0, "f": 0, "q": "0", "x": 0, "v": "0.0.0"}

@@ -1,0 +1,73 @@
+"""The manifest of a step as a reference to the ConfigMap that contains its bundle (catalog.md §4.6)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from shared.domain.resolver.identity import CatalogKey
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The ConfigMap that contains the manifest of a step, and the catalog's properties of the bundle."""
+
+    name: str
+    """The name of the ConfigMap."""
+    namespace: str
+    catalog: CatalogKey
+    replaces: str = ""
+    properties: str = ""
+    """The text of the annotation `operatorframework.io/properties`."""
+    digest: str = ""
+    """The digest of the content of the bundle (`record.of_bundle`); OLM's references have none."""
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages that the properties name; empty when they name none, or are not valid."""
+        try:
+            stated = json.loads(self.properties)
+        except ValueError:
+            return ()
+        match stated:
+            case {"properties": list(found)}:
+                values = (
+                    one.get("value") for one in found if isinstance(one, dict) and one.get("type") == "olm.package"
+                )
+                return tuple(
+                    str(one["packageName"]) for one in values if isinstance(one, dict) and one.get("packageName")
+                )
+        return ()
+
+    def __str__(self) -> str:
+        stated = {
+            "kind": "ConfigMap",
+            "name": self.name,
+            "namespace": self.namespace,
+            "catalogSourceName": self.catalog.name,
+            "catalogSourceNamespace": self.catalog.namespace,
+            "replaces": self.replaces,
+            "properties": self.properties,
+            "digest": self.digest,
+        }
+        return json.dumps({key: value for key, value in stated.items() if value}, separators=(",", ":"))
+
+
+def parse(manifest: str) -> Reference | None:
+    """The reference in the manifest of a step; None when the manifest is the object itself."""
+    try:
+        stated = json.loads(manifest)
+    except ValueError:
+        return None
+    match stated:
+        case {
+            "kind": "ConfigMap",
+            "name": str(name),
+            "namespace": str(namespace),
+            "catalogSourceName": str(catalog),
+            "catalogSourceNamespace": str(catalog_namespace),
+        } if name and namespace and catalog and catalog_namespace:
+            key = CatalogKey(catalog_namespace, catalog)
+            replaces, properties = str(stated.get("replaces") or ""), str(stated.get("properties") or "")
+            return Reference(name, namespace, key, replaces, properties, str(stated.get("digest") or ""))
+    return None
