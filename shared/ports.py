@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Package
-from shared.domain.groups.copies import Copy
+from shared.domain.csv.copies import Copy
 from shared.domain.image_source import ImageSource
 from shared.domain.unpack.causes import Warned
 from shared.kinds import Kind, Ref

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[CatalogKey, Shelf]:
     """The last snapshot of each of these catalogs that was read at least once, the highest priority first."""
-    from shared.domain.resolver.scene import catalog_of
+    from shared.domain.resolution_inputs.scene import catalog_of
 
     content = catalogs_for(cluster)
     found = sorted(map(catalog_of, sources), key=lambda one: (-one.priority, one.key))
@@ -34,7 +34,7 @@ def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[Catalog
 
 def unread_catalogs(sources: Iterable[ReadOnly]) -> dict[CatalogKey, str]:
     """Each of these catalogs that was never read, and what it says of the reason."""
-    from shared.domain.resolver.scene import catalog_of
+    from shared.domain.resolution_inputs.scene import catalog_of
 
     found = sorted(map(catalog_of, sources), key=lambda one: one.key)
     return {one.key: one.problem for one in found if not one.reference}

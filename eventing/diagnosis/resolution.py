@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from shared.api.manifest import namespace_of
+from shared.domain.resolution_inputs.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Shelf
-from shared.domain.resolver.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.shape import InvalidQuestion
@@ -104,7 +104,7 @@ def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) 
     """The inputs for a namespace of a cluster, with the settings of the environment. Raises SettingError."""
     from eventing.diagnosis.catalogs import catalogs_for
     from eventing.wiring import settings
-    from shared.domain.resolver.scene import look
+    from shared.domain.resolution_inputs.scene import look
 
     policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
     scene = look(cluster, catalogs_for(cluster), namespace, policy)

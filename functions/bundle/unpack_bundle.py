@@ -10,8 +10,8 @@ from __future__ import annotations
 from functions.bundle import unpacked
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
+from shared.domain.resolution_inputs.scene import look
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.scene import look
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.content import Promise
 from shared.domain.unpack.objects import Unpacking

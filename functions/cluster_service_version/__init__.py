@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.api.manifest import Manifest, instant, metadata, version_of
-from shared.domain.lifecycle.verdict import Verdict
+from shared.domain.csv.verdict import Verdict
 from shared.names import REQUIREMENT_CHANGED, UPGRADE_FAILED
 from shared.step import Emit, Merge, Outcome, Record, Ref, SetStatus, Wait, Write
 

@@ -14,10 +14,10 @@ from dataclasses import replace
 from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.api.manifest import Manifest, is_deleted, name_of, namespace_of, uid_of
-from shared.domain.lifecycle import preparation, requirements, retirement
-from shared.domain.lifecycle.admission import EXPELLED, is_barred
-from shared.domain.lifecycle.phases import NO_RETRY, status_of
-from shared.domain.lifecycle.requirements import Facts
+from shared.domain.csv import preparation, requirements, retirement
+from shared.domain.csv.admission import EXPELLED, is_barred
+from shared.domain.csv.phases import NO_RETRY, status_of
+from shared.domain.csv.requirements import Facts
 from shared.domain.objects.authorizer import Grants
 from shared.domain.objects.csv import is_copied
 from shared.domain.objects.ownership import owner_labels

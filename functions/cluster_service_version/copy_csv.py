@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from shared import names
 from shared.api.manifest import is_deleted, labels_of, metadata
-from shared.domain.groups import copies
-from shared.domain.groups.group import Group, homes_of
+from shared.domain.csv import copies
 from shared.domain.objects.csv import is_copied
+from shared.domain.operator_groups.group import Group, homes_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref

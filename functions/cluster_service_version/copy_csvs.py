@@ -13,9 +13,9 @@ from datetime import timedelta
 
 from shared import names
 from shared.api.manifest import Manifest, name_of, uid_of
-from shared.domain.groups import copies, copying
-from shared.domain.groups.group import Group
+from shared.domain.csv import copies, copying
 from shared.domain.objects.csv import is_copied
+from shared.domain.operator_groups.group import Group
 from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, OPERATOR_GROUP
 from shared.ports import Attempt, Clock, Cluster, Copies, Policy
 from shared.step import NOTHING, Create, Delete, Emit, Outcome, Record, Ref, Replace, SetStatus, Write

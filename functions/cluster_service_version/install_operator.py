@@ -9,11 +9,11 @@ from __future__ import annotations
 from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.api.manifest import is_deleted, name_of, uid_of
-from shared.domain.lifecycle import installation, preparation
-from shared.domain.lifecycle.admission import is_unsuited
-from shared.domain.lifecycle.deployments import changes, desired_deployments
-from shared.domain.lifecycle.phases import status_of
-from shared.domain.lifecycle.strategy import UnknownStrategy, strategy_of
+from shared.domain.csv import installation, preparation
+from shared.domain.csv.admission import is_unsuited
+from shared.domain.csv.deployments import changes, desired_deployments
+from shared.domain.csv.phases import status_of
+from shared.domain.csv.strategy import UnknownStrategy, strategy_of
 from shared.domain.objects.csv import is_copied, phase_of
 from shared.ports import Attempt, Clock, Cluster
 from shared.refs import misnamed

@@ -12,12 +12,12 @@ from functools import partial
 from functions.cluster_service_version import outcome_of
 from shared import kinds
 from shared.api.manifest import is_deleted
-from shared.domain.lifecycle import observation, retirement
-from shared.domain.lifecycle.admission import is_unsuited
-from shared.domain.lifecycle.deployments import annotated, desired_deployments, with_condition_name
-from shared.domain.lifecycle.health import first_problem
-from shared.domain.lifecycle.phases import status_of
-from shared.domain.lifecycle.preparation import unserved
+from shared.domain.csv import observation, retirement
+from shared.domain.csv.admission import is_unsuited
+from shared.domain.csv.deployments import annotated, desired_deployments, with_condition_name
+from shared.domain.csv.health import first_problem
+from shared.domain.csv.phases import status_of
+from shared.domain.csv.preparation import unserved
 from shared.domain.objects.csv import is_copied
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Clock, Cluster, Policy

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functions.cluster_service_version import outcome_of
 from shared import kinds, names
 from shared.api.manifest import Manifest, is_deleted, metadata, name_of, uid_of, version_of
-from shared.domain.lifecycle import retirement
-from shared.domain.lifecycle.phases import status_of
+from shared.domain.csv import retirement
+from shared.domain.csv.phases import status_of
 from shared.domain.objects.csv import is_copied, phase_of
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Clock, Cluster

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from shared import names
 from shared.api.manifest import Manifest, annotations_of, is_deleted, name_of
-from shared.domain.lifecycle import rbac
+from shared.domain.csv import rbac
 from shared.domain.objects.csv import is_copied, phase_of
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP
 from shared.ports import Cluster

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shared import names
 from shared.api.manifest import is_deleted, version_of
-from shared.domain.groups import conditions
+from shared.domain.csv import operator_condition
 from shared.domain.objects.csv import is_copied, phase_of
 from shared.kinds import OPERATOR_CONDITION
 from shared.ports import Clock, Cluster
@@ -21,21 +21,21 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
     if csv is None or is_copied(csv) or is_deleted(csv):
         return NOTHING
     target = OPERATOR_CONDITION.ref(ref.name, ref.namespace)
-    present, wanted = cluster.get(target), conditions.operator_condition(csv)
+    present, wanted = cluster.get(target), operator_condition.operator_condition(csv)
     owner = present or wanted
-    rights = (conditions.role(wanted, owner=owner), conditions.role_binding(wanted, owner=owner))
+    rights = (operator_condition.role(wanted, owner=owner), operator_condition.role_binding(wanted, owner=owner))
     if present is None:
         return Outcome((Create(wanted), *map(Create, rights)))
     writes: list[Write] = []
-    if patch := conditions.repair(wanted, present):
+    if patch := operator_condition.repair(wanted, present):
         writes.append(Merge(target, patch, version_of(present)))
     for item in rights:
         found = cluster.get(Ref.of(item))
         if found is None:
             writes.append(Create(item))
-        elif changed := conditions.corrected(item, found):
+        elif changed := operator_condition.corrected(item, found):
             writes.append(Replace(changed))
-    if (status := conditions.mirrored(present, clock.now())) != (present.get("status") or {}):
+    if (status := operator_condition.mirrored(present, clock.now())) != (present.get("status") or {}):
         writes.append(SetStatus(target, status, version_of(present)))
     # The upgrade may continue now: the successor of this version reads its condition (`Upgradeable`).
     emits = (Emit(names.REQUIREMENT_CHANGED, ref),) if phase_of(csv) == "Replacing" else ()

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 
 from shared import names
 from shared.api.manifest import Manifest, is_deleted, labels_of, name_of, uid_of
-from shared.domain.groups import members, projection, roles, targets
-from shared.domain.groups.group import Group
-from shared.domain.groups.provision import claims, provisions, reserved
-from shared.domain.lifecycle.admission import is_admitted
+from shared.domain.csv import projection
+from shared.domain.csv.admission import is_admitted
 from shared.domain.objects.csv import is_copied
 from shared.domain.objects.ownership import owner_labels
+from shared.domain.operator_groups import members, roles, targets
+from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.provision import claims, provisions, reserved
 from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import (
     API_SERVICE,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from shared import names
 from shared.api.manifest import Manifest, annotations_of, namespace_of
+from shared.domain.csv.copying import CONFIG
 from shared.domain.defaults import defaults
-from shared.domain.groups.copying import CONFIG
 from shared.kinds import OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Create, Merge, Outcome, Ref

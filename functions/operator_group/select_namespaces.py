@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, version_of
-from shared.domain.groups import targets
-from shared.domain.groups.group import Group
+from shared.domain.operator_groups import targets
+from shared.domain.operator_groups.group import Group
 from shared.kinds import NAMESPACE, OPERATOR_GROUP
 from shared.ports import Clock, Cluster
 from shared.step import Emit, Merge, Outcome, Ref, SetStatus, Write

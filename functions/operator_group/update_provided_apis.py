@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shared import names
 from shared.api.manifest import Manifest, version_of
-from shared.domain.groups import members
-from shared.domain.groups.group import Group, parse_apis
-from shared.domain.groups.provided_apis import apis_of, concerned, updated
-from shared.domain.groups.targets import refusal
-from shared.domain.lifecycle import retirement
+from shared.domain.csv import retirement
 from shared.domain.objects.csv import is_copied
+from shared.domain.operator_groups import members
+from shared.domain.operator_groups.group import Group, parse_apis
+from shared.domain.operator_groups.provided_apis import apis_of, concerned, updated
+from shared.domain.operator_groups.targets import refusal
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Emit, Merge, Outcome, Ref, Write

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from shared import names
 from shared.api.manifest import Manifest, uid_of
 from shared.domain import catalog_source
-from shared.domain.groups import copies, garbage
+from shared.domain.csv import copies
+from shared.domain.operator_groups import garbage
 from shared.kinds import (
     CATALOG_SOURCE,
     CLUSTER_ROLE,

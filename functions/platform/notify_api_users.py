@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from shared import names
 from shared.api.manifest import Manifest
-from shared.domain.groups import dependents
-from shared.domain.groups.members import has_succeeded
-from shared.domain.groups.provision import claims
+from shared.domain.csv import dependents
 from shared.domain.objects.csv import is_copied
+from shared.domain.operator_groups.members import has_succeeded
+from shared.domain.operator_groups.provision import claims
 from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Emit, Outcome, Ref

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from shared import names
 from shared.api.manifest import Manifest, version_of
-from shared.domain.groups import copying
-from shared.domain.groups.group import Group
+from shared.domain.csv import copying
+from shared.domain.operator_groups.group import Group
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP
 from shared.ports import Clock, Cluster, Copies, Policy
 from shared.step import Emit, Outcome, Ref, SetStatus

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from shared import names
 from shared.api.manifest import Manifest
-from shared.domain.groups import dependents
-from shared.domain.groups.group import Group, homes_of
+from shared.domain.csv import dependents
 from shared.domain.objects.csv import is_copied
+from shared.domain.operator_groups.group import Group, homes_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, ROLE
 from shared.ports import Cluster
 from shared.step import Emit, Outcome, Ref

@@ -7,8 +7,8 @@ Writes: nothing.
 from __future__ import annotations
 
 from shared import names
-from shared.domain.groups.provision import claims
 from shared.domain.objects.csv import is_copied
+from shared.domain.operator_groups.provision import claims
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Emit, Outcome, Ref

@@ -7,7 +7,7 @@ Writes: nothing.
 from __future__ import annotations
 
 from shared import names
-from shared.domain.groups.dependents import follows
+from shared.domain.csv.dependents import follows
 from shared.kinds import SUBSCRIPTION
 from shared.ports import Cluster
 from shared.step import Emit, Outcome, Ref

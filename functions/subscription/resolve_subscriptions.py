@@ -14,11 +14,11 @@ from datetime import datetime, timedelta
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.conditions import since
+from shared.domain.resolution_inputs.scene import Scene, look
 from shared.domain.resolver.explain.findings import explained
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Resolution
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.scene import Scene, look
 from shared.domain.subscription.conditions import RESOLUTION_FAILED
 from shared.domain.subscription.decided import decided
 from shared.domain.subscription.state import unjudged

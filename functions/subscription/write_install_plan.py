@@ -16,8 +16,8 @@ from shared.domain.objects.install_plan import is_empty
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
+from shared.domain.resolution_inputs.scene import look
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.scene import look
 from shared.domain.subscription import components
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Policy
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Wait, Write

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.api.manifest import labels_of, name_of, namespace_of
-from shared.domain.groups.copies import Copy
+from shared.domain.csv.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
 from tests.kit.cluster import FakeCluster

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from eventing.diagnosis.status.remedies import UNRESOLVED, are_prohibitive, neighbours
 from shared import names
 from shared.api.manifest import annotations_of, name_of
-from shared.domain.groups.group import Group
-from shared.domain.groups.install_modes import modes_of, supports
-from shared.domain.groups.provided_apis import CONFLICT_REASON, STATIC_REASON, Refused, apis_of, intersection
-from shared.domain.groups.targets import needs_namespaces, resolve
 from shared.domain.objects.csv import GROUP_REASONS, UNSUPPORTED_GROUP, reason_of
+from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.install_modes import modes_of, supports
+from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON, Refused, apis_of, intersection
+from shared.domain.operator_groups.targets import needs_namespaces, resolve
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:

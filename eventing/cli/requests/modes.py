@@ -9,7 +9,7 @@ from shared.api.manifest import ReadOnly
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.identity import install_modes
 from shared.domain.catalog.model import Package
-from shared.domain.groups.install_modes import ALL_NAMESPACES, first_supported
+from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_supported
 from shared.kinds import CATALOG_SOURCE
 from shared.ports import Catalogs, Unavailable
 

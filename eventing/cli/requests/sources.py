@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from eventing.cli.requests.request import PackageError, Request
 from eventing.diagnosis.status.listing import offered
 from shared.api.manifest import Manifest, name_of, namespace_of
-from shared.domain.resolver.namespace import excludes_global
+from shared.domain.resolution_inputs.namespace import excludes_global
 from shared.kinds import CATALOG_SOURCE, OPERATOR_GROUP
 
 if TYPE_CHECKING:

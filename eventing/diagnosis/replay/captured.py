@@ -11,9 +11,9 @@ from eventing.diagnosis.replay.past import Past
 from eventing.diagnosis.replay.ports import AnswersInTime, NotAsked
 from eventing.journal.book import Unrecorded
 from shared.api.manifest import Manifest
+from shared.domain.resolution_inputs.scene import look
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Shelf
-from shared.domain.resolver.scene import look
 from shared.kinds import Kind, Ref
 from shared.ports import Catalogs, Policy, Unavailable
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from eventing.effects import Api
 from shared import names
 from shared.api.manifest import labels_of, name_of, namespace_of, version_of
-from shared.domain.groups.copies import Copy
+from shared.domain.csv.copies import Copy
 from shared.domain.unpack.causes import Warned
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
 from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal, Warnings

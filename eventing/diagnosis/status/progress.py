@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.lifecycle.lacking import lacking
+from shared.domain.csv.lacking import lacking
 from shared.domain.objects.subscription import current_csv, installed_csv
 from shared.domain.resolver.explain.findings import in_one_line
 from shared.domain.resolver.opt_in import opt_in_of, unknown

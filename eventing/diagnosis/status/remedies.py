@@ -11,14 +11,14 @@ from typing import Protocol
 from eventing.diagnosis.status.chain import chain, originals, package_named_by
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, namespace_of
-from shared.domain.groups.group import Api, Group
-from shared.domain.groups.install_modes import ALL_NAMESPACES, first_supported, modes_of
-from shared.domain.groups.provided_apis import CONFLICT_REASON, apis_of
-from shared.domain.groups.targets import described, refusal
-from shared.domain.lifecycle.blockage import blockage
-from shared.domain.lifecycle.requirements import owned_definitions
+from shared.domain.csv.blockage import blockage
+from shared.domain.csv.requirements import owned_definitions
 from shared.domain.objects.csv import UNSUPPORTED_GROUP, reason_of
 from shared.domain.objects.install_plan import planned_csvs
+from shared.domain.operator_groups.group import Api, Group
+from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_supported, modes_of
+from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, apis_of
+from shared.domain.operator_groups.targets import described, refusal
 from shared.domain.subscription.plans import has_failed
 from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind

@@ -9,7 +9,7 @@ from shared.adapters.kube.inventory import METADATA
 from shared.adapters.kube.listing import items, label_selector, unexpired
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, namespace_of
-from shared.domain.groups.copies import Copy
+from shared.domain.csv.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
 from shared.refs import check_namespace

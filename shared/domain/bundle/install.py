@@ -13,10 +13,10 @@ from shared.domain.bundle.payload import key_of
 from shared.domain.bundle.reading import Documents, Passed
 from shared.domain.bundle.shape import as_object, as_text
 from shared.domain.catalog.model import Property
+from shared.domain.csv.rbac import objects_for
+from shared.domain.csv.strategy import Strategy, strategy_of
 from shared.domain.go.encode import json_text
 from shared.domain.go_types.typed import MistypedError, arranged
-from shared.domain.lifecycle.rbac import objects_for
-from shared.domain.lifecycle.strategy import Strategy, strategy_of
 from shared.domain.objects import hashes
 from shared.domain.plan.steps import Resource
 

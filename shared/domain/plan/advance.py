@@ -14,9 +14,9 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle.model import BadBundle
 from shared.domain.crd_safety import stored
+from shared.domain.csv.admission import joined
 from shared.domain.go_types.decoding import check_object
 from shared.domain.go_types.goscalars import MisfitError
-from shared.domain.lifecycle.admission import joined
 from shared.domain.objects.install_plan import FINISHED, planned_csvs
 from shared.domain.plan import crds, execution, steps
 from shared.domain.plan.competition import competing

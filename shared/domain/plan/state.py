@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, timestamp
 from shared.domain.conditions import Condition, put_into
-from shared.domain.groups.targets import refusal
 from shared.domain.objects import plan_record
 from shared.domain.objects.install_plan import FINISHED, is_approved, is_empty
+from shared.domain.operator_groups.targets import refusal
 
 CHECK_FAILED = "InstallCheckFailed"
 NEXT_PASS = timedelta(milliseconds=150)

@@ -9,7 +9,7 @@ from typing import Any
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
 from shared.domain.bundle.model import UnpackedBundle
-from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.csv.rbac import objects_for
 from shared.domain.subscription import components
 from shared.domain.unpack.references import Reference
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from shared import names
 from shared.api.manifest import ReadOnly, annotations_of, namespace_of
 from shared.domain.conditions import find
-from shared.domain.groups.upgrade_strategy import fails_forward
 from shared.domain.objects.subscription import current_csv, installed_csv, plan_of
+from shared.domain.operator_groups.upgrade_strategy import fails_forward
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, PLAN_FAILED, PLAN_PENDING
 
 PENDING = "UpgradePending"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 from shared import kinds
 from shared.api.manifest import ReadOnly, name_of
+from shared.domain.resolution_inputs.scene import catalog_of
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.scene import catalog_of
 from shared.domain.unpack import references
 from shared.domain.unpack.content import Promise, digest_in
 from shared.domain.unpack.objects import Unpacking

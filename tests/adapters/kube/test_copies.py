@@ -7,7 +7,7 @@ import pytest
 
 from shared.adapters.kube import ApiError, KubeClient
 from shared.adapters.kube.copies import KubeCopies
-from shared.domain.groups.copies import Copy
+from shared.domain.csv.copies import Copy
 
 PATH = "/apis/operators.coreos.com/v1alpha1/clusterserviceversions"
 

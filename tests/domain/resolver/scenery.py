@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shared.domain.resolution_inputs.question import answer_of, inputs_of
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Inputs
-from shared.domain.resolver.question import answer_of, inputs_of
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.shelves import LoadedShelf
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
-from shared.domain.resolver.existing import of_csv
+from shared.domain.resolution_inputs.existing import of_csv
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.operators import Operator, of_package
 from tests.domain.resolver.scenery import (

@@ -8,7 +8,7 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Property
-from shared.domain.resolver.existing import of_csv
+from shared.domain.resolution_inputs.existing import of_csv
 from shared.domain.resolver.properties import annotation
 
 

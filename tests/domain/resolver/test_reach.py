@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from shared.domain.resolution_inputs.question import shelf_of
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.question import shelf_of
 from shared.domain.resolver.reach import Reach
 from shared.domain.resolver.resolve import resolve
 from shared.domain.semver import parse_version

@@ -3,11 +3,11 @@ from datetime import timedelta
 import pytest
 
 from shared.api.manifest import Manifest, metadata, name_of, uid_of
-from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.csv.rbac import objects_for
 from shared.kinds import Kind, Ref
 from shared.names import REQUIREMENT_CHANGED
 from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
-from tests.domain.lifecycle.builders import (
+from tests.domain.csv.builders import (
     MEMBERSHIP,
     NOW,
     a_crd,

@@ -6,7 +6,7 @@ import pytest
 
 from functions.cluster_service_version.copy_csv import copy_csv
 from shared import names
-from shared.domain.groups.copies import copy_of, status_of_copy
+from shared.domain.csv.copies import copy_of, status_of_copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome
 from tests.functions.operator_group.builders import a_csv, a_group

@@ -7,7 +7,7 @@ from shared.kinds import DEPLOYMENT
 from shared.names import UPGRADE_FAILED
 from shared.ports import Attempt, WriteFailure
 from shared.step import NOTHING, Create, Delete, Emit, Record, Replace, SetStatus
-from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_status, phases
+from tests.domain.csv.builders import a_component, a_csv, a_group, a_status, phases
 from tests.functions.cluster_service_version.world import World, csv_ref
 
 REF = csv_ref("a.v1")

@@ -7,7 +7,7 @@ from shared.api.manifest import Manifest
 from shared.kinds import DEPLOYMENT
 from shared.names import REQUIREMENT_CHANGED
 from shared.step import NOTHING, Emit, Replace
-from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_status, owned_crd, phases
+from tests.domain.csv.builders import a_component, a_csv, a_group, a_status, owned_crd, phases
 from tests.functions.cluster_service_version.world import World, csv_ref
 
 REF, DEPLOYED = csv_ref("a.v1"), DEPLOYMENT.ref("operator", "ns")

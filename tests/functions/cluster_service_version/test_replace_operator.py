@@ -3,11 +3,11 @@ from itertools import permutations
 import pytest
 
 from shared.api.manifest import Manifest, metadata
-from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.csv.rbac import objects_for
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CLUSTER_SERVICE_VERSION
 from shared.names import CSV_CLEANUP, REQUIREMENT_CHANGED
 from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
-from tests.domain.lifecycle.builders import a_component, a_csv, a_group, a_permission, a_status
+from tests.domain.csv.builders import a_component, a_csv, a_group, a_permission, a_status
 from tests.functions.cluster_service_version.world import World, csv_ref
 
 REF = csv_ref("a.v1")

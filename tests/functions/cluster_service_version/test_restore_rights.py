@@ -7,11 +7,11 @@ import pytest
 from functions.cluster_service_version.restore_rights import restore_rights
 from shared import names
 from shared.api.manifest import Manifest
-from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.csv.rbac import objects_for
 from shared.domain.objects import plan_record
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, Ref
 from shared.step import NOTHING, Create, Emit
-from tests.domain.lifecycle.builders import MEMBERSHIP, a_component, a_csv, a_permission, a_status
+from tests.domain.csv.builders import MEMBERSHIP, a_component, a_csv, a_permission, a_status
 from tests.functions.cluster_service_version.world import csv_ref
 from tests.kit.cluster import FakeCluster
 

@@ -9,7 +9,7 @@ import pytest
 from shared.api.manifest import Manifest
 from shared.kinds import DEPLOYMENT, Ref
 from shared.step import Record, SetStatus
-from tests.domain.lifecycle.builders import a_csv, a_group, a_status
+from tests.domain.csv.builders import a_csv, a_group, a_status
 from tests.functions.cluster_service_version.world import World
 
 WEBHOOKS: dict[str, Any] = {"webhookdefinitions": [{"generateName": "a.b"}, {"generateName": "c.d"}]}

@@ -14,7 +14,7 @@ from shared.api.manifest import Manifest, metadata, version_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
 from shared.ports import Attempt, Policy, WriteFailure
 from shared.step import Create, Delete, Merge, Outcome, Record, Replace, SetStatus, Write
-from tests.domain.lifecycle.builders import NOW
+from tests.domain.csv.builders import NOW
 from tests.kit.cluster import FakeCluster
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.operator_group.grant_access import grant_access
-from shared.domain.lifecycle.rbac import objects_for
+from shared.domain.csv.rbac import objects_for
 from shared.kinds import CLUSTER_ROLE, INSTALL_PLAN, OPERATOR_GROUP, Kind, Ref
 from shared.ports import Policy
 from shared.step import Apply, Delete, Outcome

@@ -6,7 +6,7 @@ import pytest
 
 from functions.operator_group.select_namespaces import select_namespaces
 from shared import names
-from shared.domain.groups.targets import refusal
+from shared.domain.operator_groups.targets import refusal
 from shared.kinds import NAMESPACE, OPERATOR_GROUP
 from shared.step import NOTHING, Emit, Merge, Outcome, SetStatus
 from tests.functions.operator_group.builders import a_group, a_namespace

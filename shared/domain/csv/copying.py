@@ -1,0 +1,129 @@
+"""The changes that the copies of one ClusterServiceVersion need (csv.md §10.3, §10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.conditions import Condition, put_into
+from shared.domain.csv.copies import Copy, Places, is_member, lasts_from, places, wanted_look
+from shared.domain.objects.csv import is_copied
+from shared.domain.operator_groups.group import Group
+from shared.kinds import OLM_CONFIG
+
+CONFIG = OLM_CONFIG.ref("cluster")
+"""The name of the only OLMConfig that is used."""
+DISABLED_REASON = "DisabledCopiedCSVs"
+CONFIG_CONDITION = "DisabledCopiedCSVs"
+_TOLD = {
+    (False, False): "Copied CSVs are enabled and present across the cluster",
+    (False, True): "Copied CSVs are enabled and at least one copied CSVs is missing",
+    (True, False): (
+        "Copied CSVs are disabled and no unexpected copied CSVs were found for operators installed in AllNamespace mode"
+    ),
+    (True, True): (
+        "Copied CSVs are disabled and at least one unexpected copied CSV was found for an operator installed in "
+        "AllNamespace mode"
+    ),
+}
+"""Reason and message by (copying is disabled, some copy is missing or unwanted)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The copies to delete, and the namespaces that get a new or updated copy, each sorted by name."""
+
+    to_delete: tuple[Copy, ...] = ()
+    to_create: tuple[str, ...] = ()
+    to_refresh: tuple[Copy, ...] = ()
+    waits_until: datetime | None = None
+    """The time at which the phase has lasted long enough for the copies that were left out."""
+    taken: tuple[str, ...] = ()
+    """Namespaces that get no copy, because another ClusterServiceVersion has the name."""
+
+    def besides(self, taken: Collection[str]) -> Work:
+        """The same work without new copies where the name is taken."""
+        free = tuple(name for name in self.to_create if name not in taken)
+        return replace(self, to_create=free, taken=tuple(name for name in self.to_create if name in taken))
+
+
+def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy], *, now: datetime) -> Work:
+    """The difference between the present copies and the wanted ones.
+
+    A phase that has just begun is not written to existing copies, nor, for a global group, to new ones: an installation
+    passes through four phases, and each would cost two writes in every namespace.
+    """
+    copies, look = {copy.namespace: copy for copy in present}, wanted_look(original)
+    to_create = tuple(sorted(where.wanted - copies.keys()))
+    to_refresh = tuple(copy for name, copy in sorted(copies.items()) if name in where.wanted and copy.look != look)
+    begins = lasts_from(original)
+    is_early = begins is not None and begins > now
+    return Work(
+        to_delete=tuple(copy for name, copy in sorted(copies.items()) if name not in where.allowed),
+        to_create=() if is_early and group.is_global else to_create,
+        to_refresh=() if is_early else to_refresh,
+        waits_until=begins if is_early and (to_create or to_refresh) else None,
+    )
+
+
+def spoken(where: Places, work: Work) -> str:
+    """The verdict in one sentence."""
+    besides = f"; another version has the name in {', '.join(work.taken)}" if work.taken else ""
+    return f"copies belong into {len(where.wanted)} namespaces{besides}"
+
+
+def in_turn(namespaces: Sequence[str], *, turn: int, behind: str) -> tuple[str, ...]:
+    """The namespaces in the order of this attempt, starting after the one that failed, which must not block others."""
+    start = turn % len(namespaces) if namespaces else 0
+    order = (*namespaces[start:], *namespaces[:start])
+    return order[order.index(behind) + 1 :] if behind in order else order
+
+
+def is_disabled(config: ReadOnly | None) -> bool:
+    """Whether the administrator disabled copies of operators that watch all namespaces."""
+    features = ((config or {}).get("spec") or {}).get("features") or {}
+    return bool(features.get("disableCopiedCSVs"))
+
+
+def disabled_message(original: ReadOnly) -> str:
+    """The message of the Event about an operator that is not copied."""
+    meta = original["metadata"]
+    return f"CSV copying disabled for {meta['namespace']}/{meta['name']}"
+
+
+def notices_about(events: Iterable[Manifest], original: ReadOnly) -> tuple[Manifest, ...]:
+    """The Events that say that this version is not copied."""
+    meta: Mapping[str, object] = original["metadata"]
+    about = {key: meta.get(key) for key in ("namespace", "name", "uid")}
+    return tuple(
+        event
+        for event in events
+        if event.get("reason") == DISABLED_REASON and about.items() <= (event.get("involvedObject") or {}).items()
+    )
+
+
+def is_astray(  # why: the namespaces of copies depend on all five
+    csv: ReadOnly,
+    group: Group,
+    namespaces: Sequence[ReadOnly],
+    copies: Iterable[Copy],
+    *,
+    only: Sequence[str] | None,
+) -> bool:
+    """Whether a member of a global group lacks a wanted copy, or has an unwanted one."""
+    if is_copied(csv) or not is_member(csv, group):
+        return False
+    where = places(csv, group, namespaces, only=only)
+    present = {copy.namespace for copy in copies if copy.name == name_of(csv)}
+    return not where.wanted <= present <= where.allowed
+
+
+def config_status(config: ReadOnly, *, is_astray: bool, now: datetime) -> Manifest:
+    """The status of the OLMConfig with the present condition about copies."""
+    is_off, status = is_disabled(config), config.get("status") or {}
+    verdict = "True" if is_off and not is_astray else "False"
+    reason = "CopiedCSVsDisabled" if is_off else "CopiedCSVsEnabled"
+    wanted = Condition(CONFIG_CONDITION, verdict, reason, _TOLD[is_off, is_astray])
+    return {**status, "conditions": put_into(status.get("conditions") or (), wanted, now)}

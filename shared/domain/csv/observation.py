@@ -1,0 +1,69 @@
+"""From Installing to Succeeded, and the phases of an unhealthy operator (csv.md §4.4–4.6, §4.9)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from shared.api.manifest import ReadOnly
+from shared.domain.csv.health import Problem
+from shared.domain.csv.phases import Phase, Status, pause_left
+from shared.domain.csv.preparation import HEALTH_REASONS
+from shared.domain.csv.requirements import is_judged
+from shared.domain.csv.verdict import Verdict
+
+_UNWELL: Final[dict[str, tuple[Phase, str]]] = {
+    "Installing": ("Installing", "InstallWaiting"),
+    "Succeeded": ("Failed", "ComponentUnhealthy"),
+    "Failed": ("Pending", "NeedsReinstall"),
+}
+"""The phase and reason after a Deployment was found missing or not ready, by the phase before."""
+
+
+def is_observed(status: Status) -> bool:
+    """Whether the Deployments decide this phase; for Failed only if they caused the failure."""
+    return status.phase in ("Installing", "Succeeded") or (status.phase == "Failed" and status.reason in HEALTH_REASONS)
+
+
+def outgrown(csv: ReadOnly, status: Status) -> Verdict | None:
+    """Pending, when the spec was edited and has requirements that were not checked; else None."""
+    if status.phase != "Succeeded" or is_judged(csv):
+        return None
+    message = "requirements not yet checked"
+    return Verdict(status.to("Pending", "RequirementsUnknown", message), "the spec requires more than was checked")
+
+
+def is_outdated(status: Status, problem: Problem | None) -> bool:
+    """Whether the operator works, but a Deployment differs from the wanted one."""
+    return status.phase == "Succeeded" and problem is not None and problem.kind == "outdated"
+
+
+def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Verdict:
+    """The phase that follows from the first problem of the Deployments."""
+    if problem is None:
+        message = "install strategy completed with no errors"
+        return Verdict(status.to("Succeeded", "InstallSucceeded", message), message)
+    if problem.kind == "stuck":
+        message = f"install failed: {problem.message}"
+        return Verdict(status.to("Failed", "InstallCheckFailed", message), message, waits_for=problem.message)
+    if problem.kind == "rolling" and status.phase == "Succeeded":
+        # A change of annotations is written in place (README): the operator works, and nothing was installed anew.
+        return Verdict(status, problem.message, waits_for=problem.message)
+    if status.phase == "Failed" and (rest := pause_left(status, free=1)):
+        # Two versions that name the same Deployment would take it from each other without end.
+        return Verdict(status, "waits before it installs again", waits_for=problem.message, again_in=rest)
+    phase, reason = _UNWELL[status.phase]
+    message = f"installing: {problem.message}"
+    if problem.kind == "outdated":
+        return Verdict(status.to("InstallReady", reason, message), message)
+    if status.phase == "Installing":
+        return _waiting(status, problem, message, timeout)
+    return Verdict(status.to(phase, reason, message), message)
+
+
+def _waiting(status: Status, problem: Problem, message: str, timeout: timedelta) -> Verdict:
+    rest = status.since + timeout - status.now
+    if rest <= timedelta():
+        return Verdict(status.to("Failed", "InstallCheckFailed", "install timeout"), "install timeout")
+    waiting = status.to("Installing", "InstallWaiting", message)
+    return Verdict(waiting, message, waits_for=problem.message, again_in=rest)

@@ -1,0 +1,84 @@
+"""The replacement and deletion of a ClusterServiceVersion by its successor (csv.md §4.5-1, §4.6-1, §4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.csv import chain
+from shared.domain.csv.phases import NO_RETRY, Status
+from shared.domain.csv.verdict import Verdict
+from shared.domain.objects.csv import UNFIT, phase_of, reason_of
+from shared.domain.operator_groups.upgrade_strategy import fails_forward
+from shared.kinds import Ref
+
+_LOST = "marked as replacement, but no replacement CSV found in cluster"
+_REPLACED = "has been replaced by a newer ClusterServiceVersion that has successfully installed."
+
+
+def may_fail_forward(csv: ReadOnly) -> bool:
+    """Whether a successor may replace the version in a group that fails forward: it failed in its own phases (§3.2)."""
+    return phase_of(csv) == "Failed" and reason_of(csv) not in {*UNFIT, NO_RETRY}
+
+
+def released(group: ReadOnly, csvs: Sequence[Manifest]) -> tuple[Manifest, ...]:
+    """The failed versions of its namespace that a group lets their successors replace; usually none are left."""
+    if not fails_forward(namespace_of(group), [group]):
+        return ()
+    return tuple(csv for csv in csvs if may_fail_forward(csv) and chain.successor(csv, csvs))
+
+
+def begin(csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOnly], status: Status) -> Verdict | None:
+    """Replacing, when a successor exists and this version has succeeded (or failed, and the group fails forward)."""
+    following = chain.successor(csv, neighbours)
+    if following is None or status.phase not in ("Succeeded", "Failed"):
+        return None
+    message = f"being replaced by csv: {name_of(following)}"
+    if status.phase == "Failed":
+        if not fails_forward(namespace_of(csv), groups):
+            return None
+        message = f"Fail Forward is enabled, allowing Failed csv to be replaced by csv: {name_of(following)}"
+    return Verdict(status.to("Replacing", "BeingReplaced", message), message, rings=(Ref.of(following),))
+
+
+def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> Verdict:
+    """Deleting, once no older version is left and its successor has succeeded.
+
+    The end of the chain is checked, too, so that two successive versions that are both being replaced do not wait for
+    each other.
+    """
+    if status.phase == "Deleting":
+        return Verdict(status, _REPLACED)
+    older = chain.predecessor(csv, neighbours)
+    following = chain.successor(csv, neighbours)
+    last = chain.final(csv, neighbours)
+    if older is not None:
+        # The older one may wait for the last, whose success reaches only this one.
+        is_due = (phase_of(older), phase_of(last)) == ("Replacing", "Succeeded")
+        waiting = _waits(status, f"{name_of(older)} to be deleted first")
+        return replace(waiting, rings=(Ref.of(older),) if is_due else ())
+    if following is None:
+        return Verdict(status, _LOST, waits_for=_LOST)
+    if "Succeeded" in (phase_of(following), phase_of(last)):
+        return Verdict(status.to("Deleting", "Replaced", _REPLACED), _REPLACED)
+    # A successor that is not installed yet may wait for the OperatorCondition of this version.
+    rings = (Ref.of(following),) if phase_of(following) == "Pending" else ()
+    return replace(_waits(status, f"{name_of(last)} to succeed"), rings=rings)
+
+
+def _waits(status: Status, what: str) -> Verdict:
+    return Verdict(status, f"waits for {what}", waits_for=what)
+
+
+def left_behind(ref: Ref, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:
+    """The refs of the versions that waited for a deleted one: its successors, and those whose CRDs it owned."""
+    gone: Manifest = {"metadata": {"name": ref.name, "namespace": ref.namespace}}
+    heirs = (csv for csv in neighbours if reason_of(csv) == "OwnerConflict")
+    return tuple(dict.fromkeys(map(Ref.of, (*chain.successors(gone, neighbours), *heirs))))
+
+
+def related(csv: ReadOnly, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:
+    """The refs of its predecessor and successors, which wait for its phase."""
+    older = chain.predecessor(csv, neighbours)
+    return tuple(map(Ref.of, (*((older,) if older else ()), *chain.successors(csv, neighbours))))

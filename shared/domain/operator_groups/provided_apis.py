@@ -1,0 +1,111 @@
+"""Decides which group provides an API when groups share namespaces (csv.md §9).
+
+`intersection` decides for one ClusterServiceVersion: continue (`Agreed`), fail (`Refused`), or wait until
+`operator_group/update_provided_apis` has written the annotation (`Announce`, `Withdraw`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from shared.api.manifest import ReadOnly
+from shared.domain.operator_groups.group import Api, Group, parse_apis, render_apis
+
+STATIC_REASON = "CannotModifyStaticOperatorGroupProvidedAPIs"
+STATIC_MESSAGE = "static provided api operatorgroup cannot be modified by these apis"
+CONFLICT_REASON = "InterOperatorGroupOwnerConflict"
+CONFLICT_MESSAGE = "intersecting operatorgroups provide the same apis"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The group already announces every API, and no other group provides one of them: continue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """No other group provides the APIs: the group's annotation gets this text first."""
+
+    provided: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """A group with precedence announces an API, too: this group's annotation gets this text, then the version fails."""
+
+    provided: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The version must fail with this reason and message, and its Deployments are deleted."""
+
+    reason: str
+    message: str
+
+
+Verdict: TypeAlias = Agreed | Announce | Withdraw | Refused
+
+_STATIC = Refused(STATIC_REASON, STATIC_MESSAGE)
+_CONFLICT = Refused(CONFLICT_REASON, CONFLICT_MESSAGE)
+
+
+def apis_of(csv: ReadOnly) -> frozenset[Api]:
+    """The APIs that a version provides: owned CustomResourceDefinitions and aggregated APIs."""
+    spec = csv.get("spec") or {}
+    definitions = (spec.get("customresourcedefinitions") or {}).get("owned") or ()
+    services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
+    by_service = {(entry.get("version"), entry.get("group")): entry for entry in services}
+    return frozenset(
+        (
+            *(Api(_crd_group(entry), str(entry.get("version")), str(entry.get("kind"))) for entry in definitions),
+            *(Api(str(group), str(version), str(entry.get("kind"))) for (version, group), entry in by_service.items()),
+        )
+    )
+
+
+def _crd_group(entry: ReadOnly) -> str:
+    return str(entry.get("name") or "").partition(".")[2]
+
+
+def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Verdict:
+    """The verdict on the provided APIs of one version, for its group and for the version.
+
+    When two groups both announce an API already, the static group keeps it, else the older one, in any order of calls.
+    """
+    rivals = [other for other in others if own.meets(other) and provided & other.apis]
+    if not provided <= own.apis:
+        if rivals:
+            return _CONFLICT
+        return _STATIC if own.is_static else Announce(render_apis(own.apis | provided))
+    if any(rival.outranks(own) for rival in rivals):
+        return _STATIC if own.is_static else Withdraw(render_apis(own.apis - provided))
+    return Agreed()
+
+
+def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api]], *, kept: frozenset[Api]) -> str:
+    """The annotation with the APIs of all members, without the APIs that no version owns any more.
+
+    `members` are the APIs of the versions that may announce, by creation; `kept` are all APIs that some version of the
+    namespace owns.
+    """
+    if own.is_static:
+        return own.provided
+    for provided in members:
+        verdict = intersection(provided, own, others)
+        if isinstance(verdict, Announce | Withdraw):
+            own = replace(own, provided=verdict.provided)
+    return render_apis(own.apis & kept) if own.apis - kept else own.provided
+
+
+def concerned(own: Group, provided: str, rivals: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups to run again when `own` announces `provided`: it gave up an API, or they have to."""
+    kept = parse_apis(provided)
+    has_shrunk = bool(own.apis - kept)
+    return tuple(
+        rival
+        for rival in rivals
+        if own.meets(rival) and (has_shrunk or (own.outranks(rival) and bool(kept & rival.apis)))
+    )

@@ -1,0 +1,145 @@
+"""The namespaces that an OperatorGroup selects (csv.md §8.1–8.3, §8.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, timestamp
+from shared.domain.annotations import without_effect
+from shared.domain.conditions import Condition, put_into
+from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.install_modes import ALL_NAMESPACES
+from shared.domain.selectors import matches
+from shared.domain.syntax import LABEL_VALUE
+from shared.domain.unsupported import GROUP, unsupported
+
+MULTIPLE = "MultipleOperatorGroup"
+SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
+INVALID = "InvalidTargetNamespaces"
+WITHOUT_ROLES = "OperatorGroupWithoutRoles"
+UNKNOWN_ANNOTATION = "UnknownAnnotation"
+_ANNOTATIONS = (names.CATALOG_POLICY, names.MADE_FOR)
+
+
+def refusal(group: ReadOnly) -> str | None:
+    """Why the group is refused, so that it selects no namespaces; None for any other."""
+    return unsupported(GROUP, group) or None
+
+
+def invalid_targets(group: ReadOnly) -> str | None:
+    """Why the list of target namespaces is not valid, or None."""
+    targets = (group.get("spec") or {}).get("targetNamespaces") or ()
+    if ALL_NAMESPACES in targets:
+        return f"TargetNamespaces cannot contain NamespaceAll: [{' '.join(targets)}]"
+    return None
+
+
+def unfit_name(group: ReadOnly) -> str | None:
+    """Why the group cannot have ClusterRoles, or None: they carry its name in a label."""
+    name = name_of(group)
+    if not LABEL_VALUE.problems(name):
+        return None
+    return (
+        f"users get no roles for its provided APIs: these roles carry the name of the group in a label, which holds"
+        f" {LABEL_VALUE.longest} characters, and the name has {len(name)}. Create the group again with a shorter name"
+    )
+
+
+def unknown_annotation(group: ReadOnly) -> str:
+    """A sentence about the annotations with our prefix that are not known, as misspelled ones; empty without any."""
+    return without_effect(group, "on an OperatorGroup", _ANNOTATIONS)
+
+
+def needs_namespaces(group: ReadOnly) -> bool:
+    """Whether the targets depend on the existing namespaces."""
+    spec = group.get("spec") or {}
+    return not spec.get("targetNamespaces") and bool(spec.get("selector"))
+
+
+def resolve(group: ReadOnly, namespaces: Iterable[ReadOnly] = ()) -> tuple[str, ...]:
+    """The target namespaces, sorted; one empty name means all of them."""
+    spec = group.get("spec") or {}
+    if targets := spec.get("targetNamespaces"):
+        return tuple(sorted(set(targets)))
+    selector = spec.get("selector")
+    if not selector:
+        return (ALL_NAMESPACES,)
+    return tuple(sorted(name_of(item) for item in namespaces if matches(selector, labels_of(item))))
+
+
+def selection(group: ReadOnly, namespaces: Iterable[ReadOnly]) -> tuple[str, ...] | None:
+    """The namespaces that the group selects now; None when it is refused, unchanged when its list is not valid."""
+    if refusal(group):
+        return None
+    if invalid_targets(group):
+        return Group.of(group).targets
+    return resolve(group, namespaces)
+
+
+def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool, now: datetime) -> Manifest:
+    """The wanted status of the group, equal to the present one without a change; without targets it is refused."""
+    present = group.get("status") or {}
+    wanted = {
+        key: value for key, value in present.items() if key not in {"namespaces", "conditions", "serviceAccountRef"}
+    }
+    if targets:
+        wanted["namespaces"] = list(targets)
+        if set(targets) == set(present.get("namespaces") or ()):
+            wanted["namespaces"] = present["namespaces"]
+    if conditions := _conditions(group, has_siblings=has_siblings, now=now):
+        wanted["conditions"] = conditions
+    if {**wanted, "lastUpdated": ""} != {**present, "lastUpdated": ""}:
+        wanted["lastUpdated"] = timestamp(now)
+    return wanted
+
+
+def _conditions(group: ReadOnly, *, has_siblings: bool, now: datetime) -> list[Manifest]:
+    several = ("MultipleOperatorGroupsFound", "Multiple OperatorGroup found in the same namespace")
+    texts = {MULTIPLE: several} if has_siblings else {}
+    texts |= {kind: (reason, message) for kind, (reason, check) in _DEFECTS.items() if (message := check(group))}
+    present = (group.get("status") or {}).get("conditions") or ()
+    conditions = [one for one in present if one.get("type") in texts or one.get("type") not in {MULTIPLE, *_DEFECTS}]
+    for kind, text in texts.items():
+        conditions = put_into(conditions, Condition(kind, "True", *text), now)
+    return conditions
+
+
+_DEFECTS: Mapping[str, tuple[str, Callable[[ReadOnly], str | None]]] = {
+    SERVICE_ACCOUNT: ("ScopedExecutionNotSupported", refusal),
+    INVALID: ("NamespaceAllFound", invalid_targets),
+    WITHOUT_ROLES: ("NameTooLong", unfit_name),
+    UNKNOWN_ANNOTATION: ("HasNoEffect", unknown_annotation),
+}
+"""The conditions about the group itself by type: the reason, and the check that returns the message."""
+
+
+def label_of(uid: str) -> str:
+    """The label that marks a namespace as target of the group with that uid."""
+    return f"{names.OPERATOR_GROUP_UID_PREFIX}{uid}"
+
+
+def label_patch(namespace: ReadOnly, groups: Iterable[Group]) -> Mapping[str, str | None]:
+    """The changes of the labels of a namespace (None: remove), so that they name the groups that select it."""
+    name = name_of(namespace)
+    wanted = {label_of(group.uid) for group in groups if not group.is_global and name in (group.targets or ())}
+    present = {key for key in labels_of(namespace) if key.startswith(names.OPERATOR_GROUP_UID_PREFIX)}
+    return {**dict.fromkeys(sorted(wanted - present), ""), **dict.fromkeys(sorted(present - wanted), None)}
+
+
+def expects_warning(group: ReadOnly, *, has_siblings: bool) -> bool:
+    """Whether the status of the group about other groups in its namespace is out of date."""
+    conditions = (group.get("status") or {}).get("conditions") or ()
+    return any(condition.get("type") == MULTIPLE for condition in conditions) != has_siblings
+
+
+def described(targets: Sequence[str] | None) -> str:
+    """The selected namespaces, as text for a message."""
+    match targets:
+        case None:
+            return "selects nothing: the group is refused"
+        case ("",):
+            return "selects all namespaces"
+        case _:
+            return f"selects {', '.join(targets) or 'no namespace'}"

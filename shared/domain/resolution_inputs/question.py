@@ -1,0 +1,222 @@
+"""The JSON lines of `olmf resolve --batch`: a namespace as a question, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any, Final
+
+from shared import names
+from shared.api.manifest import ReadOnly, namespace_of
+from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.resolution_inputs.namespace import completed, excludes_global, subscriber_of
+from shared.domain.resolver.explain.findings import Finding, conflict_of, fixes_of
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Inputs, Resolution, Shelf
+from shared.domain.resolver.opt_in import ANNOTATIONS, AVAILABLE
+from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.shape import InvalidQuestion, Shape, check
+
+Load = Callable[[str], Shelf]
+"""The content of a catalog by path. InvalidQuestion when there is none."""
+_READ = "as asked"
+"""The reference of a catalog whose content is in the question."""
+
+_METADATA: Final[Shape] = {
+    "name": str,
+    "namespace": str,
+    "labels": {names.COPIED_FROM: str},
+    "annotations": dict.fromkeys((*ANNOTATIONS, names.PROPERTIES, names.OPERATOR_NAMESPACE), str),
+}
+_API: Final[Shape] = [dict.fromkeys(("name", "group", "version", "kind"), str)]
+_APIS: Final[Shape] = {"owned": _API, "required": _API}
+_QUESTION: Final[Shape] = {
+    "namespace": str,
+    "globalNamespace": str,
+    "catalogs": [{"name": str, "namespace": str, "priority": int, "healthy": bool, "path": str, "fbc": [dict]}],
+    "subscriptions": [
+        {
+            "metadata": _METADATA,
+            "spec": dict.fromkeys(
+                ("name", "channel", "source", "sourceNamespace", "startingCSV", "installPlanApproval"), str
+            ),
+            "status": {"installedCSV": str},
+        }
+    ],
+    "csvs": [
+        {
+            "metadata": _METADATA,
+            "spec": {
+                "version": str,
+                "replaces": str,
+                "customresourcedefinitions": _APIS,
+                "apiservicedefinitions": _APIS,
+            },
+            "status": {"phase": str, "reason": str},
+        }
+    ],
+    "operatorGroups": [{"metadata": _METADATA, "spec": {"upgradeStrategy": str}}],
+}
+_NEEDED: Final = {
+    "catalogs": ("name", "namespace"),
+    "subscriptions": ("metadata.name",),
+    "csvs": ("metadata.name",),
+}
+"""Fields that identify an object: without them an answer cannot name it."""
+_BLOBS: Final[Mapping[str, Shape]] = {
+    "olm.package": {"name": str, "defaultChannel": str},
+    "olm.channel": {
+        "name": str,
+        "package": str,
+        "entries": [{"name": str, "replaces": str, "skips": [str], "skipRange": str}],
+    },
+    "olm.bundle": {"name": str, "package": str, "image": str, "properties": [{"type": str}]},
+}
+"""By schema; documents of other schemas are not read."""
+
+
+def inputs_of(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inputs:
+    """The inputs that a question states. InvalidQuestion names the place that is wrong.
+
+    Every catalog is read, even one that the namespace does not see: a wrong path is an error wherever it is written.
+    """
+    check(question, _QUESTION)
+    for place in _missing(question):
+        raise InvalidQuestion(f"{place}: missing")
+    namespace, groups = question["namespace"], question.get("operatorGroups")
+    unseen = _unseen(question, groups or ())
+    read = {_key(one): (one, _shelf(one, load, place)) for place, one in _numbered(question, "catalogs")}
+    catalogs = {key: _catalog(one) for key, (one, _) in read.items() if key not in unseen}
+    subscriptions = [one for one in question.get("subscriptions") or () if _is_in(one, namespace)]
+    csvs = [one for one in question.get("csvs") or () if _is_in(one, namespace)]
+    inputs = Inputs(
+        namespace,
+        tuple(map(subscriber_of, subscriptions)),
+        catalogs=catalogs,
+        shelves={key: read[key][1] for key, one in catalogs.items() if one.reference},
+        is_whole=is_whole,
+        unseen=unseen,
+    )
+    return completed(inputs, subscriptions, csvs, groups, policy=AVAILABLE)
+
+
+def _numbered(question: ReadOnly, field: str) -> Iterator[tuple[str, ReadOnly]]:
+    """The objects in a list of the question, each with its place."""
+    return ((f"{field}[{index}]", one) for index, one in enumerate(question.get(field) or ()))
+
+
+def _missing(question: ReadOnly) -> Iterator[str]:
+    """The places where a field that identifies is absent or empty."""
+    if not question.get("namespace"):
+        yield "namespace"
+    for field, paths in _NEEDED.items():
+        for place, one in _numbered(question, field):
+            for path in paths:
+                if not reduce(lambda inner, key: inner.get(key) or {}, path.split("."), one):
+                    yield f"{place}.{path}"
+
+
+def _unseen(question: ReadOnly, groups: Sequence[ReadOnly]) -> dict[CatalogKey, str]:
+    """The stated catalogs that the namespace does not see, and why."""
+    namespace, common = question["namespace"], question.get("globalNamespace")
+    excludes = excludes_global(groups)
+    others = [key for _, one in _numbered(question, "catalogs") if (key := _key(one)).namespace != namespace]
+    if not common:
+        why = "the question has no globalNamespace"
+    elif excludes:
+        why = f"its OperatorGroup has the annotation {names.EXCLUDE_GLOBAL_CATALOGS}"
+    else:
+        why = f"the globalNamespace is {common}"
+    return {key: why for key in others if excludes or key.namespace != common}
+
+
+def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[str, Any]:
+    """The answer as JSON: the operators that are newly chosen, or the conflict and its fixes."""
+    found = tuple(findings)
+    refusals = list({one.refusal.message: one.refusal for one in resolution.components if one.refusal}.values())
+    return {
+        "operators": [
+            {
+                "name": one.bundle.name,
+                "package": one.package,
+                "channel": one.channel,
+                "catalog": one.catalog.key.name,
+                "catalogNamespace": one.catalog.key.namespace,
+                "replaces": one.replaces,
+            }
+            for one in resolution.chosen
+        ],
+        "unsatisfiable": any(one.reason == "ConstraintsNotSatisfiable" for one in refusals),
+        "error": "; ".join(one.message for one in refusals) or None,
+        "conflict": [fact for one in found for fact in conflict_of(one)],
+        "fixes": [fix for one in found for fix in fixes_of(one)],
+    }
+
+
+def _is_in(manifest: ReadOnly, namespace: str) -> bool:
+    return namespace_of(manifest) in ("", namespace)
+
+
+def _key(stated: Mapping[str, Any]) -> CatalogKey:
+    return CatalogKey(stated["namespace"], stated["name"])
+
+
+def _catalog(stated: Mapping[str, Any]) -> Catalog:
+    is_healthy = stated.get("healthy") is not False
+    problem = "" if is_healthy else "failed to list bundles: it is not healthy"
+    return Catalog(
+        _key(stated),
+        reference=_READ if is_healthy else "",
+        priority=stated.get("priority") or 0,
+        problem=problem,
+    )
+
+
+def _shelf(stated: Mapping[str, Any], load: Load, place: str) -> Shelf:
+    path = stated.get("path")
+    return shelf_of(stated.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
+
+
+def shelf_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedShelf:
+    """A catalog of blobs, which are at that place. InvalidQuestion for a field of the wrong type.
+
+    Whether the catalog is sound is not asked here: that is `olmf catalog validate`.
+    """
+    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for blob in blobs:
+        schema = str(blob.get("schema") or "")
+        if schema in _BLOBS:
+            check(blob, _BLOBS[schema], f"{place}: {schema} {blob.get('name') or 'without a name'}")
+            package = str(blob.get("name" if schema == "olm.package" else "package") or "")
+            found.setdefault(package, {}).setdefault(schema, []).append(blob)
+    return LoadedShelf({name: _package(name, of_name, place) for name, of_name in found.items()})
+
+
+def _package(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]], place: str) -> Package:
+    default = next((str(blob.get("defaultChannel") or "") for blob in found.get("olm.package", ())), "")
+    channels = tuple(
+        Channel(str(blob.get("name") or ""), tuple(map(_entry, blob.get("entries") or ())))
+        for blob in found.get("olm.channel", ())
+    )
+    read = (_bundle(blob, place) for blob in found.get("olm.bundle", ()))
+    return Package(name, default, channels, {one.name: one for one in read})
+
+
+def _entry(stated: Mapping[str, Any]) -> Entry:
+    return Entry(
+        str(stated.get("name") or ""),
+        str(stated.get("replaces") or ""),
+        tuple(stated.get("skips") or ()),
+        str(stated.get("skipRange") or ""),
+    )
+
+
+def _bundle(blob: Mapping[str, Any], place: str) -> Bundle:
+    name, properties = str(blob.get("name") or ""), []
+    for at, one in _numbered(blob, "properties"):
+        if one.get("type") is None:
+            raise InvalidQuestion(f"{place}: olm.bundle {name or 'without a name'}.{at}.type: missing")
+        properties.append(Property(one["type"], one.get("value")))
+    stated = next((one.value for one in properties if one.type == "olm.package"), None)
+    version = stated.get("version") if isinstance(stated, Mapping) else None
+    return Bundle(name, str(version or ""), str(blob.get("image") or ""), tuple(properties))

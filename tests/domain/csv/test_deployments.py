@@ -1,0 +1,182 @@
+from typing import Any
+
+import pytest
+
+from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
+from shared.domain.csv.deployments import annotated, changes, desired_deployments, hash_label
+from shared.domain.objects.hashes import deployment_hash
+from tests.domain.csv.builders import a_component, a_csv
+
+
+def desired(*subscriptions: Manifest, **more: Any) -> Manifest:
+    (found,) = desired_deployments(a_csv(**more), subscriptions)
+    return found
+
+
+def a_subscription(**config: Any) -> Manifest:
+    return {"spec": {"config": config}, "status": {"installedCSV": "a.v1"}}
+
+
+def pod_annotations(deployment: Manifest) -> dict[str, str]:
+    return annotations_of(deployment["spec"]["template"])
+
+
+def test_every_annotation_of_the_version_is_on_the_pods_csv_md_6_2() -> None:
+    component = a_component()
+    component["spec"]["template"]["metadata"]["annotations"] = {"mine": "1", "both": "template"}
+    found = desired(
+        strategy={"deployments": [component]}, annotations={"olm.targetNamespaces": "ns", "both": "version"}
+    )
+    assert pod_annotations(found) == {"mine": "1", "both": "version", "olm.targetNamespaces": "ns"}
+
+
+def test_labels_of_a_deployment_csv_md_6_2_and_18_rows_69_70() -> None:
+    component = a_component() | {"label": {"team": "x", "olm.owner": "mine"}}
+    found = desired(strategy={"deployments": [component]})
+    assert labels_of(found) == {
+        "team": "x",
+        "olm.managed": "true",
+        "olm.owner": "a.v1",
+        "olm.owner.namespace": "ns",
+        "olm.owner.kind": "ClusterServiceVersion",
+        "olm.deployment-spec-hash": deployment_hash(found["spec"]),
+    }
+    assert "olm.deployment-spec-hash" not in labels_of(found["spec"]["template"])
+
+
+def test_a_deployment_belongs_to_its_version_and_never_blocks_it_csv_md_6_2() -> None:
+    (owner,) = metadata(desired())["ownerReferences"]
+    assert (owner["uid"], owner["controller"], owner["blockOwnerDeletion"]) == ("uid-a.v1", False, False)
+    assert metadata(desired())["namespace"] == "ns"
+
+
+def test_one_old_revision_is_kept_whatever_the_version_says_csv_md_18_row_69() -> None:
+    component = a_component()
+    component["spec"]["revisionHistoryLimit"] = 7
+    assert desired(strategy={"deployments": [component]})["spec"]["revisionHistoryLimit"] == 1
+
+
+@pytest.mark.parametrize(
+    ("env", "want"),
+    [
+        pytest.param([], ["OPERATOR_CONDITION_NAME=a.v1"], id="csv.md 18 row 243: none before"),
+        pytest.param(
+            [{"name": "A", "value": "1"}], ["A=1", "OPERATOR_CONDITION_NAME=a.v1"], id="csv.md 18 row 244: others"
+        ),
+        pytest.param(
+            [{"name": "OPERATOR_CONDITION_NAME", "value": "old"}, {"name": "A", "value": "1"}],
+            ["OPERATOR_CONDITION_NAME=a.v1", "A=1"], id="csv.md 18 row 245: another value",
+        ),
+    ],
+)  # fmt: skip
+def test_each_container_knows_the_name_of_its_condition(env: list[Manifest], want: list[str]) -> None:
+    containers = [{"name": name, "image": "i", "env": env} for name in "ab"]
+    found = desired(strategy={"deployments": [a_component(containers=containers, initContainers=[{"name": "i"}])]})
+    pod = found["spec"]["template"]["spec"]
+    assert [[f"{item['name']}={item['value']}" for item in container["env"]] for container in pod["containers"]] == [
+        want
+    ] * 2
+    assert pod["initContainers"] == [{"name": "i"}]
+
+
+def test_the_subscription_is_laid_over_every_deployment_csv_md_6_3() -> None:
+    csv = a_csv(strategy={"deployments": [a_component("one"), a_component("two")]})
+    found = desired_deployments(csv, [a_subscription(nodeSelector={"a": "b"})])
+    assert [item["spec"]["template"]["spec"]["nodeSelector"] for item in found] == [{"a": "b"}] * 2
+
+
+def test_annotations_of_the_subscription_never_override_csv_md_6_3() -> None:
+    found = desired(a_subscription(annotations={"new": "1", "both": "subscription"}), annotations={"both": "version"})
+    assert pod_annotations(found) == {"new": "1", "both": "version"}
+    assert annotations_of(found) == {"new": "1", "both": "subscription"}
+
+
+def test_another_config_is_another_hash_csv_md_6_6() -> None:
+    assert hash_label(desired()) != hash_label(desired(a_subscription(env=[{"name": "A", "value": "1"}])))
+
+
+def test_a_strategy_that_nobody_knows_has_no_deployments() -> None:
+    assert desired_deployments(a_csv(strategy_name="helm"), ()) == ()
+
+
+CSV = a_csv()
+WANTED = desired_deployments(CSV, ())
+
+
+def stored(deployment: Manifest, **meta: Any) -> Manifest:
+    return {**deployment, "metadata": {**metadata(deployment), "resourceVersion": "7", "uid": "u", **meta}}
+
+
+def test_a_missing_deployment_is_created_csv_md_6_1_2() -> None:
+    assert changes(CSV, WANTED, []).created == WANTED
+
+
+def test_an_equal_deployment_is_left_alone_whatever_the_server_added() -> None:
+    live = stored(WANTED[0])
+    live["spec"] = {**live["spec"], "progressDeadlineSeconds": 600}
+    found = changes(CSV, WANTED, [live])
+    assert (found.created, found.replaced, found.orphans) == ((), (), ())
+
+
+def test_a_different_deployment_is_replaced_at_the_version_that_was_read_csv_md_6_1_2() -> None:
+    live = stored(WANTED[0], labels={})
+    (replaced,) = changes(CSV, WANTED, [live]).replaced
+    assert replaced == {**WANTED[0], "metadata": {**metadata(WANTED[0]), "resourceVersion": "7"}}
+
+
+def test_a_deployment_of_the_predecessor_changes_hands_csv_md_6_7() -> None:
+    old = stored(desired_deployments(a_csv("a.v0"), ())[0])
+    (replaced,) = changes(CSV, WANTED, [old]).replaced
+    assert metadata(replaced)["ownerReferences"] == metadata(WANTED[0])["ownerReferences"]
+
+
+@pytest.mark.parametrize(
+    ("meta", "want"),
+    [
+        pytest.param({}, ["gone"], id="csv.md 18 row 72: labelled and owned"),
+        pytest.param({"ownerReferences": []}, [], id="csv.md 18 row 72: labelled, not owned"),
+        pytest.param({"labels": {}}, [], id="csv.md 6.1-3: not labelled"),
+    ],
+)
+def test_orphans_are_deleted(meta: Manifest, want: list[str]) -> None:
+    orphan = stored(WANTED[0], name="gone", **meta)
+    assert [name_of(item) for item in changes(CSV, WANTED, [stored(WANTED[0]), orphan]).orphans] == want
+
+
+def with_new_annotation(**more: Any) -> tuple[Manifest, Manifest]:
+    """What is wanted after a new annotation of the version, and what is there."""
+    live = desired(annotations={"a": "1"}, **more)
+    return desired(annotations={"a": "1", "b": "2"}, **more), {
+        **live,
+        "metadata": {**live["metadata"], "resourceVersion": "7"},
+    }
+
+
+def test_a_new_annotation_is_written_in_place() -> None:
+    wanted, live = with_new_annotation()
+    (found,) = annotated([wanted], [live])
+    assert found == {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": "7"}}
+
+
+def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
+    component = a_component()
+    component["spec"]["strategy"] = {"type": "Recreate"}
+    wanted, live = with_new_annotation(strategy={"deployments": [component]})
+    assert annotated([wanted], [live]) == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"metadata": {"name": "other"}}, id="the Deployment is missing"),
+        pytest.param({"spec": {"replicas": 1, "template": {"spec": {}}}}, id="its pods differ"),
+    ],
+)
+def test_what_differs_otherwise_is_not_annotated_in_place(changes: Manifest) -> None:
+    wanted, live = with_new_annotation()
+    assert annotated([wanted], [{**live, **changes}]) == ()
+
+
+def test_what_is_as_wanted_is_not_written() -> None:
+    wanted, _ = with_new_annotation()
+    assert annotated([wanted], [wanted]) == ()
