@@ -12,7 +12,7 @@ from eventing.cli.offers import CatalogOption, PackageRequest, SourceOption, off
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
-    from shared.domain.catalog.drawing import DrawnChannel
+    from shared.domain.authoring.pictures.drawing import DrawnChannel
     from shared.domain.catalog.model import Package
 
 
@@ -73,7 +73,7 @@ def _form(output: str, **flags: bool) -> str:
 def picture(package: Package, form: str) -> str:
     """The graph in a language of `olmf catalog graph`. CliError."""
     from eventing.cli.catalog.graph import drawn
-    from shared.domain.catalog.drawing import Wish, documents_of
+    from shared.domain.authoring.pictures.drawing import Wish, documents_of
 
     return drawn(documents_of(package), Wish(package.name), form)
 
@@ -81,7 +81,7 @@ def picture(package: Package, form: str) -> str:
 def as_json(package: Package) -> dict[str, object]:
     """The graph for programs: what the picture shows, with versions and heads. CliError."""
     from eventing.cli.catalog.graph import drawing_of
-    from shared.domain.catalog.drawing import Wish, documents_of
+    from shared.domain.authoring.pictures.drawing import Wish, documents_of
 
     found = drawing_of(documents_of(package), Wish(package.name)).packages
     return {

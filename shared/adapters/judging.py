@@ -15,11 +15,11 @@ from typing import Final
 
 from shared.adapters.files import File, files, opened
 from shared.adapters.progress import heard_by
-from shared.domain.catalog.advice import Advice
-from shared.domain.catalog.comparison import Catalog
-from shared.domain.catalog.conversion import convert
+from shared.domain.authoring.judging.advice import Advice
+from shared.domain.authoring.judging.comparison import Catalog
+from shared.domain.authoring.judging.conversion import convert
+from shared.domain.authoring.judging.judge import Reading
 from shared.domain.catalog.documents import NotACatalog
-from shared.domain.catalog.judge import Reading
 from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
 from shared.domain.go.yaml import DEEPEST
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shared.domain.authoring.judging.judge import Reading
 from shared.domain.catalog.documents import Document, PackageDocuments, light
-from shared.domain.catalog.judge import Reading
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage, parse_package
 from shared.domain.catalog.verdict import Verdict

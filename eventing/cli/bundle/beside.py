@@ -10,15 +10,15 @@ from eventing.cli.bundle.source import contents
 from eventing.cli.failure import NEGATIVE, CliError
 
 if TYPE_CHECKING:
-    from shared.domain.bundle.labels import Wanted
-    from shared.domain.bundle.validation import Subject
+    from shared.domain.authoring.bundles.labels import Wanted
+    from shared.domain.authoring.validation import Subject
 
 
 def interpreted(folder: Path, subject: Subject) -> Wanted:
     """Package and channels of the bundle in a folder. CliError when nothing beside it says them."""
-    from shared.domain.bundle.interpret import NotInterpretableError, interpret
+    from shared.domain.authoring.bundles.interpret import NotInterpretableError, interpret
+    from shared.domain.authoring.validation.package_manifest import package_manifest
     from shared.domain.bundle.reading import documents
-    from shared.domain.bundle.validation.package_manifest import package_manifest
 
     parent = folder.resolve().parent
     what = "please manually input channels and packageName, error interpreting bundle from directory"
@@ -40,7 +40,7 @@ def interpreted(folder: Path, subject: Subject) -> Wanted:
 
 def _replaced(parent: Path) -> dict[str, str]:
     """What each version replaces, of all bundles in a folder."""
-    from shared.domain.bundle.validation import Subject
+    from shared.domain.authoring.validation import Subject
 
     found: dict[str, str] = {}
     for folder in sorted(path for path in parent.iterdir() if path.is_dir()):

@@ -16,8 +16,8 @@ from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 
 if TYPE_CHECKING:
-    from shared.domain.bundle.labels import Wanted
-    from shared.domain.bundle.validation import Subject
+    from shared.domain.authoring.bundles.labels import Wanted
+    from shared.domain.authoring.validation import Subject
 
 _ANNOTATIONS = "metadata/annotations.yaml"
 
@@ -58,7 +58,7 @@ def build(
     """Make the image of a bundle: the same files give the same bytes, wherever and whenever it is built."""
     from shared.adapters.image_writer import write_image
     from shared.adapters.images import OciError
-    from shared.domain.bundle.labels import Wanted
+    from shared.domain.authoring.bundles.labels import Wanted
 
     del image_builder  # images are made without a container engine
     folder = bundle or directory
@@ -94,8 +94,8 @@ def _completed(wanted: Wanted, found: Wanted) -> Wanted:
 
 def _subject(folder: Path) -> Subject:
     """The files of the bundle; a folder of manifests alone has its metadata beside it."""
+    from shared.domain.authoring.validation import Subject
     from shared.domain.bundle.reading import FILE_BYTES
-    from shared.domain.bundle.validation import Subject
 
     name = str(folder)
     if (folder / "manifests").is_dir():
@@ -117,8 +117,8 @@ def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple
     """The files and the labels of the image. CliError when annotations that are there say something else."""
     import yaml
 
-    from shared.domain.bundle.labels import differences, labels
-    from shared.domain.bundle.validation.form import NO_CSV, lacks_csv, media_type
+    from shared.domain.authoring.bundles.labels import differences, labels
+    from shared.domain.authoring.validation.form import NO_CSV, lacks_csv, media_type
 
     made = labels(media_type(subject), subject.annotations, wanted)
     files = dict(subject.files)
@@ -133,7 +133,7 @@ def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple
 
 
 def _check(files: dict[str, bytes], subject: Subject) -> None:
-    from shared.domain.bundle.validation import Subject, said, validate
+    from shared.domain.authoring.validation import Subject, said, validate
 
     if line := said(validate(Subject(files, subject.where))):
         raise CliError(f"{subject.where}: {line}; --skip-validation builds it nevertheless", NEGATIVE)

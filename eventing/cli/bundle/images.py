@@ -19,7 +19,7 @@ def images(
     output: OutputOption = "table",
 ) -> None:
     """List the images that a bundle relates, runs, and is."""
-    from shared.domain.bundle.images import related_images
+    from shared.domain.authoring.bundles.images import related_images
 
     with opened(bundle) as source:
         found = related_images(source.parsed().csv, source.image)

@@ -14,7 +14,7 @@ from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import OutputOption, show
 
 if TYPE_CHECKING:
-    from shared.domain.bundle.install import Target
+    from shared.domain.authoring.bundles.install import Target
     from shared.domain.bundle.reading import Documents
 
 COLUMNS = ("kind", "group", "version", "name")
@@ -34,7 +34,7 @@ def plan(
     output: OutputOption = "table",
 ) -> None:
     """List the objects that installing a bundle creates: with OLM's names, in OLM's order."""
-    from shared.domain.bundle.install import install_steps
+    from shared.domain.authoring.bundles.install import install_steps
     from shared.domain.bundle.model import BadBundle
     from shared.domain.bundle.reading import MANIFESTS, METADATA, documents
 
@@ -52,7 +52,7 @@ def plan(
 
 def _target(manifests: Documents, metadata: Documents, namespace: str, replaces: str | None) -> Target:
     """Where it goes, with what its catalog would say about it: what it says itself."""
-    from shared.domain.bundle.install import Target, properties_annotation
+    from shared.domain.authoring.bundles.install import Target, properties_annotation
     from shared.domain.bundle.model import ParsedBundle
     from shared.domain.bundle.parse import parse_documents
     from shared.domain.bundle.properties import properties

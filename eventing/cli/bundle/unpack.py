@@ -44,8 +44,8 @@ def unpack(
 
 def _check(source: Source) -> None:
     """CliError when the image is no sound bundle."""
-    from shared.domain.bundle.validation import Subject, said, validate
-    from shared.domain.bundle.validation.form import form
+    from shared.domain.authoring.validation import Subject, said, validate
+    from shared.domain.authoring.validation.form import form
 
     subject = Subject(source.files(), source.name)
     for what, findings in (("format", form(subject)), ("content", validate(subject))):

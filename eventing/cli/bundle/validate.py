@@ -18,7 +18,7 @@ from eventing.cli.output import document
 
 if TYPE_CHECKING:
     from shared.adapters.image_platforms import Inspector
-    from shared.domain.bundle.validation import Finding, Options
+    from shared.domain.authoring.validation import Finding, Options
 
 _FORMS = ("text", "json", "yaml")
 _NO_TOOL = "none"
@@ -73,7 +73,7 @@ def _chosen(output: str, optional: str) -> tuple[str, frozenset[str]]:
 
     In that list, names that are not known are passed over, as by opm; in ours they are refused.
     """
-    from shared.domain.bundle.validation import OPTIONAL
+    from shared.domain.authoring.validation import OPTIONAL
 
     if unknown := sorted({name.strip() for name in optional.split(",")} - {"", "all", *OPTIONAL}):
         wanted = f"wanted all, or some of {', '.join(OPTIONAL)}"
@@ -87,7 +87,7 @@ def _chosen(output: str, optional: str) -> tuple[str, frozenset[str]]:
 
 
 def _options(kubernetes: str, index_path: Path | None) -> Options:
-    from shared.domain.bundle.validation import Options
+    from shared.domain.authoring.validation import Options
 
     try:
         dockerfile = index_path.read_text("utf-8", "replace") if index_path else None
@@ -109,7 +109,7 @@ def _categories(path: str) -> tuple[str, ...]:
 
 def _inspector(chosen: frozenset[str], container_tools: str) -> Inspector | None:
     """What asks registries, or None when no validator needs it, or the user wants none to be asked."""
-    from shared.domain.bundle.validation import MULTIARCH
+    from shared.domain.authoring.validation import MULTIARCH
 
     if container_tools not in _CONTAINER_TOOLS:
         raise CliError(f"--container-tools {container_tools}: wanted {', '.join(_CONTAINER_TOOLS)}", USAGE)
@@ -123,8 +123,8 @@ def _inspector(chosen: frozenset[str], container_tools: str) -> Inspector | None
 def _judged(
     reference: str, chosen: frozenset[str], options: Options, inspector: Inspector | None
 ) -> tuple[Finding, ...]:
-    from shared.domain.bundle.validation import Subject, inspected_images
-    from shared.domain.bundle.validation import validate as judge
+    from shared.domain.authoring.validation import Subject, inspected_images
+    from shared.domain.authoring.validation import validate as judge
 
     with opened(reference) as source:
         subject = Subject(source.files(), source.name, options)
@@ -135,7 +135,7 @@ def _judged(
 
 
 def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:
-    from shared.domain.bundle.validation import said
+    from shared.domain.authoring.validation import said
 
     for reference, findings in judged:
         heading = f"{reference}: " if len(judged) > 1 else ""

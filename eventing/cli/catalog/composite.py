@@ -13,8 +13,8 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from shared.adapters.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from shared.domain.authoring.template.composite import Step
     from shared.domain.catalog.config import Config
-    from shared.domain.catalog.template.composite import Step
 
 CATALOGS, COMPONENTS = Path("catalogs.yaml"), Path("composite.yaml")
 FormOption = Annotated[str, typer.Option("-o", "--output", help="json or yaml.")]
@@ -32,8 +32,8 @@ def composite(
     validate: Annotated[bool, typer.Option(help="Judge each folder as soon as it is written.")] = True,
 ) -> None:
     """Build the catalogs that two files describe (olm.composite)."""
-    from shared.domain.catalog.template import TemplateError
-    from shared.domain.catalog.template.composite import steps
+    from shared.domain.authoring.template import TemplateError
+    from shared.domain.authoring.template.composite import steps
 
     check_form(output)
     plan = steps(_content(catalogs, "catalog"), _content(components, "composite"))

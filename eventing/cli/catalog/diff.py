@@ -23,7 +23,7 @@ def register(group: typer.Typer) -> None:
 def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "table") -> None:
     """Compare two catalogs; the exit code is 1 when somebody loses something or is stuck."""
     from shared.adapters.judging import compared
-    from shared.domain.catalog.comparison import Kind, compare
+    from shared.domain.authoring.judging.comparison import Kind, compare
 
     with told(older):
         before = compared(older)

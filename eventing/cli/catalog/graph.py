@@ -13,8 +13,8 @@ from eventing.cli.catalog.source import CATALOGS, Rendering, check_form, render
 from eventing.cli.failure import NEGATIVE, CliError
 
 if TYPE_CHECKING:
+    from shared.domain.authoring.pictures.drawing import Drawing, Wish
     from shared.domain.catalog.config import Config
-    from shared.domain.catalog.drawing import Drawing, Wish
 
 FORMS = ("mermaid", "dot", "svg")
 
@@ -35,7 +35,7 @@ def graph(
     ] = False,
 ) -> None:
     """Draw the update graph of catalogs. Nothing is validated."""
-    from shared.domain.catalog.drawing import Wish
+    from shared.domain.authoring.pictures.drawing import Wish
 
     check_form(output, FORMS)
     config = render(paths, Rendering(CATALOGS))
@@ -49,8 +49,8 @@ def drawn(config: Config, wish: Wish, form: str) -> str:
 
 def drawing_of(config: Config, wish: Wish) -> Drawing:
     """What the picture shows; warnings go to stderr. CliError when there is none."""
-    from shared.domain.catalog.drawing import Undrawable, draw
-    from shared.domain.catalog.identity import InvalidBundle
+    from shared.domain.authoring.identity import InvalidBundle
+    from shared.domain.authoring.pictures.drawing import Undrawable, draw
 
     try:
         drawing = draw(config, wish)
@@ -63,13 +63,13 @@ def drawing_of(config: Config, wish: Wish) -> Drawing:
 
 def _language(form: str) -> Callable[[Drawing], str]:
     if form == "dot":
-        from shared.domain.catalog.graphviz import graphviz
+        from shared.domain.authoring.pictures.graphviz import graphviz
 
         return graphviz
     if form == "svg":
-        from shared.domain.catalog.svg import svg
+        from shared.domain.authoring.pictures.svg import svg
 
         return svg
-    from shared.domain.catalog.mermaid import mermaid
+    from shared.domain.authoring.pictures.mermaid import mermaid
 
     return mermaid

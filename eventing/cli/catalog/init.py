@@ -28,8 +28,8 @@ def init(
     output: FormOption = "json",
 ) -> None:
     """Print the olm.package of a new package."""
+    from shared.domain.authoring.init import NotAnImage, new_package
     from shared.domain.catalog.config import Config
-    from shared.domain.catalog.init import NotAnImage, new_package
 
     check_form(output)
     if not package:

@@ -39,7 +39,7 @@ def register(group: typer.Typer) -> None:
 
 def packages(path: CatalogArgument, output: TableOption = "table") -> None:
     """List the packages."""
-    from shared.domain.catalog.listing import packages
+    from shared.domain.authoring.listing import packages
 
     check_form(output, FORMS)
     _show(packages(_valid(path, "packages")), output, _PACKAGES)
@@ -47,7 +47,7 @@ def packages(path: CatalogArgument, output: TableOption = "table") -> None:
 
 def channels(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
     """List the channels and their heads."""
-    from shared.domain.catalog.listing import channels
+    from shared.domain.authoring.listing import channels
 
     check_form(output, FORMS)
     _show(_of_package(channels, path, package, "channels"), output, _CHANNELS)
@@ -55,7 +55,7 @@ def channels(path: CatalogArgument, package: PackageArgument = "", output: Table
 
 def bundles(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
     """List the bundles, once for each channel that they are in."""
-    from shared.domain.catalog.listing import bundles
+    from shared.domain.authoring.listing import bundles
 
     check_form(output, FORMS)
     _show(_of_package(bundles, path, package, "bundles"), output, _BUNDLES)
@@ -67,7 +67,7 @@ def head(
     channel: Annotated[str, typer.Argument(metavar="[CHANNEL]", help="Else the default channel.")] = "",
 ) -> None:
     """Print the bundle that a channel leads to."""
-    from shared.domain.catalog.listing import channels
+    from shared.domain.authoring.listing import channels
 
     config = _valid(path, "channels")
     rows = _of_package(channels, path, package, config=config)
@@ -90,7 +90,7 @@ def _of_package(
     *,
     config: Config | None = None,
 ) -> _Rows:
-    from shared.domain.catalog.listing import UnknownPackage
+    from shared.domain.authoring.listing import UnknownPackage
 
     try:
         return rows(config or _valid(path, listing), package)

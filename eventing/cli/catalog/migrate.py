@@ -36,7 +36,7 @@ def migrate(
     migrate_level: LevelOption = "",
 ) -> None:
     """Write a catalog as <package>/catalog.<form>, after the migrations that are asked for."""
-    from shared.domain.catalog.write import Form, Unwritable, files
+    from shared.domain.authoring.writing.write import Form, Unwritable, files
 
     check_form(output)
     check_level(migrate_level)

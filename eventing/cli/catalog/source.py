@@ -18,8 +18,8 @@ from shared.adapters.paths import image_named_by
 
 if TYPE_CHECKING:
     from shared.adapters.files import File
+    from shared.domain.authoring.template import Rendered
     from shared.domain.catalog.config import Config
-    from shared.domain.catalog.template import Rendered
 
 STDIN: Final = "-"
 CatalogArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, oci:DIR, or - for stdin.")]
@@ -104,9 +104,9 @@ class Rendering:
 
 def render(references: Iterable[str], rendering: Rendering) -> Config:
     """The documents of all references, in their order. CliError names the reference that cannot be rendered."""
-    from shared.domain.catalog.arrange import arrange
+    from shared.domain.authoring.migrate import migrate
+    from shared.domain.authoring.writing.arrange import arrange
     from shared.domain.catalog.config import Config
-    from shared.domain.catalog.migrate import migrate
     from shared.domain.go_types.typed import MistypedError
 
     whole = Config()
@@ -124,9 +124,9 @@ def render(references: Iterable[str], rendering: Rendering) -> Config:
 
 def render_bundle(reference: str, level: str) -> list[Rendered]:
     """The bundle that an image (or a folder) holds, as templates want it."""
-    from shared.domain.catalog.identity import csv_of
-    from shared.domain.catalog.migrate import migrate
-    from shared.domain.catalog.template import Rendered
+    from shared.domain.authoring.identity import csv_of
+    from shared.domain.authoring.migrate import migrate
+    from shared.domain.authoring.template import Rendered
 
     config = render((reference,), Rendering(frozenset({Kind.BUNDLE, Kind.BUNDLE_IMAGE}), template=reference))
     csvs = [csv_of(bundle) for bundle in config.bundles]
@@ -144,7 +144,7 @@ def _config(found: Found, rendering: Rendering) -> Config:
 
 def _bundle(found: Found, template: str) -> Mapping[str, object]:
     from eventing.cli.bundle.source import Source
-    from shared.domain.bundle.render import ImageTemplateError, blob, image_from
+    from shared.domain.authoring.bundles.render import ImageTemplateError, blob, image_from
 
     bundle = Source(found.reference, found.path).parsed()
     for warning in bundle.warnings:
@@ -229,7 +229,7 @@ def write(config: Config, form: str) -> None:
 
 def written(config: Config, form: str) -> Iterator[bytes]:
     """The documents of a catalog as text. CliError when one of them belongs to no package."""
-    from shared.domain.catalog.write import Form, Unwritable, stream
+    from shared.domain.authoring.writing.write import Form, Unwritable, stream
 
     try:
         yield from stream(config, Form(form))
@@ -247,7 +247,7 @@ def check_form(output: str, forms: tuple[str, ...] = ("json", "yaml")) -> None:
 
 def check_level(level: str) -> None:
     """CliError when there is no such migration."""
-    from shared.domain.catalog import migrate
+    from shared.domain.authoring import migrate
 
     try:
         migrate.check_level(level)

@@ -28,8 +28,8 @@ from eventing.cli.catalog.source import (
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 
 if TYPE_CHECKING:
+    from shared.domain.authoring.template import RenderImage
     from shared.domain.catalog.config import Config
-    from shared.domain.catalog.template import RenderImage
 
 TemplateArgument = Annotated[str, typer.Argument(metavar="[FILE]", help="The template; else stdin.")]
 PictureOption = Annotated[str, typer.Option("-o", "--output", help="json, yaml or mermaid.")]
@@ -71,7 +71,7 @@ def render(
     migrate_level: LevelOption = "",
 ) -> None:
     """Render a template of any type, found out from its schema (as `opm alpha render-template`)."""
-    from shared.domain.catalog.template import SCHEMAS
+    from shared.domain.authoring.template import SCHEMAS
 
     given = list(words or ())
     kind = given.pop(0) if given and (given[0] in SCHEMAS or len(given) > 1) else ""
@@ -88,10 +88,10 @@ def convert(
     output: FormOption = "json",
 ) -> None:
     """Print the template that a catalog could have been made from."""
-    from shared.domain.catalog.template import TemplateError
-    from shared.domain.catalog.template.convert import TYPES, text
-    from shared.domain.catalog.template.convert import convert as converted
-    from shared.domain.catalog.write import Form
+    from shared.domain.authoring.template import TemplateError
+    from shared.domain.authoring.template.convert import TYPES, text
+    from shared.domain.authoring.template.convert import convert as converted
+    from shared.domain.authoring.writing.write import Form
 
     check_form(output)
     if kind not in TYPES:
@@ -105,7 +105,7 @@ def convert(
 
 
 def _print(kind: str, file: str, output: str, level: str) -> None:
-    from shared.domain.catalog.drawing import Wish
+    from shared.domain.authoring.pictures.drawing import Wish
 
     check_form(output, FORMS)
     check_level(level)
@@ -118,8 +118,8 @@ def _print(kind: str, file: str, output: str, level: str) -> None:
 
 def rendered(content: bytes, kind: str, level: str) -> Config:
     """The catalog that a template stands for; its type is found out when none is given. CliError."""
-    from shared.domain.catalog.template import SCHEMAS, TemplateError, detect, images
-    from shared.domain.catalog.template import render as render_template
+    from shared.domain.authoring.template import SCHEMAS, TemplateError, detect, images
+    from shared.domain.authoring.template import render as render_template
 
     try:
         schema = SCHEMAS[kind] if kind else detect(content)

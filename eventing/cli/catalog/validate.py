@@ -58,7 +58,7 @@ def _as_opm(verdicts: Sequence[tuple[str, Verdict]]) -> None:
 
 
 def _as_yaml(verdicts: Sequence[tuple[str, Verdict]]) -> None:
-    from shared.domain.catalog.write_yaml import to_yaml
+    from shared.domain.authoring.writing.write_yaml import to_yaml
 
     written = (to_yaml(dict(sorted(_result(verdict).items()))) + "\n" for _, verdict in verdicts)
     sys.stdout.write("---\n".join(written))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from eventing.diagnosis.status.listing import content_of, looked_up
 from shared.api.manifest import ReadOnly
+from shared.domain.authoring.identity import install_modes
 from shared.domain.catalog.graph import heads
-from shared.domain.catalog.identity import install_modes
 from shared.domain.catalog.model import Package
 from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_supported
 from shared.kinds import CATALOG_SOURCE

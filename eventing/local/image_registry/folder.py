@@ -15,11 +15,11 @@ import orjson
 
 from shared.adapters.judging import judge_alone
 from shared.adapters.oci.build import Built, build
+from shared.domain.authoring.from_bundles import Offer, Published, from_bundles, offer
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.bundle.annotations import parse as parse_annotations
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.parse import parse as parse_bundle
-from shared.domain.catalog.from_bundles import Offer, Published, from_bundles, offer
 from shared.domain.go import yaml as goyaml
 from shared.names import LEFT_OUT
 

@@ -12,11 +12,11 @@ from shared.adapters.content.snapshot import Channels, Snapshot
 from shared.adapters.registry.errors import AnswerError, BadQuestionError
 from shared.adapters.registry.structs import to_struct
 from shared.api.manifest import Manifest
-from shared.domain.catalog import registry_api
 from shared.domain.catalog.graph import defect
 from shared.domain.catalog.model import Bundle, Channel, Package
-from shared.domain.catalog.registry_api import Content, Gvk, NotServable
 from shared.domain.go.text import quoted
+from shared.domain.serving import registry_api
+from shared.domain.serving.registry_api import Content, Gvk, NotServable
 
 _KEY: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 _CORE: Final = frozenset({"olm.package", "olm.channel", "olm.bundle", "olm.deprecations"})

@@ -19,7 +19,7 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.registry.messages import REGISTRY, SERVICES
 from shared.adapters.registry.wire import BadMessage, Message, decode, encode
 from shared.api.manifest import Manifest
-from shared.domain.catalog.from_registry_api import BadAnswer, documents
+from shared.domain.serving.from_registry_api import BadAnswer, documents
 
 _SECONDS: Final = 60.0
 _RESOLVE_SECONDS: Final = 10.0

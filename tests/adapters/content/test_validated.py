@@ -13,8 +13,8 @@ from shared.adapters.content.validated import Listing, config_of, is_valid, reme
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import OciError
 from shared.adapters.paths import NoSuchPath
+from shared.domain.authoring import listing
 from shared.domain.bundle.annotations import CONFIGS
-from shared.domain.catalog import listing
 from shared.domain.catalog.config import read_config
 from tests.kit.catalogs import a_bundle, one, tea, written
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.authoring.from_bundles import Published, from_bundles, offer
 from shared.domain.bundle.model import BadBundle, ParsedBundle
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.properties import properties
 from shared.domain.bundle.shape import defect
-from shared.domain.catalog.from_bundles import Published, from_bundles, offer
 
 
 def a_csv(**spec: object) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from eventing.cli.failure import CliError
 from eventing.cli.main import app
-from tests.domain.catalog.catalogs import WRITTEN
+from tests.domain.authoring.catalogs import WRITTEN
 from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted_registry
 
 SAMPLES = Path(__file__).parents[3] / "k8s" / "samples" / "bundles"

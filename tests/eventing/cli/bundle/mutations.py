@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from shared.domain.bundle.model import Files
-from tests.domain.bundle.validation.world import a_csv, a_rule, an_object, files, installing, modes, with_rights
+from tests.domain.authoring.validation.world import a_csv, a_rule, an_object, files, installing, modes, with_rights
 
 LIMIT = 12
 VALUES: tuple[Any, ...] = (

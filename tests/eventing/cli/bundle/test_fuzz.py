@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from shared.domain.bundle.install import Installation, Target, install_steps
+from shared.domain.authoring.bundles.install import Installation, Target, install_steps
+from shared.domain.authoring.bundles.render import blob, csv_metadata
+from shared.domain.authoring.validation import OPTIONAL, Subject, validate
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import parse_documents
-from shared.domain.bundle.render import blob, csv_metadata
-from shared.domain.bundle.validation import OPTIONAL, Subject, validate
 from shared.domain.go_types.typed import MistypedError
 from tests.eventing.cli.bundle.mutations import broken
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from eventing.cli.bundle.source import read
-from shared.domain.bundle.install import Installation, Target, install_steps
+from shared.domain.authoring.bundles.install import Installation, Target, install_steps
+from shared.domain.authoring.bundles.render import blob, csv_metadata
+from shared.domain.authoring.validation import Subject, validate
 from shared.domain.bundle.model import Files, ParsedBundle, UnpackedBundle
 from shared.domain.bundle.parse import parse_documents
-from shared.domain.bundle.render import blob, csv_metadata
-from shared.domain.bundle.validation import Subject, validate
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack.references import Reference

@@ -1,0 +1,1 @@
+"""Whether a catalog is right, what is unwise in it, and what changes against another one."""

@@ -1,0 +1,1 @@
+"""The update graph as a picture."""

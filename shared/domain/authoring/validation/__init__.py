@@ -1,0 +1,10 @@
+"""Validates a bundle: the rules of `opm`, and the optional rules of `operator-framework/api` (fbc.md §11)."""
+
+from __future__ import annotations
+
+from shared.domain.authoring.validation.check import MULTIARCH, OPTIONAL, said, validate
+from shared.domain.authoring.validation.finding import Finding
+from shared.domain.authoring.validation.multiarch import inspected_images
+from shared.domain.authoring.validation.subject import Options, Subject
+
+__all__ = ["MULTIARCH", "OPTIONAL", "Finding", "Options", "Subject", "inspected_images", "said", "validate"]

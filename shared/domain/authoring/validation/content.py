@@ -1,0 +1,132 @@
+"""Checks every manifest, and whether the manifests belong together, as `opm` does (fbc.md §11.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of
+from shared.domain.authoring.validation.csv import cluster_service_version
+from shared.domain.authoring.validation.definition import definition
+from shared.domain.authoring.validation.finding import ERROR, Finding, plain, warned
+from shared.domain.authoring.validation.form import HELM, REGISTRY, media_type
+from shared.domain.authoring.validation.metadata import object_metadata
+from shared.domain.authoring.validation.subject import Subject
+from shared.domain.bundle.apis import Api, ApiError, defined
+from shared.domain.bundle.model import CRD, CSV
+from shared.domain.bundle.reading import MANIFESTS
+from shared.domain.bundle.shape import name_in
+from shared.domain.go.text import quoted
+from shared.domain.go_types.typed import MistypedError, arranged
+
+_SUPPORTED: Final = {
+    "ClusterServiceVersion", "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "PodMonitor",
+    "ServiceMonitor", "Secret", "ConfigMap", "PodDisruptionBudget", "NetworkPolicy",
+    "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "VerticalPodAutoscaler",
+    "ConsoleYAMLSample", "ConsoleQuickStart", "ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin",
+}  # fmt: skip
+"""The kinds that a bundle may hold."""
+_IN_FOLDER: Final = 2
+"""As many parts has the path of a file directly in a folder."""
+_OLD, _NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
+
+
+def content(subject: Subject) -> Iterator[Finding]:
+    """The findings about the manifests; a Helm chart is not checked."""
+    if (kind := media_type(subject)) == HELM:
+        return
+    yield from _unread(subject)
+    for path, manifest in subject.objects.items():
+        if kind == REGISTRY and manifest["kind"] not in _SUPPORTED:
+            where = f"{subject.where}/{path}"
+            yield plain(f"{manifest['kind']} is not supported type for registryV1 bundle: {where}", path)
+        yield from (one.at(path) for one in _one(subject, path, manifest))
+    if subject.csv:
+        yield from (one.at(subject.csv_path) for one in _together(subject))
+
+
+def _unread(subject: Subject) -> Iterator[Finding]:
+    """Folders among the manifests, and files that are passed over elsewhere."""
+    below = (path.split("/", 2) for path in sorted(subject.files) if path.startswith(f"{MANIFESTS}/"))
+    for name in dict.fromkeys(parts[1] for parts in below if len(parts) > _IN_FOLDER):
+        yield plain(f"Unable to read file {name} in supported types", f"{MANIFESTS}/{name}")
+    for one in subject.manifests.objects()[1]:
+        is_used = one.path in subject.objects
+        yield warned(str(one), one.path) if is_used else plain(str(one), one.path)
+
+
+def _one(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
+    if manifest["kind"] == CSV:
+        yield from _version(subject, path, manifest)
+    elif manifest["kind"] == CRD:
+        yield from _definition(manifest)
+    else:
+        yield from _other(manifest)
+
+
+def _version(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
+    try:
+        arranged(manifest, CSV)
+    except MistypedError as error:
+        yield plain(f"json: {error}")
+        return
+    others = {other for other, _ in subject.of_kind(CSV)} - {path}
+    if path != subject.csv_path:
+        yield warned(f"{path} is a second {CSV}: only the first one is read")
+    yield from cluster_service_version(subject.without(others) if others else subject)
+
+
+def _definition(manifest: ReadOnly) -> Iterator[Finding]:
+    version = manifest.get("apiVersion")
+    if version not in (_OLD, _NEW):
+        yield plain(f"Unsupported api version of CRD: {version or ''}")
+        return
+    if version == _OLD:
+        yield warned(f"{_OLD} is deprecated, and gone since Kubernetes 1.22; write {_NEW}")
+    yield from definition(manifest)
+
+
+def _other(manifest: ReadOnly) -> Iterator[Finding]:
+    try:
+        meta = arranged(manifest.get("metadata"), "ObjectMeta", "ObjectMeta.metadata")
+    except MistypedError as error:
+        yield plain(f"json: {error}")
+        return
+    wrong = list(object_metadata(meta))
+    if wrong:
+        listed = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
+        yield plain(f"error validating object metadata: {listed}. {manifest['kind']} {name_in({'metadata': meta})}")
+
+
+def _together(subject: Subject) -> Iterator[Finding]:
+    held = {
+        (api.kind, name_in(one), api.version) for _, one in subject.of_kind(CRD) for api in _versions(one)
+    }  # fmt: skip
+    owned = Counter((one["kind"], one["name"], one["version"]) for one in subject.described("owned"))
+    bundle = quoted(subject.csv_name)
+    for (kind, name, version), count in owned.items():
+        if (kind, name, version) not in held or count > 1:
+            detail = f"owned CRD {name}/{version} not found in bundle {bundle}"
+            yield Finding(ERROR, detail, value=f"{{ {kind} {name} {version}}}")
+    for kind, name, version in sorted(held - owned.keys()):
+        yield warned(f"CRD {name}/{version} ({kind}) is in bundle {bundle}, but its version does not own it")
+    yield from _releases(subject)
+
+
+def _versions(manifest: ReadOnly) -> list[Api]:
+    try:
+        return list(defined(manifest))
+    except ApiError:
+        return []
+
+
+def _releases(subject: Subject) -> Iterator[Finding]:
+    release = str(subject.spec.get("release") or "")
+    substituted = annotations_of(subject.csv).get(names.SUBSTITUTES_FOR)
+    if release and substituted:
+        yield plain(
+            f"bundle {quoted(subject.csv_name)} cannot have both a release version ({quoted(release)}) "
+            f"and {names.SUBSTITUTES_FOR} annotation ({quoted(substituted)})"
+        )

@@ -1,0 +1,1 @@
+"""Catalogs as text, byte for byte as the Go tools write them."""
