@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared.adapters.catalog_api import cache_folder
+from shared.adapters.catalog_api.answers import Answers
+from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.content import Snapshot, Store
 from shared.adapters.content.anywhere import snapshot_at
-from shared.adapters.registry import cache_folder
-from shared.adapters.registry.answers import Answers
-from shared.adapters.registry.lines import Lines
 
 
 class SickCatalogError(Exception):
@@ -50,7 +50,7 @@ def index(serving: Serving) -> Snapshot:
 @contextmanager
 def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) -> Iterator[tuple[int, int]]:
     """The ports of gRPC and HTTP (0: none) while both are served. Broken packages are reported and left out."""
-    from shared.adapters.registry import server, web
+    from shared.adapters.catalog_api import server, web
 
     snapshot = index(serving)
     answers = Answers(snapshot)

@@ -7,12 +7,10 @@ import os
 from pathlib import Path
 from typing import Final
 
-LAYOUT_PREFIX: Final = "oci:"
-ARCHIVE_PREFIX: Final = "docker-archive:"
+from shared.adapters.oci.prefixes import ARCHIVE_PREFIX, LAYOUT_MARK, LAYOUT_PREFIX
+
 LOCAL_PREFIXES: Final = (LAYOUT_PREFIX, ARCHIVE_PREFIX)
 """Of images on this machine."""
-LAYOUT_MARK: Final = "oci-layout"
-"""The file that makes a folder an OCI image layout."""
 
 
 class NoSuchPath(FileNotFoundError):

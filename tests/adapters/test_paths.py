@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.paths import LAYOUT_MARK, NoSuchPath, image_named_by
+from shared.adapters.oci.prefixes import LAYOUT_MARK
+from shared.adapters.paths import NoSuchPath, image_named_by
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ def serve(
 
 def _run(serving: Serving, *, is_only_index: bool) -> None:
     from eventing.content.catalog_server import SickCatalogError, index, serve
-    from shared.adapters.registry.cache_folder import CacheError
-    from shared.adapters.registry.errors import PortTakenError
+    from shared.adapters.catalog_api.cache_folder import CacheError
+    from shared.adapters.catalog_api.errors import PortTakenError
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its log would say of a taken port what we say in a sentence
     with told(serving.path):

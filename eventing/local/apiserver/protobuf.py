@@ -9,7 +9,7 @@ from typing import Any
 
 from eventing.local.apiserver.failures import bad_request
 from eventing.local.apiserver.resources import Node, field_numbers, resolve
-from shared.adapters.registry.wire import BadMessage, parts
+from shared.adapters.catalog_client.wire import BadMessage, parts
 from shared.api.manifest import Manifest, timestamp
 
 MAGIC = b"k8s\x00"

@@ -44,7 +44,7 @@ def snapshot_of_address(
     """
     if address.digest and is_kept_good and (kept := opened(store, name_of(address.digest))) is not None:
         return address, kept
-    from shared.adapters.registry.client import catalog_at
+    from shared.adapters.catalog_client.client import catalog_at
 
     content = catalog_at(address.server, rules=rules)
     found = Address(address.server, f"sha256:{hashlib.sha256(content).hexdigest()}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Self
 
 from shared.adapters.oci.errors import OciError
-from shared.adapters.paths import ARCHIVE_PREFIX, LAYOUT_PREFIX
+from shared.adapters.oci.prefixes import ARCHIVE_PREFIX, LAYOUT_PREFIX
 from shared.domain.catalog.image_reference import is_digest
 
 _DIGEST: Final = re.compile(r"@(?=[a-z0-9]+:[^/]*$)")

@@ -16,8 +16,8 @@ from shared.adapters.oci.build import MANIFEST_TYPE, Built
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.layout import REF_NAME, tag_of
 from shared.adapters.oci.local import ArchiveName, LayoutName
+from shared.adapters.oci.prefixes import LAYOUT_MARK
 from shared.adapters.oci.verify import CHUNK_BYTES
-from shared.adapters.paths import LAYOUT_MARK
 from shared.adapters.whole_file import write_whole
 
 _VERSION: Final = b'{"imageLayoutVersion":"1.0.0"}'

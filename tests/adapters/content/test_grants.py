@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from shared.adapters.catalog_api.answers import Answers
+from shared.adapters.catalog_api.server import running
 from shared.adapters.content import ImageCatalogs, Puller, Store, snapshot_of
 from shared.adapters.content.grants import AWAY_SECONDS, FRESH_SECONDS, Grants
 from shared.adapters.oci import Transport
 from shared.adapters.oci.addresses import AddressRules
-from shared.adapters.registry.answers import Answers
-from shared.adapters.registry.server import running
 from shared.api.manifest import Manifest
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable

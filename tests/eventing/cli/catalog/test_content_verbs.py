@@ -16,9 +16,9 @@ from typing import Any
 import grpc
 import pytest
 
+from shared.adapters.catalog_client.messages import PACKAGE_NAME
+from shared.adapters.catalog_client.wire import decode
 from shared.adapters.images import folder_of
-from shared.adapters.registry.messages import PACKAGE_NAME
-from shared.adapters.registry.wire import decode
 from tests.kit.catalogs import a_bundle, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from shared.adapters.registry.wire import Field, Message, decode, encode
+from shared.adapters.catalog_client.wire import Field, Message, decode, encode
 
 _VALUE: Final = Message(
     "google.protobuf.Value",

@@ -7,9 +7,9 @@ from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.registry.messages import BUNDLE, PACKAGE
-from shared.adapters.registry.structs import from_struct, to_struct
-from shared.adapters.registry.wire import BadMessage, Field, Message, decode, encode
+from shared.adapters.catalog_api.structs import from_struct, to_struct
+from shared.adapters.catalog_client.messages import BUNDLE, PACKAGE
+from shared.adapters.catalog_client.wire import BadMessage, Field, Message, decode, encode
 
 _ALL = Message(
     "all", (Field(1, "i", "int"), Field(2, "b", "bool"), Field(3, "d", "double"), Field(4, "s"), Field(5, "y", "bytes"))

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.catalog_api.lines import Lines
+from shared.adapters.catalog_api.web import running
 from shared.adapters.content import Store, snapshot_of
-from shared.adapters.registry.lines import Lines
-from shared.adapters.registry.web import running
 from tests.kit.catalogs import a_bundle, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 

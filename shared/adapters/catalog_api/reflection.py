@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import grpc
 
-from shared.adapters.registry.descriptors import FILES, file_of
-from shared.adapters.registry.wire import Field, Message, decode, encode
+from shared.adapters.catalog_api.descriptors import FILES, file_of
+from shared.adapters.catalog_client.wire import Field, Message, decode, encode
 
 _SERVICES: Final = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
 _NOT_FOUND: Final = 5

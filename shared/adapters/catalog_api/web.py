@@ -18,8 +18,8 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from shared.adapters.registry.errors import PortTakenError
-from shared.adapters.registry.lines import Lines
+from shared.adapters.catalog_api.errors import PortTakenError
+from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.threaded_server import ThreadedServer
 from shared.domain.syntax import SUBDOMAIN
 

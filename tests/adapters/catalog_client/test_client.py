@@ -9,13 +9,13 @@ from pathlib import Path
 import grpc
 import pytest
 
+from shared.adapters.catalog_api.answers import Answers
+from shared.adapters.catalog_api.server import running
+from shared.adapters.catalog_client.client import catalog_at
 from shared.adapters.content import ImageCatalogs, Puller, Store, snapshot_of
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.oci import OciError
-from shared.adapters.registry.answers import Answers
-from shared.adapters.registry.client import catalog_at
-from shared.adapters.registry.server import running
 from shared.domain.catalog.model import Package
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import grpc
 import orjson
 
+from shared.adapters.catalog_client.messages import REGISTRY, SERVICES
+from shared.adapters.catalog_client.wire import BadMessage, Message, decode, encode
 from shared.adapters.oci import pace
 from shared.adapters.oci.addresses import OPEN, SETTING, AddressRules
 from shared.adapters.oci.dialing import resolved
 from shared.adapters.oci.errors import OciError
-from shared.adapters.registry.messages import REGISTRY, SERVICES
-from shared.adapters.registry.wire import BadMessage, Message, decode, encode
 from shared.api.manifest import Manifest
 from shared.domain.serving.from_registry_api import BadAnswer, documents
 

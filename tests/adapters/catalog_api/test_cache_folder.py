@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.registry.cache_folder import CacheError, enforced, refreshed
+from shared.adapters.catalog_api.cache_folder import CacheError, enforced, refreshed
 from tests.kit.catalogs import tea, written
 
 

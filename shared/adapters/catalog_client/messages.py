@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from shared.adapters.registry.wire import Field, Message
+from shared.adapters.catalog_client.wire import Field, Message
 
 
 def _message(name: str, *fields: Field) -> Message:

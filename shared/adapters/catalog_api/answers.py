@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
+from shared.adapters.catalog_api.errors import AnswerError, BadQuestionError
+from shared.adapters.catalog_api.structs import to_struct
 from shared.adapters.content.snapshot import Channels, Snapshot
-from shared.adapters.registry.errors import AnswerError, BadQuestionError
-from shared.adapters.registry.structs import to_struct
 from shared.api.manifest import Manifest
 from shared.domain.catalog.graph import defect
 from shared.domain.catalog.model import Bundle, Channel, Package

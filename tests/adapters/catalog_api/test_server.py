@@ -14,10 +14,10 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
+from shared.adapters.catalog_api.answers import Answers
+from shared.adapters.catalog_api.errors import PortTakenError
+from shared.adapters.catalog_api.server import running, server_of
 from shared.adapters.content import Store, snapshot_of
-from shared.adapters.registry.answers import Answers
-from shared.adapters.registry.errors import PortTakenError
-from shared.adapters.registry.server import running, server_of
 from tests.kit.catalogs import POT, a_bundle, a_property, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS
 

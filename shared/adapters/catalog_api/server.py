@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import grpc
 
-from shared.adapters.registry import reflection
-from shared.adapters.registry.answers import Answers
-from shared.adapters.registry.errors import AnswerError, BadQuestionError, PortTakenError
-from shared.adapters.registry.messages import EXPERIMENTAL, HEALTH, REGISTRY, SERVICES, SERVING, Method
-from shared.adapters.registry.wire import decode, encode
+from shared.adapters.catalog_api import reflection
+from shared.adapters.catalog_api.answers import Answers
+from shared.adapters.catalog_api.errors import AnswerError, BadQuestionError, PortTakenError
+from shared.adapters.catalog_client.messages import EXPERIMENTAL, HEALTH, REGISTRY, SERVICES, SERVING, Method
+from shared.adapters.catalog_client.wire import decode, encode
 from shared.api.manifest import Manifest
 
 _THREADS: Final = 16

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from shared.adapters.registry.messages import EXPERIMENTAL, HEALTH, REGISTRY, SERVICES, Method
-from shared.adapters.registry.wire import Field, Message, encode
+from shared.adapters.catalog_client.messages import EXPERIMENTAL, HEALTH, REGISTRY, SERVICES, Method
+from shared.adapters.catalog_client.wire import Field, Message, encode
 
 _STRUCT_FILE: Final = "google/protobuf/struct.proto"
 _OPTIONAL, _REPEATED = 1, 3

@@ -1,0 +1,1 @@
+"""Reads the catalogs of other servers of the registry API (gRPC)."""
