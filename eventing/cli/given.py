@@ -228,7 +228,7 @@ def content_at(path: str) -> str:
 
 def _snapshot_at(path: str) -> Snapshot:
     from eventing.cli.catalog.cache import default_store
-    from eventing.cli.catalog.failures import told
+    from eventing.cli.inputs.failures import told
     from shared.adapters.content.anywhere import snapshot_at
     from shared.domain.catalog.documents import NotACatalog
 

@@ -12,8 +12,8 @@ from typing import Final
 
 import yaml
 
-from eventing.cli.bundle.source import read
 from eventing.cli.extension.given import offer_in
+from eventing.cli.inputs.bundle import read
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store

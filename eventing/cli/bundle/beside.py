@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eventing.cli.bundle.source import contents
 from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.inputs.bundle import contents
 
 if TYPE_CHECKING:
     from shared.domain.authoring.bundles.labels import Wanted

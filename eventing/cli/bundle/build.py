@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.bundle.beside import interpreted
-from eventing.cli.bundle.source import contents, read
-from eventing.cli.catalog.failures import unwritable
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.inputs.bundle import contents, read
+from eventing.cli.inputs.failures import unwritable
+from eventing.cli.inputs.pulling import pulling
 
 if TYPE_CHECKING:
     from shared.domain.authoring.bundles.labels import Wanted

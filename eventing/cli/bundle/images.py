@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from eventing.cli.bundle.source import BundleArgument, opened
-from eventing.cli.catalog.pulling import pulling
+from eventing.cli.inputs.bundle import BundleArgument, opened
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 
 

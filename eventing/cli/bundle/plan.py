@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.bundle.source import BundleArgument, opened
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.inputs.bundle import BundleArgument, opened
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 
 if TYPE_CHECKING:

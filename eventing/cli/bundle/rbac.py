@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.bundle.source import BundleArgument
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.extension.given import GatesOption, gates_of
 from eventing.cli.extension.objects import (
     CertOption,
@@ -19,6 +17,8 @@ from eventing.cli.extension.objects import (
     written,
 )
 from eventing.cli.failure import USAGE, CliError
+from eventing.cli.inputs.bundle import BundleArgument
+from eventing.cli.inputs.pulling import pulling
 
 
 def register(group: typer.Typer) -> None:

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.bundle.source import Source, opened
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.bundle import Source, opened
+from eventing.cli.inputs.pulling import pulling
 
 
 def register(group: typer.Typer) -> None:

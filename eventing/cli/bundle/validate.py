@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.bundle.source import opened
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.bundle import opened
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import document
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.failures import unwritable
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.inputs.failures import unwritable
+from eventing.cli.inputs.pulling import pulling
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the catalog.")]
 TargetArgument = Annotated[

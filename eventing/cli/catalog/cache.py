@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.catalog.failures import told
-from eventing.cli.catalog.pulling import pulling
+from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 
 if TYPE_CHECKING:

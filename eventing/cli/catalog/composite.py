@@ -61,7 +61,7 @@ def _build(step: Step, beside: Path, form: str) -> Path:
 
 
 def _config(step: Step, source: Path) -> Config:
-    from eventing.cli.catalog.template import rendered
+    from eventing.cli.catalog.rendering import rendered
 
     if step.template:
         return rendered(source.read_bytes(), step.template.rpartition(".")[2], "")

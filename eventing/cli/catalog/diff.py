@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.failures import told
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE
+from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 
 OlderArgument = Annotated[str, typer.Argument(metavar="A", help="The catalog that is used now.")]

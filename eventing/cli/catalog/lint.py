@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.failures import told
-from eventing.cli.catalog.pulling import pulling
+from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, document, table
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, or - for stdin.")]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.catalog.pulling import is_lax, pulling
 from eventing.cli.catalog.source import STDIN, CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.inputs.pulling import is_lax, pulling
 from eventing.cli.output import document, heading
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import (
     CATALOGS,
     CatalogArgument,
@@ -21,6 +20,7 @@ from eventing.cli.catalog.source import (
     render,
 )
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.pulling import pulling
 from shared.adapters.whole_file import write_whole
 
 

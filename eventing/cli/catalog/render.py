@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import FormOption, LevelOption, Rendering, check_form, check_level, write
 from eventing.cli.catalog.source import render as rendered
 from eventing.cli.failure import USAGE, CliError
+from eventing.cli.inputs.pulling import pulling
 
 
 def register(group: typer.Typer) -> None:

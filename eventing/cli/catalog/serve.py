@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.catalog.failures import told
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.pulling import pulling
 
 if TYPE_CHECKING:
     from eventing.content.catalog_server import Serving

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eventing.cli.catalog.failures import told
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.failures import told
 from shared.adapters.paths import image_named_by
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _config(found: Found, rendering: Rendering) -> Config:
 
 
 def _bundle(found: Found, template: str) -> Mapping[str, object]:
-    from eventing.cli.bundle.source import Source
+    from eventing.cli.inputs.bundle import Source
     from shared.domain.authoring.bundles.render import ImageTemplateError, blob, image_from
 
     bundle = Source(found.reference, found.path).parsed()

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import copy_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from eventing.cli.catalog.composite import composite
 from eventing.cli.catalog.graph import drawn
-from eventing.cli.catalog.pulling import pulling
+from eventing.cli.catalog.rendering import rendered
 from eventing.cli.catalog.source import (
     STDIN,
     CatalogArgument,
@@ -22,21 +19,15 @@ from eventing.cli.catalog.source import (
     check_form,
     check_level,
     opened,
-    render_bundle,
     write,
 )  # fmt: skip
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-
-if TYPE_CHECKING:
-    from shared.domain.authoring.template import RenderImage
-    from shared.domain.catalog.config import Config
+from eventing.cli.inputs.pulling import pulling
 
 TemplateArgument = Annotated[str, typer.Argument(metavar="[FILE]", help="The template; else stdin.")]
 PictureOption = Annotated[str, typer.Option("-o", "--output", help="json, yaml or mermaid.")]
 FORMS = ("json", "yaml", "mermaid")
 _LARGEST = 64 * 2**20
-_PULLS = 4
-"""Images that are pulled at the same time."""
 
 
 def register(group: typer.Typer) -> None:
@@ -114,36 +105,6 @@ def _print(kind: str, file: str, output: str, level: str) -> None:
         sys.stdout.write(drawn(config, Wish(), output))
     else:
         write(config, output)
-
-
-def rendered(content: bytes, kind: str, level: str) -> Config:
-    """The catalog that a template stands for; its type is found out when none is given. CliError."""
-    from shared.domain.authoring.template import SCHEMAS, TemplateError, detect, images
-    from shared.domain.authoring.template import render as render_template
-
-    try:
-        schema = SCHEMAS[kind] if kind else detect(content)
-    except TemplateError as error:
-        raise CliError(f"auto-detecting template type: {error}", NEGATIVE) from error
-    try:
-        with _pulled_ahead(images(content, schema), level) as render_image:
-            return render_template(content, schema, render_image)
-    except (TemplateError, CliError) as error:
-        code = error.code if isinstance(error, CliError) else NEGATIVE
-        raise CliError(f"rendering template: {error}", code) from error
-
-
-@contextmanager
-def _pulled_ahead(images: Iterable[str], level: str) -> Iterator[RenderImage]:
-    """Several images are pulled at once; each is asked for in its turn, and fails in its turn."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(_PULLS) as pool:
-        ahead = {image: pool.submit(copy_context().run, render_bundle, image, level) for image in images}
-        try:
-            yield lambda image: ahead[image].result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def _content(file: str) -> bytes:

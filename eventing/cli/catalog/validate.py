@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.catalog.source import check_form
 from eventing.cli.failure import NEGATIVE, UNKNOWN
+from eventing.cli.inputs.pulling import pulling
 
 if TYPE_CHECKING:
     from shared.domain.catalog.verdict import Verdict

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.extension.given import (
     CatalogOption,
     FileOption,
@@ -21,6 +20,7 @@ from eventing.cli.extension.given import (
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
 from shared.domain.bundle.shape import name_in
 

@@ -33,7 +33,7 @@ def rendered(
     reference: str, namespace: str, *, config: object, cert_provider: str, gates: Mapping[str, bool]
 ) -> Rendering:
     """The bundle in a folder or image, rendered. CliError when it cannot be had (3), or gives no objects (1)."""
-    from eventing.cli.bundle.source import opened
+    from eventing.cli.inputs.bundle import opened
     from shared.domain.extension.render.load import load
     from shared.domain.extension.render.model import NotRenderedError
     from shared.domain.extension.render.question import wishes_of

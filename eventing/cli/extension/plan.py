@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.extension.given import (
     CatalogOption,
     FileOption,
@@ -28,6 +27,7 @@ from eventing.cli.extension.given import (
 from eventing.cli.extension.objects import CertOption, Rendering
 from eventing.cli.extension.report import Report, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
 from shared.domain.bundle.shape import name_in
 

@@ -89,7 +89,7 @@ def _files(question: Mapping[str, Any]) -> Files:
         raise ValueError('a question needs "dir" or "files"')
     if not Path(folder).is_dir():
         raise ValueError(f"{folder}: no such folder")
-    from eventing.cli.bundle.source import read
+    from eventing.cli.inputs.bundle import read
 
     try:
         return read(Path(folder), folder)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.catalog.pulling import pulling
 from eventing.cli.extension.given import (
     CatalogOption,
     FileOption,
@@ -22,6 +21,7 @@ from eventing.cli.extension.given import (
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.cli.bundle.source import read
+from eventing.cli.inputs.bundle import read
 from shared.domain.authoring.bundles.install import Installation, Target, install_steps
 from shared.domain.authoring.bundles.render import blob, csv_metadata
 from shared.domain.authoring.validation import Subject, validate

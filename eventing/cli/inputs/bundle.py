@@ -11,8 +11,8 @@ from typing import Annotated, Final
 
 import typer
 
-from eventing.cli.catalog.failures import told
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.failures import told
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 

@@ -1,0 +1,1 @@
+"""What verbs of catalogs, bundles and extensions read, with the same flags and failures."""
