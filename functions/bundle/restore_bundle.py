@@ -8,7 +8,7 @@ Writes: the unpack objects; those with another content are deleted first. The pl
 
 from __future__ import annotations
 
-from functions.bundle import unpacked
+from functions.bundle._unpacked import unpacked
 from shared import kinds, names
 from shared.api.manifest import uid_of
 from shared.domain.plan.state import is_finished

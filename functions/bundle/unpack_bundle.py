@@ -7,7 +7,7 @@ Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles.
 
 from __future__ import annotations
 
-from functions.bundle import unpacked
+from functions.bundle._unpacked import unpacked
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolution_inputs.scene import look

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from functions.cluster_service_version import outcome_of
+from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api.manifest import Manifest, is_deleted, name_of, namespace_of, uid_of
 from shared.domain.csv import preparation, requirements, retirement

@@ -6,7 +6,7 @@ Writes: Deployments that are missing or differ; deletes Deployments that the ver
 
 from __future__ import annotations
 
-from functions.cluster_service_version import outcome_of
+from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api.manifest import is_deleted, name_of, uid_of
 from shared.domain.csv import installation, preparation

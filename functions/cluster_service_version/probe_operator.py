@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from functions.cluster_service_version import outcome_of
+from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api.manifest import is_deleted
 from shared.domain.csv import observation, retirement

@@ -6,7 +6,7 @@ Writes: its status; deletes it; deletes its cluster roles, then its finalizer.
 
 from __future__ import annotations
 
-from functions.cluster_service_version import outcome_of
+from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds, names
 from shared.api.manifest import Manifest, is_deleted, metadata, name_of, uid_of, version_of
 from shared.domain.csv import retirement

@@ -7,7 +7,7 @@ Emits:  when it ends what `end_of` names; `io.olmf.bundle.lost` when a bundle wa
 
 from __future__ import annotations
 
-from functions.install_plan import end_of
+from functions.install_plan._end import end_of
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.objects import plan_record
