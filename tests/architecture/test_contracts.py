@@ -35,6 +35,14 @@ def a_tree(root: Path, files: dict[str, str]) -> None:
         pytest.param({"shared/domain/a.py": "import socket"}, "The domain is pure", id="the domain opens a socket"),
         pytest.param({"functions/g/a.py": "import redis"}, "Steps see ports", id="a step talks to Redis"),
         pytest.param({"shared/kinds/a.py": "import shared.ports"}, "Inside shared", id="an import against the layers"),
+        pytest.param(
+            {"shared/domain/go.py": "import shared.domain.plan", "shared/domain/plan.py": ""}, "Floors of the domain",
+            id="a rule imports one of a floor above",
+        ),
+        pytest.param(
+            {"eventing/wiring.py": "import eventing.local", "eventing/local.py": ""}, "Floors of the event side",
+            id="the pipeline imports what runs on one machine",
+        ),
     ],
 )  # fmt: skip
 def test_a_broken_contract_is_named(tmp_path: Path, files: dict[str, str], broken: str) -> None:
