@@ -147,7 +147,7 @@ class _Performance:
 
     def write(self, write: Write) -> Written:
         """Send one write, unless it would change nothing."""
-        self._is_evident &= self._looks_first or target(write) in self._known or not isinstance(write, Apply | Merge)
+        self._is_evident &= self._looks_first or target(write) in self._known
         match write:
             case Create():
                 return self._create(write)

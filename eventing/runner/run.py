@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import structlog
@@ -22,7 +22,8 @@ from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
 from eventing.journal.tape import Tape
-from eventing.routes import ROUTES, Route, jobs_for
+from eventing.routes import NEWS, ROUTES, Route, jobs_for
+from eventing.runner.lease import Held, Lease, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from eventing.workqueue.run_result import RunResult
 from shared.adapters.kube import ApiError
@@ -36,13 +37,9 @@ if TYPE_CHECKING:  # why: the queue imports the Redis client, which a replay doe
 RERUNS = 3
 """How often a run decides again at once after a conflict, before it backs off."""
 AT_ONCE = timedelta(0)
-TURN_SECONDS = 0.2
-"""How long a run may write while others wait."""
 _VERBS: dict[type, tuple[str, ...]] = {Create: ("add",), Apply: ("add", "update"), Record: ()}
 """The verb of the watch event that a write causes; other writes cause an `update`."""
 
-Held: TypeAlias = Callable[[Sequence[Job]], bool]
-"""Returns whether the lease is still valid; if the run is lost, the queue rings the given jobs."""
 
 log = structlog.get_logger()
 
@@ -88,6 +85,8 @@ class Runner:
         self._steps = steps or Steps()
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
         self._seconds = seconds
+        self._rested: set[tuple[str, Ref]] = set()
+        """Runs that left writes to the next one."""
 
     def run(self, claim: Claim, held: Held, is_awaited: Callable[[], bool] = lambda: False) -> RunResult:
         """Run the claimed step; `held` returns whether the lease is valid, and receives the jobs the run will ring.
@@ -103,21 +102,22 @@ class Runner:
         try:
             step = self._steps[claim.step]
             progress.code = step.code
-            self._decide_and_perform(step, claim, _Lease(held, is_awaited, self._seconds), progress)
-        except _Unknown as unknown:
-            raise unknown.cause from None
+            self._decide_and_perform(step, claim, Lease(held, is_awaited, self._seconds), progress)
+        except QueueLost as lost:
+            raise lost.cause from None
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
             self._fail(progress, error)
         return self._finish(claim, progress, (self._seconds() - started) * 1000)
 
-    def _decide_and_perform(self, step: Step, claim: Claim, lease: _Lease, progress: _Progress) -> None:
+    def _decide_and_perform(self, step: Step, claim: Claim, lease: Lease, progress: _Progress) -> None:
         attempt = Attempt(claim.attempt, ended=claim.ended)
         for rerun in range(RERUNS + 1):
             tape = self._recorder.tape(progress.fresh)
+            lease.decides()
             decided = self._decide(step, claim.ref, attempt, tape)
-            lease.promises(self._jobs(progress, decided.emits))
+            lease.promises(self._jobs(progress, decided.emits), may_rest=self._may_rest(claim, decided))
             performed = self._effects.perform(decided.writes, tape.reads, lease.is_held, lease.is_over)
             progress.decisions.append(self._recorder.decision(tape, decided, performed))
             self._note(progress, decided, performed)
@@ -129,7 +129,12 @@ class Runner:
             if refusal.kind == "unavailable" or attempt.failure or not step.names(Attempt):
                 break
             attempt = Attempt(claim.attempt, refusal, claim.ended)
+        (self._rested.add if performed.is_partial else self._rested.discard)((claim.step, claim.ref))
         self._conclude(progress, decided, performed)
+
+    def _may_rest(self, claim: Claim, decided: Decided) -> bool:
+        """Whether a part of the writes may wait: not twice in a row, and not if the world outside is told of them."""
+        return (claim.step, claim.ref) not in self._rested and not any(emit.type in NEWS for emit in decided.emits)
 
     def _decide(self, step: Step, ref: Ref, attempt: Attempt, tape: Tape) -> Decided:
         def value(port: type) -> Any:
@@ -239,53 +244,6 @@ class Runner:
             causes=run.causes,
             **{key: value for key, value in extra.items() if value not in ("", None)},
         )
-
-
-class _Unknown(Exception):
-    """The queue could not say whether the lease is still valid."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-
-
-@dataclass(slots=True)
-class _Lease:
-    """Asks the queue for the lease, and separates the errors of the queue from those of steps and ports.
-
-    The queue receives the jobs of the run before the first write: after a write, a repeated run finds nothing changed
-    and rings nothing.
-    """
-
-    held: Held
-    awaited: Callable[[], bool]
-    seconds: Callable[[], float]
-    jobs: tuple[Job, ...] = ()
-    since: float = field(init=False)
-    patience: float = TURN_SECONDS
-
-    def __post_init__(self) -> None:
-        self.since = self.seconds()
-
-    def promises(self, jobs: tuple[Job, ...]) -> None:
-        """A decision is made, and rings these jobs; its writes may take as long as it took itself."""
-        now = self.seconds()
-        self.jobs, self.patience, self.since = jobs, max(TURN_SECONDS, now - self.since), now
-
-    def is_held(self) -> bool:
-        """Whether the next write is allowed."""
-        jobs, self.jobs = self.jobs, ()
-        return self._ask(lambda: self.held(jobs))
-
-    def is_over(self) -> bool:
-        """Whether the run has written for so long that others, who wait, have their turn now."""
-        return self.seconds() - self.since > self.patience and self._ask(self.awaited)
-
-    def _ask(self, question: Callable[[], bool]) -> bool:
-        try:
-            return question()
-        except Exception as error:
-            raise _Unknown(error) from error
 
 
 def _sentence(failure: WriteFailure) -> str:

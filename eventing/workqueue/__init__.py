@@ -14,13 +14,13 @@ Keys (all begin with `olmf:`)
                                  is lost); attempts, bugs (in a row); error; due; rests (no
                                  event makes it run before); ended (why the run before was ended
                                  by force); wrote (own events); parked
-    ready:<group>:<lane>   zset  entries in line, by seq, their place across groups in ms of runs: namespaces share the
-                                 time, and in each first come is first served; one claim in eight looks at
-                                 `bulk` before `direct`, the others after it; those of `long` apart
-    shares:<lane>          zset  namespaces by the place behind their last entry in that lane (not `long`)
-    cost:<namespace>       how many ms its runs take, a moving average; forgotten after five minutes
-    served:<lane>          the place that a lane has reached; who has nothing behind it needs no share
-    claims                 counts claims, to know each eighth
+    ready:<group>:<lane>   zset  entries in line, by seq: the order of arrival
+    line:<group>:<lane>:<namespace>  zset  the same, of one namespace (not `long`)
+    lines:<lane>           hash  namespace -> number of its entries in line (not `long`)
+    waiting:<lane>         zset  these namespaces, by how many ms of workers they have used: the least goes first
+    rested:<lane>          zset  namespaces without entries in line that have used more than
+    used:<lane>                  what the one that was served last had used; who comes back begins there
+    claims                 counts claims: each eighth looks at `bulk` before `direct`
     long:<namespace>       zset  entries of the long lane in line, by seq: the same, of one namespace
     turns                  zset  namespaces with such entries; the head is the next to have a turn
     long-running:<namespace>  set  refs that a long run holds

@@ -1,8 +1,8 @@
--- ARGV: ref, lane. Returns whether jobs of other namespaces wait for a worker in the lane, or in one before it.
-local mine = share_of(ARGV[1])
+-- ARGV: ref, lane, groups. Returns whether jobs of these groups and of other namespaces wait in the lane, or in the one before.
+local mine, groups, PAGE = share_of(ARGV[1]), {unpack(ARGV, 3)}, 20
 for _, lane in ipairs(ARGV[2] == 'direct' and {'direct'} or {'direct', 'bulk'}) do
-  local others = call('ZCARD', shares_key(lane))
-  if call('ZSCORE', shares_key(lane), mine) then others = others - 1 end
-  if others > 0 then return 1 end
+  for _, share in ipairs(call('ZRANGE', waiting_key(lane), 0, PAGE)) do
+    if share ~= mine and first_of(share, lane, groups) then return 1 end
+  end
 end
 return 0

@@ -4,7 +4,7 @@ local worker, lease, budget, entry = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3
 local group, ref = parts(entry)
 if not call('ZSCORE', ready_key(group, 'long'), entry) then return false end
 if call('SCARD', running_key(namespace_of(ref))) >= long_limit(budget) then return false end
-leave_line(entry, group, ref)
+leave_long_line(entry, group, ref)
 if call('HEXISTS', HELD, ref) == 1 then
   call('SADD', blocked_key(ref), entry)
   return false

@@ -71,8 +71,9 @@ local function ring_all(jobs, first, cause)
   end
 end
 
-local running, running_count, promised = unpack(call('HMGET', job, 'running', 'running_count', 'promised'))
-call('HDEL', job, 'running', 'running_count', 'promised')
+local running, running_count, running_lane, promised =
+  unpack(call('HMGET', job, 'running', 'running_count', 'running_lane', 'promised'))
+call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised')
 ring_all(ARGV, 16, run_id)
 
 if run_id == '' then -- it may have written: what it promised is rung by what caused it
@@ -82,7 +83,7 @@ end
 local is_rung = is_rung_from_outside()
 local is_worn_out, must_rest = count_failure()
 tally(ended, took)
-note_cost(ref, tonumber(took))
+charge(ref, running_lane, run_id == '' and now - token / 1000 or took / 1000)
 if record == '' then -- nothing tells of this run: the next one inherits its causes
   note_causes(job, lines(running), running_count or 0, 'causes')
 end

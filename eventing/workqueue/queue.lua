@@ -3,7 +3,7 @@ local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 
 local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local TURNS, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
 local CLAIMS = 'olmf:claims'
-local MAX_CAUSES, TRACE_SECONDS, COST_SECONDS, BULK_EVERY = 32, 300, 300, 8
+local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY, MAX_CHARGE = 32, 300, 8, 1000
 
 local call = redis.call
 local clock = call('TIME')
@@ -16,9 +16,11 @@ local function trace_key(cause) return 'olmf:trace:' .. cause end
 local function note_trace(cause, trace) if trace ~= '' then call('SET', trace_key(cause), trace, 'EX', TRACE_SECONDS) end end
 local function ready_key(group, lane) return 'olmf:ready:' .. group .. ':' .. lane end
 
-local function shares_key(lane) return 'olmf:shares:' .. lane end
-local function served_key(lane) return 'olmf:served:' .. lane end
-local function cost_key(namespace) return 'olmf:cost:' .. namespace end
+local function waiting_key(lane) return 'olmf:waiting:' .. lane end
+local function rested_key(lane) return 'olmf:rested:' .. lane end
+local function used_key(lane) return 'olmf:used:' .. lane end
+local function lines_key(lane) return 'olmf:lines:' .. lane end
+local function share_key(group, lane, share) return 'olmf:line:' .. group .. ':' .. lane .. ':' .. share end
 
 local function line_key(namespace) return 'olmf:long:' .. namespace end
 local function running_key(namespace) return 'olmf:long-running:' .. namespace end
@@ -75,33 +77,57 @@ local function forget_delay(entry)
   call('HDEL', job_key(entry), 'due')
 end
 
--- How long a run of a namespace takes, in ms: what one of its entries is expected to cost.
-local function cost_of(namespace) return math.max(1, tonumber(call('GET', cost_key(namespace))) or 1) end
-
--- Learns from a run how long the next ones of its namespace will take.
-local function note_cost(ref, microseconds)
-  local namespace = share_of(ref)
-  local cost = 0.75 * cost_of(namespace) + 0.25 * microseconds / 1000
-  if cost > 1 then call('SET', cost_key(namespace), string.format('%.3f', cost), 'EX', COST_SECONDS)
-  else call('DEL', cost_key(namespace)) end
+-- Namespaces share the time of the workers, as processes share a processor: of those that wait the one that has used the
+-- least goes first. Who comes back begins where the others are: resting saves nothing up.
+local function enter_line(entry, group, ref, lane, seq)
+  local share = share_of(ref)
+  call('ZADD', ready_key(group, lane), seq, entry)
+  call('ZADD', share_key(group, lane, share), seq, entry)
+  if call('HINCRBY', lines_key(lane), share, 1) > 1 then return end
+  local used = math.max(tonumber(call('GET', used_key(lane))) or 0, tonumber(call('ZSCORE', rested_key(lane), share)) or 0)
+  -- The fraction keeps the order of arrival among those that have used the same.
+  call('ZADD', waiting_key(lane), string.format('%.6f', math.floor(used) + seq % 1000000 / 1000000), share)
+  call('ZREM', rested_key(lane), share)
 end
 
--- The place in a lane by start-time fair queueing, in ms of runs: an entry comes right behind what is being served now,
--- or behind the last one of its namespace. The fraction keeps the order of arrival among those that come at the same time.
-local function place_of(ref, lane)
-  local arrival = call('INCR', SEQUENCE)
-  if lane == 'long' then return arrival end
-  local shares, namespace = shares_key(lane), share_of(ref)
-  local start = math.max(tonumber(call('GET', served_key(lane))) or 0, tonumber(call('ZSCORE', shares, namespace)) or 0)
-  call('ZADD', shares, start + math.floor(cost_of(namespace)), namespace)
-  return string.format('%.7f', start + arrival % 1048576 / 1048576)
+local function leave_line(entry, group, ref, lane)
+  local share = share_of(ref)
+  call('ZREM', ready_key(group, lane), entry)
+  call('ZREM', share_key(group, lane, share), entry)
+  if call('HINCRBY', lines_key(lane), share, -1) > 0 then return end
+  call('HDEL', lines_key(lane), share)
+  call('ZADD', rested_key(lane), call('ZSCORE', waiting_key(lane), share), share)
+  call('ZREM', waiting_key(lane), share)
 end
 
--- Notes how far a lane has come; whoever has nothing ahead of that needs no place of its own any more.
-local function served(lane, place)
-  local start = math.floor(place)
-  call('SET', served_key(lane), start)
-  call('ZREMRANGEBYSCORE', shares_key(lane), '-inf', start)
+-- The entry of these groups that is first in the line of a namespace.
+local function first_of(share, lane, groups)
+  local first, earliest
+  for _, group in ipairs(groups) do
+    local entry, seq = unpack(call('ZRANGE', share_key(group, lane, share), 0, 0, 'WITHSCORES'))
+    seq = tonumber(seq)
+    if seq and (not earliest or seq < earliest) then first, earliest = entry, seq end
+  end
+  return first
+end
+
+-- Notes how far a lane has come; who has used no more, and does not wait, need not be remembered.
+local function note_used(lane, share)
+  local used = math.max(tonumber(call('GET', used_key(lane))) or 0, math.floor(call('ZSCORE', waiting_key(lane), share)))
+  call('SET', used_key(lane), string.format('%.0f', used))
+  call('ZREMRANGEBYSCORE', rested_key(lane), '-inf', used)
+end
+
+-- Charges a run to its namespace, however it ended. Nobody is shut out for one slow run: it counts as MAX_CHARGE ms.
+local function charge(ref, lane, took_ms)
+  if lane == 'long' then return end
+  local share, ms = share_of(ref), math.max(1, math.min(MAX_CHARGE, math.floor(took_ms)))
+  if call('ZSCORE', waiting_key(lane), share) then
+    call('ZINCRBY', waiting_key(lane), ms, share)
+  else
+    local used = math.max(tonumber(call('GET', used_key(lane))) or 0, tonumber(call('ZSCORE', rested_key(lane), share)) or 0)
+    call('ZADD', rested_key(lane), used + ms, share)
+  end
 end
 
 -- Puts a job in line, at its present place or at a new one; as blocked while its ref is held.
@@ -111,27 +137,28 @@ local function line_up(entry, since)
   local seq, lane, due = unpack(call('HMGET', job, 'seq', 'lane', 'due'))
   if due then forget_delay(entry) end
   if not seq then
-    seq = place_of(ref, lane)
+    seq = call('INCR', SEQUENCE)
     call('HSET', job, 'seq', seq, 'since', since)
   end
   if call('HEXISTS', HELD, ref) == 1 then
     call('SADD', blocked_key(ref), entry)
     return
   end
-  call('ZADD', ready_key(group, lane), seq, entry)
   call('SADD', GROUPS, group)
   if lane == 'long' then
     local namespace = namespace_of(ref)
+    call('ZADD', ready_key(group, lane), seq, entry)
     call('ZADD', line_key(namespace), seq, entry)
     call('ZADD', TURNS, 'NX', seq, namespace)
     ring_alarm()
   else
+    enter_line(entry, group, ref, lane, seq)
     ring(group)
   end
 end
 
 -- Takes an entry of the long lane out of line; its namespace goes to the end of the turns.
-local function leave_line(entry, group, ref)
+local function leave_long_line(entry, group, ref)
   local namespace = namespace_of(ref)
   call('ZREM', ready_key(group, 'long'), entry)
   call('ZREM', line_key(namespace), entry)
@@ -171,7 +198,7 @@ local function take(entry, lane, worker, lease)
   if lane == 'long' then call('SADD', running_key(namespace_of(ref)), ref) end
   local causes, count, since, attempts, ended, seq =
     unpack(call('HMGET', job, 'causes', 'causes_count', 'since', 'attempts', 'ended', 'seq'))
-  call('HSET', job, 'running', causes or '', 'running_count', count or 0)
+  call('HSET', job, 'running', causes or '', 'running_count', count or 0, 'running_lane', lane)
   call('HDEL', job, 'causes', 'causes_count', 'since', 'seq', 'wrote', 'rests')
   local trace
   for _, cause in ipairs(lines(causes)) do trace = trace or call('GET', trace_key(cause)) end
@@ -223,9 +250,8 @@ local function add(entry, lane, cause, delay)
   if seq then
     if lane == 'direct' and old_lane == 'bulk' then
       local since = call('HGET', job, 'since')
-      call('ZREM', ready_key(group, old_lane), entry)
+      if call('ZSCORE', ready_key(group, old_lane), entry) then leave_line(entry, group, ref, old_lane) end
       call('HSET', job, 'lane', lane)
-      call('HDEL', job, 'seq') -- each lane counts its places for itself
       line_up(entry, since)
     end
     return false

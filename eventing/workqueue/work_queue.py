@@ -51,6 +51,7 @@ class WorkQueue:
         self._settings = settings
         self._is_renewing = is_renewing
         self._running: Claim | None = None
+        self._groups: Sequence[str] = ()
         self._lease_seconds = min(settings.lease_seconds, RENEWED_LEASE_SECONDS if is_renewing else math.inf)
         self._sweep_seconds = min(1.0, self._lease_seconds / 4)
         self._journal = JOURNAL if settings.journal_bytes else ""
@@ -78,6 +79,7 @@ class WorkQueue:
         """Claim the next job of the groups, direct lane first; None when no job can run."""
         if not groups:
             raise ValueError("claim() needs at least one group")
+        self._groups = groups
         self._running = self._claimed("claim", *groups)
         return self._running
 
@@ -97,7 +99,7 @@ class WorkQueue:
 
     def is_awaited(self, claim: Claim) -> bool:
         """Whether jobs of other namespaces wait behind this run; the long lane has a limit of its own."""
-        return claim.lane != "long" and bool(run(self.client, "awaited", str(claim.ref), claim.lane))
+        return claim.lane != "long" and bool(run(self.client, "awaited", str(claim.ref), claim.lane, *self._groups))
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
         """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost.

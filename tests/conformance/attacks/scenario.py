@@ -183,8 +183,10 @@ def plain_writes(api: Api) -> Iterator[list[float]]:
 
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(write)
-        yield took
-        over.set()
+        try:
+            yield took
+        finally:
+            over.set()
         writing.result()
 
 

@@ -16,7 +16,7 @@ from eventing.events.job import Job
 from eventing.journal.records import Run, unpack_run
 from eventing.routes import Route, always, itself
 from eventing.runner import Runner, Steps
-from eventing.runner.run import TURN_SECONDS, Held
+from eventing.runner.lease import TURN_SECONDS, Held
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 from shared import names
@@ -241,20 +241,39 @@ def test_a_run_is_a_span_of_the_story_that_rang_it() -> None:
     assert len({trace, first.trace, second.trace}) == 3
 
 
-@pytest.mark.parametrize(
-    ("is_awaited", "writes"),
-    [
-        pytest.param(True, 2, id="others wait: they have their turn, and the run is repeated at once"),
-        pytest.param(False, SLICE, id="nobody waits: it goes on"),
-    ],
-)
-def test_a_run_that_writes_for_long(is_awaited: bool, writes: int) -> None:
+def a_slow_runner(api: FakeApi) -> Runner:
+    """Each look at the clock takes nearly a turn."""
+    seconds = count(step=0.75 * TURN_SECONDS)
+    steps = Steps("tests.eventing.runner.tiny")
+    return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps, seconds=lambda: next(seconds))
+
+
+def created(api: FakeApi) -> int:
+    return len([call for call in api.calls if call.startswith("create")])
+
+
+def test_a_run_that_writes_for_long_leaves_the_rest_to_the_next_one_if_others_wait() -> None:
     api = FakeApi()
-    seconds = count(step=0.75 * TURN_SECONDS)  # each look at the clock takes nearly a turn
-    runner = Runner(
-        {Cluster: api}, api, FixedClock(), routes=ROUTES, steps=Steps("tests.eventing.runner.tiny"),
-        seconds=lambda: next(seconds),
-    )  # fmt: skip
-    result = runner.run(a_claim("make_many"), lambda _: True, lambda: is_awaited)
-    assert len([call for call in api.calls if call.startswith("create")]) == writes
-    assert result.again_in == timedelta(0)
+    result = a_slow_runner(api).run(a_claim("make_many"), lambda _: True, lambda: True)
+    assert (created(api), result.again_in) == (2, timedelta(0))
+
+
+def test_a_run_that_writes_for_long_goes_on_if_nobody_waits() -> None:
+    api = FakeApi()
+    result = a_slow_runner(api).run(a_claim("make_many"), lambda _: True, lambda: False)
+    assert (created(api), result.again_in) == (SLICE, timedelta(0))
+
+
+def test_no_run_rests_twice_in_a_row() -> None:
+    """What somebody reverts all the time is written first each time: what stands behind it has its turn, too."""
+    api = FakeApi()
+    runner = a_slow_runner(api)
+    for _ in range(2):
+        runner.run(a_claim("make_many"), lambda _: True, lambda: True)
+    assert created(api) >= SLICE
+
+
+def test_a_run_that_tells_the_world_outside_does_not_rest() -> None:
+    api = FakeApi()
+    a_slow_runner(api).run(a_claim("tell_outside"), lambda _: True, lambda: True)
+    assert created(api) == SLICE

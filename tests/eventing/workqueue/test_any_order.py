@@ -134,6 +134,7 @@ class Machine(RuleBasedStateMachine):
             assert self.rig.queue.finish(last, a_result(run_id="last"))
         assert self.owed == {}
         assert not [key for key in self.rig.client.scan_iter() if b"ConfigMap" in key], "something is left behind"
+        assert not [*self.rig.client.scan_iter("olmf:line*"), *self.rig.client.scan_iter("olmf:waiting*")]
 
     def _claim_of_sweeper(self) -> Claim | None:
         """A claim of a long job that waits; whoever sweeps finds it by itself."""
