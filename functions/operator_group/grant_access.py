@@ -8,32 +8,21 @@ Writes: ClusterRoles of the group and of each provided API; the permissions of m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from functions.operator_group._rights import lacking_rights
 from shared import names
-from shared.api.manifest import Manifest, is_deleted, labels_of, name_of, uid_of
-from shared.domain.csv import projection
+from shared.api.manifest import is_deleted, labels_of, name_of, uid_of
 from shared.domain.csv.admission import is_admitted
 from shared.domain.objects.csv import is_copied
-from shared.domain.objects.ownership import owner_labels
 from shared.domain.operator_groups import members, roles, targets
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.provision import claims, provisions, reserved
 from shared.domain.unsupported import VERSION, unsupported
-from shared.kinds import (
-    API_SERVICE,
-    CLUSTER_ROLE,
-    CLUSTER_SERVICE_VERSION,
-    INSTALL_PLAN,
-    OPERATOR_GROUP,
-    ROLE,
-    ROLE_BINDING,
-)  # fmt: skip
-from shared.ports import Cluster, Policy
+from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
+from shared.ports import Cluster, Inventory, Policy
 from shared.step import Apply, Delete, Outcome, Ref
 
 
-def grant_access(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
+def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Policy) -> Outcome:
     """Create, repair and withdraw the roles of one group (key: the OperatorGroup)."""
     present = {Ref.of(role): role for role in cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})}
     found = cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace)
@@ -46,7 +35,7 @@ def grant_access(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
     if manifest is None:
         labels = roles.group_labels(ref.namespace, ref.name).items()
         gone += tuple(role for role in present.values() if labels <= labels_of(role).items())
-    deletions = tuple(Delete(Ref.of(role), uid_of(role)) for role in gone)
+    deletions = tuple(Delete(Ref.of(role), uid_of(role)) for role in gone if not is_deleted(role))
     if manifest is None:
         return Outcome(deletions, verdict="the group is gone")
     group, groups, unfit_name = Group.of(manifest), cluster.list(OPERATOR_GROUP), targets.unfit_name(manifest)
@@ -56,25 +45,6 @@ def grant_access(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
     wanted += roles.wanted(healthy, present)
     writes = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
     able = [csv for csv in fit if members.has_claims(csv, group)]
-    writes += [Apply(item) for csv in able for item in _rights(csv, group, cluster, policy)]
+    writes += [Apply(item) for csv in able for item in lacking_rights(csv, group, cluster, inventory, policy=policy)]
     verdict = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
     return Outcome((*deletions, *writes), verdict=unfit_name or verdict)
-
-
-def _rights(csv: Manifest, group: Group, cluster: Cluster, policy: Policy) -> Iterator[Manifest]:
-    """The RBAC objects that the operator lacks outside its namespace."""
-    outside = [target for target in group.targets or () if target != group.namespace]
-    if not outside or not members.has_permissions(csv):
-        return
-    if policy.lift_foreign_roles:
-        found = [cluster.list(kind, group.namespace, labels=owner_labels(csv)) for kind in (ROLE, ROLE_BINDING)]
-        granted = projection.owned(found[0], csv), projection.owned(found[1], csv)
-    else:
-        granted = projection.planned(csv, cluster.list(INSTALL_PLAN, group.namespace))
-    written, labels = projection.written(csv, is_lifted=group.is_global)
-    find = projection.finder([one for kind in written for one in cluster.list(kind, labels=labels)], cluster.get)
-    if group.is_global:
-        yield from projection.lacking(projection.lifted(granted, projection.taken(granted, find)), find)
-    for target in () if group.is_global else outside:
-        if copy := CLUSTER_SERVICE_VERSION.look_up(cluster.get, name_of(csv), target):
-            yield from projection.lacking(projection.projected(csv, copy, granted), find)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.errors import ApiError
-from shared.adapters.kube.listing import items, label_selector, unexpired
+from shared.adapters.kube.listing import can_be_set, items, label_selector, unexpired
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, name_of, namespace_of, version_of
 from shared.kinds import Kind, Ref
@@ -25,6 +25,8 @@ class KubeInventory:
         """Every object of a kind with its resourceVersion; none when the kind is not served."""
         query = {"limit": str(PAGE)}
         if labels:
+            if not can_be_set(labels):
+                return ()
             query["labelSelector"] = label_selector(labels)
         try:
             return unexpired(lambda: self._versions(kind, query))

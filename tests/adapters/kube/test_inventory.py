@@ -59,6 +59,12 @@ def test_errors_that_mean_something(pages: list[list[str] | ApiError], want: lis
     assert versions(PagedServer(*pages)) == want
 
 
+def test_nothing_has_labels_that_no_object_can_have() -> None:
+    """The name of a version may be longer than the value of a label."""
+    server = PagedServer()
+    assert (versions(server, owner="v" * 64), server.asked) == ([], [])
+
+
 def test_other_errors_are_the_callers() -> None:
     with pytest.raises(ApiError):
         versions(PagedServer(ApiError(403, "Forbidden", "no")))

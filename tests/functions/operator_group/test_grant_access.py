@@ -11,6 +11,7 @@ from shared.ports import Policy
 from shared.step import Apply, Delete, Outcome
 from tests.functions.operator_group.builders import a_csv, a_definition, a_group
 from tests.kit.cluster import FakeCluster
+from tests.kit.inventory import FakeInventory
 
 REF = OPERATOR_GROUP.ref("g", "ns")
 GOOSE_CRD = "geese.birds.com/v1/Goose"
@@ -20,7 +21,11 @@ NEEDS_ROLES = {"permissions": [{"serviceAccountName": "sa", "rules": RULES}]}
 
 
 def run(*objects: dict[str, Any], lift_foreign_roles: bool = False) -> Outcome:
-    return grant_access(REF, FakeCluster(objects), Policy(lift_foreign_roles=lift_foreign_roles))
+    return ran(FakeCluster(objects), lift_foreign_roles=lift_foreign_roles)
+
+
+def ran(cluster: FakeCluster, ref: Ref = REF, *, lift_foreign_roles: bool = False) -> Outcome:
+    return grant_access(ref, cluster, FakeInventory(cluster), Policy(lift_foreign_roles=lift_foreign_roles))
 
 
 def applied(outcome: Outcome) -> dict[str, dict[str, Any]]:
@@ -116,7 +121,7 @@ def test_a_group_whose_name_no_label_holds_still_serves_its_operators() -> None:
     group = a_group("g" * 64, targets=["a"], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD])
 
-    outcome = grant_access(OPERATOR_GROUP.ref("g" * 64, "ns"), FakeCluster([group, csv, a_definition()]), Policy())
+    outcome = ran(FakeCluster([group, csv, a_definition()]), OPERATOR_GROUP.ref("g" * 64, "ns"))
 
     assert len(applied(outcome)) == 4
     assert not [name for name in applied(outcome) if "olm.og." in name]
@@ -305,29 +310,63 @@ def test_the_api_service_of_the_definition_itself_is_no_reason() -> None:
 class Counted(FakeCluster):
     """Counts what is read."""
 
-    gets, lists = 0, 0
+    gets, lists, objects_read = 0, 0, 0
 
     def get(self, ref: Ref) -> dict[str, Any] | None:
         self.gets += ref.kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+        self.objects_read += 1
         return super().get(ref)
 
     def list(self, kind: Kind, *args: Any, **more: Any) -> tuple[dict[str, Any], ...]:
         self.lists += kind.kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
-        return super().list(kind, *args, **more)
+        found = super().list(kind, *args, **more)
+        self.objects_read += len(found)
+        return found
 
 
-@pytest.mark.parametrize(
-    "targets", [pytest.param([f"t{n}" for n in range(50)], id="fifty"), pytest.param([""], id="all")]
-)
-def test_rights_that_are_in_place_are_read_by_a_few_lists(targets: list[str]) -> None:
+def a_world(targets: list[str]) -> list[dict[str, Any]]:
+    """An operator whose rights are in place in these namespaces."""
     group = a_group(targets=targets)
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
     copies = [a_csv(namespace=target, labels={"olm.copiedFrom": "ns"}) for target in targets if target]
-    world = settled(group, csv, *rights_of(csv), *copies)
-    cluster = Counted(world)
+    return settled(group, csv, *rights_of(csv), *copies)
 
-    assert grant_access(REF, cluster, Policy()).writes == ()
-    assert (cluster.gets, cluster.lists) == (0, 3)
+
+MANY = [f"t{n}" for n in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("targets", "gets", "lists"),
+    [
+        pytest.param(MANY, 0, 3, id="fifty"),
+        pytest.param(["a", "b"], 4, 1, id="two"),
+        pytest.param([""], 0, 3, id="all"),
+    ],
+)
+def test_rights_that_are_in_place_cost_few_reads(targets: list[str], gets: int, lists: int) -> None:
+    cluster = Counted(a_world(targets))
+
+    assert ran(cluster).writes == ()
+    assert (cluster.gets, cluster.lists) == (gets, lists)
+
+
+@pytest.mark.parametrize("targets", [pytest.param(["a", "b"], id="two"), pytest.param(MANY, id="fifty")])
+def test_roles_of_strangers_with_our_labels_are_not_read(targets: list[str]) -> None:
+    """Whoever may write Roles in some namespace can write many, large ones, and give them any labels."""
+    world = a_world(targets)
+    ours = next(one for one in world if (one["kind"], one["metadata"].get("namespace")) == ("Role", targets[0]))
+    meta = {**ours["metadata"], "namespace": "strange"}
+    strange = [{**ours, "metadata": {**meta, "name": f"strange-{number}"}} for number in range(2000)]
+    beside = [{**ours, "metadata": {**ours["metadata"], "name": f"beside-{number}"}} for number in range(2000)]
+    ours["rules"] = []
+
+    quiet, cluster = Counted(world), Counted([*world, *strange, *beside])
+
+    outcome = ran(cluster)
+
+    assert outcome == ran(quiet)
+    assert list(applied(outcome)) == [f"Role/{targets[0]}/{ours['metadata']['name']}"]
+    assert cluster.objects_read <= quiet.objects_read
 
 
 SERVICES = {"owned": [{"name": "secrets", "group": "", "version": "v1", "kind": "Secret", "deploymentName": "d"}]}

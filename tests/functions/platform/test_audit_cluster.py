@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,11 +8,11 @@ import pytest
 from eventing.routes import WATCHED
 from functions.platform.audit_cluster import AUDITED, audit_cluster
 from shared import kinds, names
-from shared.api.manifest import version_of
-from shared.kinds import Kind, Ref
+from shared.kinds import Ref
 from shared.step import Emit
 from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
 from tests.kit.cluster import FakeCluster
+from tests.kit.inventory import FakeInventory
 
 ANYTHING = kinds.NAMESPACE.ref("audit")
 
@@ -25,17 +25,6 @@ class RememberingJournal:
 
     def unseen(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
         return tuple(ref for ref, version in identities if (ref, version) not in self._seen)
-
-
-class FakeInventory:
-    """What a `FakeCluster` holds; implements `Inventory`."""
-
-    def __init__(self, cluster: FakeCluster) -> None:
-        self._cluster = cluster
-
-    def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
-        found = self._cluster.list(kind, labels=labels)
-        return tuple((Ref.of(manifest), version_of(manifest)) for manifest in found)
 
 
 def a_list_of(*objects: dict[str, Any]) -> FakeInventory:
