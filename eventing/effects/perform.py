@@ -16,7 +16,7 @@ from eventing.effects.notes import note
 from eventing.effects.owners import Owners
 from eventing.effects.targets import target
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, metadata, uid_of, version_of
+from shared.api.manifest import Manifest, is_deleted, metadata, uid_of, version_of
 from shared.domain.merge_patch import merged
 from shared.names import FIELD_MANAGER
 from shared.ports import Clock, WriteFailure
@@ -239,8 +239,13 @@ class _Performance:
         return self._sent(write.ref, self._api.merge(write.ref, patch, subresource="status"))
 
     def _delete(self, write: Delete) -> Written:
-        if write.ref in self._known and self._known[write.ref] is None:
-            return Written("absent")
+        if write.ref in self._known:
+            present = self._known[write.ref]
+            if present is None:
+                return Written("absent")
+            if is_deleted(present):
+                # why: a finalizer may keep it for ever, and each DELETE would be answered as if it did something
+                return _same(present)
         try:
             self._api.delete(write.ref, uid=write.uid, propagation=write.propagation)
         except ApiError as error:

@@ -75,4 +75,5 @@ def _facts(csv: Manifest, cluster: Cluster, discovery: Discovery, neighbours: tu
 def _expelled(csv: Manifest, cluster: Cluster) -> tuple[Delete, ...]:
     """Delete its Deployments: they must not continue to serve APIs that belong to another group."""
     ours = cluster.list(kinds.DEPLOYMENT, namespace_of(csv), labels=owner_labels(csv))
-    return tuple(Delete(kinds.DEPLOYMENT.ref(name_of(item), namespace_of(item)), uid_of(item)) for item in ours)
+    living = (item for item in ours if not is_deleted(item))
+    return tuple(Delete(kinds.DEPLOYMENT.ref(name_of(item), namespace_of(item)), uid_of(item)) for item in living)

@@ -27,10 +27,8 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
     """Create, refresh and delete the copies of one original."""
     csv = cluster.get(ref)
     if csv is None:
-        return Outcome(
-            tuple(_deletions(made.made_from(ref.namespace, ref.name))),
-            verdict="the original is gone, and so are its copies",
-        )
+        gone = tuple(_deletions(made.made_from(ref.namespace, ref.name)))
+        return Outcome(gone, verdict="the original is gone, and so are its copies")
     if is_copied(csv):
         return NOTHING
     match [Group.of(item) for item in cluster.list(OPERATOR_GROUP, ref.namespace)]:
@@ -56,7 +54,8 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
 
 
 def _deletions(present: Iterable[copies.Copy]) -> Iterator[Write]:
-    return (Delete(CLUSTER_SERVICE_VERSION.ref(copy.name, copy.namespace), copy.uid) for copy in present)
+    living = ((CLUSTER_SERVICE_VERSION.ref(one.name, one.namespace), one.uid) for one in present if not one.is_deleted)
+    return (Delete(ref, uid) for ref, uid in living)
 
 
 def _copying(csv: Manifest, work: copying.Work, attempt: Attempt) -> Iterator[Write]:

@@ -40,7 +40,8 @@ def _cleaned(ref: Ref, csv: Manifest, cluster: Cluster) -> Outcome:
     finalizers = metadata(csv).get("finalizers") or []
     if names.CSV_CLEANUP not in finalizers:
         return NOTHING
-    doomed = [(kind, item) for kind in _CLUSTER_SCOPED for item in cluster.list(kind, labels=owner_labels(csv))]
+    found = ((kind, item) for kind in _CLUSTER_SCOPED for item in cluster.list(kind, labels=owner_labels(csv)))
+    doomed = [(kind, item) for kind, item in found if not is_deleted(item)]
     kept = [finalizer for finalizer in finalizers if finalizer != names.CSV_CLEANUP]
     return Outcome(
         writes=(

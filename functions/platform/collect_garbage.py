@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared import names
-from shared.api.manifest import Manifest, uid_of
+from shared.api.manifest import Manifest, is_deleted, uid_of
 from shared.domain import catalog_source
 from shared.domain.csv import copies
 from shared.domain.operator_groups import garbage
@@ -32,7 +32,7 @@ OWNING = (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)
 
 def collect_garbage(_: Ref, cluster: Cluster, made: Copies, content: Content) -> Outcome:
     """Collect garbage once in the whole cluster and in the local catalog content (key: anything)."""
-    found = [*_plans(cluster), *_roles(cluster)]
+    found = [item for item in (*_plans(cluster), *_roles(cluster)) if not is_deleted(item)]
     writes = (*(Delete(Ref.of(item), uid_of(item)) for item in found), *_copies(cluster, made))
     freed = content.keep_only(sorted(filter(None, map(catalog_source.reference, cluster.list(CATALOG_SOURCE)))))
     forgets = f"; forgets {freed} bytes of catalogs that no CatalogSource refers to" if freed else ""
@@ -46,6 +46,8 @@ def _plans(cluster: Cluster) -> tuple[Manifest, ...]:
 def _copies(cluster: Cluster, made: Copies) -> Iterator[Delete]:
     parents: dict[Ref | None, Manifest | None] = {}
     for copy in made.made_from(""):
+        if copy.is_deleted:
+            continue
         parent = CLUSTER_SERVICE_VERSION.ref_or_none(copy.name, copy.home)
         if parent not in parents:
             parents[parent] = cluster.get(parent) if parent else None

@@ -14,6 +14,7 @@ from shared.api.manifest import (
     ReadOnly,
     annotations_of,
     instant,
+    is_deleted,
     labels_of,
     metadata,
     name_of,
@@ -78,13 +79,16 @@ class Copy:
     version: str
     """`metadata.resourceVersion`."""
     look: Look
+    is_deleted: bool = False
+    """It is being deleted; a finalizer may keep it for long."""
 
     @classmethod
     def of(cls, manifest: ReadOnly) -> Copy:
         """The summary of a stored copy."""
         look = _look(manifest, manifest.get("status") or {})
         home = annotations_of(manifest).get(names.OPERATOR_NAMESPACE, "")
-        return cls(namespace_of(manifest), name_of(manifest), home, uid_of(manifest), version_of(manifest), look)
+        is_going, version = is_deleted(manifest), version_of(manifest)
+        return cls(namespace_of(manifest), name_of(manifest), home, uid_of(manifest), version, look, is_going)
 
 
 def is_hidden(copy: ReadOnly) -> bool:

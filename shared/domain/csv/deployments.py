@@ -10,6 +10,7 @@ from shared.api.manifest import (
     Manifest,
     ReadOnly,
     annotations_of,
+    is_deleted,
     labels_of,
     metadata,
     name_of,
@@ -76,7 +77,7 @@ class Changes:
     replaced: tuple[Manifest, ...]
     """With the resourceVersion that was read."""
     orphans: tuple[Manifest, ...]
-    """Deployments of this version that are no longer in its strategy."""
+    """Deployments of this version that are no longer in its strategy, and are not being deleted yet."""
 
 
 def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manifest]) -> Changes:
@@ -93,7 +94,7 @@ def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manife
         tuple(
             item
             for name, item in there.items()
-            if name not in wanted and is_labelled_for(item, csv) and is_owned_by(item, csv)
+            if name not in wanted and is_labelled_for(item, csv) and is_owned_by(item, csv) and not is_deleted(item)
         ),
     )
 

@@ -22,10 +22,15 @@ _KINDS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
 
 
 def surplus_plans(plans: Iterable[Manifest], subscriptions: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
-    """The plans to delete: all except the newest of each namespace and those that a Subscription names."""
+    """The plans to delete: all except the newest of each namespace and those that a Subscription names.
+
+    A plan that is being deleted, which a finalizer may keep for long, counts no more.
+    """
     named = {(namespace_of(item), plan_of(item)) for item in subscriptions}
     by_namespace: defaultdict[str, list[Manifest]] = defaultdict(list)
     for plan in plans:
+        if is_deleted(plan):
+            continue
         by_namespace[namespace_of(plan)].append(plan)
     oldest = (plan for found in by_namespace.values() for plan in sorted(found, key=_age)[:-KEPT_PLANS])
     return tuple(plan for plan in oldest if (namespace_of(plan), name_of(plan)) not in named)

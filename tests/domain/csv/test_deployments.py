@@ -136,6 +136,7 @@ def test_a_deployment_of_the_predecessor_changes_hands_csv_md_6_7() -> None:
         pytest.param({}, ["gone"], id="csv.md 18 row 72: labelled and owned"),
         pytest.param({"ownerReferences": []}, [], id="csv.md 18 row 72: labelled, not owned"),
         pytest.param({"labels": {}}, [], id="csv.md 6.1-3: not labelled"),
+        pytest.param({"deletionTimestamp": "2026-01-01T00:00:00Z"}, [], id="it is being deleted already"),
     ],
 )
 def test_orphans_are_deleted(meta: Manifest, want: list[str]) -> None:

@@ -188,6 +188,18 @@ def test_a_delete_of_what_is_not_there_is_done(uid: str) -> None:
     assert (MAP in api.objects) == bool(uid)
 
 
+def test_what_is_being_deleted_is_not_deleted_again() -> None:
+    """A finalizer may keep it for ever, and each DELETE would count towards the limit of a run."""
+    going = [a_map(f"m{number}") for number in range(SLICE + 1)]
+    for one in going:
+        one["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    api = FakeApi(going)
+    refs = tuple(map(Ref.of, going))
+    done = perform(api, *map(Delete, refs), Create(a_map("last")), read=refs)
+    assert [written.did for written in done.written] == ["same"] * len(refs) + ["sent"]
+    assert (done.is_complete, api.calls) == (True, ["create last"])
+
+
 @pytest.mark.parametrize("uid", ["", "of-the-object"])
 def test_another_conflict_of_a_delete_is_one(uid: str) -> None:
     """As the API server answers a delete that loses a race, or that its store cannot carry out."""

@@ -204,15 +204,20 @@ def test_deployments_go_when_another_group_owns_the_apis_csv_md_9_2() -> None:
     world = World([a_csv(status=a_status("Succeeded")), a_group(), a_crd()])
     world.settle()
     deployment = next(ref for ref in world.objects if ref.kind == "Deployment")
-    stranger = {**world.objects[deployment], "metadata": {"name": "stranger", "namespace": "ns"}}
+    present = world.objects[deployment]
+    stranger = {**present, "metadata": {"name": "stranger", "namespace": "ns"}}
     owner = a_csv(customresourcedefinitions=owned_crd(), status=a_status("Succeeded"))
-    world = World([owner, a_group(), rival, world.objects[deployment], stranger])
+    world = World([owner, a_group(), rival, present, stranger])
     outcome = world.run("check")
     assert Delete(deployment, metadata(world.csv())["uid"].replace("a.v1", "operator")) in outcome.writes
     assert [ref.name for ref in world.objects if ref.kind == "Deployment"] == ["stranger"]
     status = world.csv()["status"]
     assert (status["phase"], status["reason"], status["message"]) == CONFLICT
     assert world.step("check").writes == ()
+
+    going = {**present, "metadata": {**metadata(present), "deletionTimestamp": "x"}}
+    world = World([owner, a_group(), rival, going])
+    assert not [write for write in world.run("check").writes if isinstance(write, Delete)], "it is going already"
 
 
 def test_the_predecessor_is_rung_csv_md_4_2_4() -> None:

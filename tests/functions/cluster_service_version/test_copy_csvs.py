@@ -200,6 +200,14 @@ def test_copies_follow_a_deleted_original() -> None:
     assert run(copy, other).writes == (Delete(CLUSTER_SERVICE_VERSION.ref("op.v1", "a"), "uid-a"),)
 
 
+@pytest.mark.parametrize("first", [(), (GLOBAL, original())], ids=["of a deleted original", "outside the targets"])
+def test_a_copy_that_a_finalizer_keeps_is_not_deleted_again(first: tuple[dict[str, Any], ...]) -> None:
+    copy = copy_in("a", original())
+    copy["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["mine.io/x"]}
+
+    assert run(*first, copy).writes == ()
+
+
 @pytest.mark.parametrize(
     "objects",
     [

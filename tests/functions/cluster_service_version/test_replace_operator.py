@@ -98,6 +98,14 @@ def test_deletion_takes_the_cluster_roles_then_the_finalizer_csv_md_3_1_2() -> N
     assert patch == Merge(REF, {"metadata": {"finalizers": ["theirs"]}}, "1")
 
 
+def test_a_cluster_role_that_a_finalizer_keeps_does_not_keep_its_version() -> None:
+    csv = a_csv(
+        strategy={"clusterPermissions": [a_permission()]}, meta={"deletionTimestamp": "x", "finalizers": [CSV_CLEANUP]}
+    )
+    made = [{**one, "metadata": {**one["metadata"], "deletionTimestamp": "x"}} for one in objects_for(csv, "ns")]
+    assert [type(write) for write in World([csv, *made]).step("replace").writes] == [Merge]
+
+
 def test_deletion_of_what_was_labelled_as_a_copy_removes_the_finalizer_csv_md_3_1_2() -> None:
     world = World(
         [a_csv(meta={"deletionTimestamp": "x", "finalizers": [CSV_CLEANUP], "labels": {"olm.copiedFrom": "x"}})]

@@ -116,6 +116,24 @@ def test_old_plans_go(plans: list[dict[str, Any]], gone: list[str]) -> None:
     assert deleted(*plans) == gone
 
 
+GOING = "2026-01-01T00:00:00Z"
+
+
+def going(manifest: dict[str, Any]) -> dict[str, Any]:
+    return {**manifest, "metadata": {**manifest["metadata"], "deletionTimestamp": GOING, "finalizers": ["mine.io/x"]}}
+
+
+def test_what_is_being_deleted_is_not_deleted_again() -> None:
+    """Their finalizers may keep them for ever."""
+    lost = a_csv("old.v1", "a", labels={"olm.copiedFrom": "ns"}, annotations={"olm.operatorNamespace": "ns"})
+    role = a_cluster_role("one", "OperatorGroup", "gone")
+    assert deleted(*(going(a_plan(n, n)) for n in range(56)), going(lost), going(role)) == []
+
+
+def test_plans_that_are_being_deleted_count_no_more() -> None:
+    assert deleted(*(a_plan(n, n) for n in range(5)), *(going(a_plan(n, n)) for n in range(5, 10))) == []
+
+
 def test_a_copy_without_original_goes() -> None:
     """csv.md 10.4: the original was deleted while nobody watched."""
     annotations = {"olm.operatorNamespace": "ns"}
