@@ -28,11 +28,11 @@ def notify_api_users(ref: Ref, cluster: Cluster) -> Outcome:
 def _emits(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
     for group in cluster.list(OPERATOR_GROUP):
         for csv in cluster.list(CLUSTER_SERVICE_VERSION, Ref.of(group).namespace):
-            if is_copied(csv) or not _is_user(csv, ref):
+            if is_copied(csv):
                 continue
-            yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
-            if has_succeeded(csv) and claims(csv):
-                # Users keep their roles for an API only while its definition says that it is the version's.
+            if _is_user(csv, ref):
+                yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
+            if _decides_on_roles(csv, ref):
                 yield Emit(names.GRANT_DUE, Ref.of(group))
 
 
@@ -40,3 +40,14 @@ def _is_user(csv: Manifest, ref: Ref) -> bool:
     if ref.kind == API_SERVICE.kind:
         return dependents.names_api_service(csv, ref.name)
     return dependents.names_api_group(csv, ref.name)
+
+
+def _decides_on_roles(csv: Manifest, ref: Ref) -> bool:
+    """Whether users may get or lose their roles for the APIs of the version.
+
+    They keep them only while the definition says that it is the version's, and nobody else serves the API group: an
+    APIService of any version of the group decides on that.
+    """
+    if ref.kind == API_SERVICE.kind:
+        return ref.name.partition(".")[2] in {claim.name.partition(".")[2] for claim in claims(csv)}
+    return has_succeeded(csv) and bool(claims(csv)) and dependents.names_api_group(csv, ref.name)

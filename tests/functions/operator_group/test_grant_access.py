@@ -307,6 +307,23 @@ def test_the_api_service_of_the_definition_itself_is_no_reason() -> None:
     assert "ClusterRole//geese.birds.com-v1-edit" in found
 
 
+def test_roles_follow_who_serves_the_api_group() -> None:
+    """An APIService of any version of the group, made after the roles, takes them, and gives them back when it goes."""
+    group = a_group(targets=["a"], provided=GOOSE)
+    others = an_api_service("v9.birds.com", service={"name": "s", "namespace": "n"})
+    objects = [group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition()]
+    world = settled(*objects)
+    of_api = {name for name in applied(run(*objects)) if "geese.birds.com-v1-" in name}
+
+    taken = run(*world, others)
+    assert len(of_api) == 4
+    assert {f"ClusterRole//{write.ref.name}" for write in taken.writes if isinstance(write, Delete)} == of_api
+    assert all(not role.get("aggregationRule") for role in applied(taken).values())
+
+    left = [*objects, *applied(taken).values()]
+    assert set(applied(run(*left))) >= of_api
+
+
 class Counted(FakeCluster):
     """Counts what is read."""
 

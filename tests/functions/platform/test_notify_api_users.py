@@ -73,6 +73,16 @@ def requiring(**entry: str) -> dict[str, Any]:
             (),
             id="csv.md 5.4: of another version",
         ),
+        pytest.param(
+            API_SERVICE.ref("v9.birds.com"),
+            a_csv(owns=[GOOSE], phase="Failed"),
+            (GROUP,),
+            id="it owns a definition in the API group, whose roles depend on who serves it",
+        ),
+        pytest.param(API_SERVICE.ref("v1.com"), a_csv(owns=[GOOSE]), (), id="of another API group"),
+        pytest.param(
+            API_SERVICE.ref("v1.birds.com"), a_csv(owns=[GOOSE], labels={"olm.copiedFrom": "x"}), (), id="also a copy"
+        ),
     ],
 )
 def test_notify_api_users(ref: Ref, csv: dict[str, Any], emits: tuple[Emit, ...]) -> None:
