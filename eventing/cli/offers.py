@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,13 +81,35 @@ def _offer_of_cluster(request: PackageRequest) -> Offer:
     sources = visible_sources(cluster, namespace)
     found, first = shelves_of(cluster, sources), _subscribed(cluster, namespace, request.package)
     shelves = {key: found[key] for key in sorted(found, key=lambda one: str(one) != first)}
-    unread = ", ".join(f"{key}{f' ({why})' if why else ''}" for key, why in unread_catalogs(sources).items())
     try:
-        return _chosen(request, shelves, f" that {namespace} sees", is_told=True)
+        return offer_among(request, shelves, unread_catalogs(sources), f" that {namespace} sees")
     except CliError as error:
-        if unread:
-            raise CliError(f"{error}; some were not read yet: {unread}") from error
-        raise CliError(f"{error}{out_of_sight(cluster, namespace)}", error.code) from error
+        if error.code != NEGATIVE:
+            raise
+        raise CliError(f"{error}{out_of_sight(cluster, namespace)}", NEGATIVE) from error
+
+
+def offer_among(
+    request: PackageRequest, shelves: Mapping[CatalogKey, Shelf], unread: Mapping[CatalogKey, str], which: str
+) -> Offer:
+    """The package, in the first catalog that has it; `unread` are those that were never read, each with the reason.
+
+    CliError: with UNKNOWN where one that was never read could be the one that has it.
+    """
+    missing = ", ".join(f"{key}{f' ({why})' if why else ''}" for key, why in unread.items() if _is_asked(request, key))
+    if not missing:
+        return _chosen(request, shelves, which, is_told=True, unread=unread)
+    if request.source and not any(_is_asked(request, key) for key in shelves):
+        raise CliError(f"--source {request.source}: catalog {missing} was not read yet")
+    try:
+        return _chosen(request, shelves, which, is_told=True)
+    except CliError as error:
+        raise CliError(f"{error}; some were not read yet: {missing}") from error
+
+
+def _is_asked(request: PackageRequest, key: CatalogKey) -> bool:
+    """Whether the catalog may answer."""
+    return request.source in ("", str(key), key.name)
 
 
 def _subscribed(cluster: KubeClient, namespace: str, package: str) -> str:
@@ -98,11 +120,14 @@ def _subscribed(cluster: KubeClient, namespace: str, package: str) -> str:
     return f"{spec.get('sourceNamespace')}/{spec.get('source')}" if spec else ""
 
 
-def _chosen(request: PackageRequest, shelves: Mapping[CatalogKey, Shelf], which: str, *, is_told: bool) -> Offer:
+def _chosen(
+    request: PackageRequest, shelves: Mapping[CatalogKey, Shelf], which: str, *,
+    is_told: bool, unread: Iterable[CatalogKey] = (),
+) -> Offer:  # fmt: skip
     """The first catalog with the package, of all or of those that are asked for. CliError."""
-    asked = [key for key in shelves if request.source in ("", str(key), key.name)]
+    asked = [key for key in shelves if _is_asked(request, key)]
     if not asked and request.source:
-        there = ", ".join(map(str, shelves)) or "none"
+        there = ", ".join(map(str, (*shelves, *unread))) or "none"
         raise CliError(f"--source {request.source}: no such catalog{which}; there are: {there}", NEGATIVE)
     found = [(key, package) for key in asked if (package := shelves[key].package(request.package))]
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from eventing.cli.requests.request import PackageError, Request
@@ -73,8 +74,16 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
 
 
 def out_of_sight(cluster: KubeClient, namespace: str) -> str:
-    """Where a namespace may look, if there are catalogs elsewhere."""
+    """Where a namespace may look, if there are catalogs elsewhere, and whoever asks may know of them."""
+    from shared.adapters.kube import ApiError
+
     places = places_in_sight(cluster, namespace)
-    if all(namespace_of(source) in places for source in cluster.list(CATALOG_SOURCE)):
+    try:
+        everywhere = cluster.list(CATALOG_SOURCE)
+    except ApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return ""
+    if all(namespace_of(source) in places for source in everywhere):
         return ""
     return f" (a namespace sees only the catalogs of {' and '.join(places)}; there are others elsewhere)"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from eventing.cli.requests.request import PackageError, Request
-from eventing.cli.requests.sources import source_for, visible_sources
+from eventing.cli.requests.sources import out_of_sight, source_for, visible_sources
 from shared import names
+from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, name_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.image_source import ImageSource
@@ -100,3 +101,28 @@ def test_an_operator_group_may_keep_the_global_catalogs_out_of_sight() -> None:
     places = ["mine/own", "olm/all"]
     assert [*map(name_of, visible_sources(a_cluster(*places), "mine"))] == ["all", "own"]
     assert [*map(name_of, visible_sources(a_cluster(*places, excludes=True), "mine"))] == ["own"]
+
+
+class OfATenant(FakeCluster):
+    """A cluster whose user may list no kind in all namespaces at once."""
+
+    status = 403
+
+    def list(self, kind: Kind, namespace: str = "", **more: Any) -> tuple[Manifest, ...]:
+        if not namespace:
+            raise ApiError(self.status, "Refused", "no")
+        return super().list(kind, namespace, **more)
+
+
+def test_who_may_not_list_all_catalogs_gets_the_answer_without_the_hint() -> None:
+    cluster = OfATenant([an_object(CATALOG_SOURCE, "other/theirs")])
+    assert out_of_sight(cast("KubeClient", cluster), "mine") == ""
+    with pytest.raises(PackageError, match="mine sees no CatalogSource; `olmf up"):
+        source_for(cast("KubeClient", cluster), Request("tide", "mine"), TIDE)
+
+
+def test_another_refusal_is_told() -> None:
+    cluster = OfATenant()
+    cluster.status = 500
+    with pytest.raises(ApiError):
+        out_of_sight(cast("KubeClient", cluster), "mine")
