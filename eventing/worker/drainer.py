@@ -24,8 +24,8 @@ Factory: TypeAlias = Callable[[WorkQueue], Run]
 
 GROUPS = tuple(dict.fromkeys(step.partition("/")[0] for step in STEPS))
 DRAIN_SECONDS = 60
-FINISH_SECONDS = 5
-"""How long a result waits for Redis after the drainer was told to stop: half of the time that its parent gives it."""
+FINISH_SECONDS = 5.0
+"""Half of the time that its parent gives a drainer that was told to stop."""
 DRAIN_KEYS = 20_000
 _PAUSE_SECONDS = 1
 
@@ -47,6 +47,8 @@ class Drainer:
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     tries: Callable[[], None] = lambda: None
     """Called before each try of a call to Redis: it goes on, whatever answers."""
+    finish_seconds: float = FINISH_SECONDS
+    """How long a result waits for Redis after the drainer was told to stop."""
     is_stopping: bool = False
     _stopped_at: float = math.inf
     _is_waiting: bool = False
@@ -102,13 +104,13 @@ class Drainer:
 
     def _finish(self, claim: Claim, result: RunResult) -> bool:
         try:
-            return self._patiently(lambda: self.queue.finish(claim, result), stopping_seconds=FINISH_SECONDS)
+            return self._patiently(lambda: self.queue.finish(claim, result), stopping_seconds=self.finish_seconds)
         except Exception as error:  # what a step returned cannot be stored: a bug of that run, not of this worker
             if is_temporary(error):
                 raise
             log.exception("result_refused", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
             failed = _failed(error)
-            return self._patiently(lambda: self.queue.finish(claim, failed), stopping_seconds=FINISH_SECONDS)
+            return self._patiently(lambda: self.queue.finish(claim, failed), stopping_seconds=self.finish_seconds)
 
     def _claimed(self, act: Callable[[], Claim | None]) -> Claim | None:
         """The next claim; None also when the drainer was told to stop while Redis accepts no changes."""

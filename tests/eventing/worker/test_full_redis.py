@@ -130,10 +130,11 @@ def test_a_run_that_ends_when_it_is_told_to_waits_for_room_only_so_long(own_redi
             drainer.stop()
             return RunResult("run-1", b"{}")
 
-        drainer = Drainer(queue, (GROUP,), run)
+        drainer = Drainer(queue, (GROUP,), run, finish_seconds=0.1)
         with pytest.raises(REFUSED) as error:
             drainer.drain()
         assert is_paused(error.value)
+        assert refusals(client) == 2, "it tried again once, after a second"
         client.delete("filler")
         queue.sweep(lost_worker="me", message="it had to stop")
         assert [(job.state, job.error) for job in queue.ls()] == [("delayed", "it had to stop")], "it runs again"
