@@ -31,7 +31,6 @@ def send(
     *,
     token: str = "",
     seconds: float = SECONDS,
-    connect: Callable[[HTTPConnection], None] = lambda connection: connection.connect(),
 ) -> None:
     """Post the event; returns when the receiver has accepted it, raises EndpointError otherwise.
 
@@ -41,19 +40,20 @@ def send(
     if token:
         headers["Authorization"] = f"Bearer {token}"
     try:
-        status, said = _Post(url, headers, body, connect).within(seconds)
+        status, said = Post(url, headers, body).within(seconds)
     except (HTTPException, OSError, ValueError) as error:
         raise EndpointError(f"{receiver} does not answer: {str(error) or type(error).__name__}") from error
     if not 200 <= status < 300:
         raise EndpointError(f"{receiver} answered {status}: {said}")
 
 
-class _Post:
+class Post:
     """One request, in a thread of its own: neither looking up a name nor an answer in small pieces has a deadline."""
 
     def __init__(
-        self, url: str, headers: dict[str, str], body: bytes, connect: Callable[[HTTPConnection], None]
-    ) -> None:
+        self, url: str, headers: dict[str, str], body: bytes,
+        connect: Callable[[HTTPConnection], None] = lambda connection: connection.connect(),
+    ) -> None:  # fmt: skip
         place = urlsplit(url)
         self._target = (place.path or "/") + (f"?{place.query}" if place.query else "")
         self._headers, self._body, self._connect = headers, body, connect

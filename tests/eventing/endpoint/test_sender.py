@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from eventing.endpoint.sender import EndpointError, send
+from eventing.endpoint.sender import EndpointError, Post, send
 from eventing.events.event import Event
 from shared import kinds, names
 from tests.kit.waiting import PATIENCE_SECONDS
@@ -76,8 +76,8 @@ def test_a_name_that_is_looked_up_for_ever_is_not_waited_for() -> None:
 
     asked: list[bytes] = []
     with receiver(lambda line: asked.append(line.recv(1))) as url:
-        with pytest.raises(EndpointError, match="no answer within"):
-            send(url, AN_EVENT, seconds=0.1, connect=connect)
+        with pytest.raises(TimeoutError, match="no answer within"):
+            Post(url, {}, b"", connect).within(0.1)
         goes_on.set()
         assert ends.wait(PATIENCE_SECONDS)
     assert asked == [b""], "what was given up is not posted after all"
