@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -322,12 +323,19 @@ def test_with_oidc_triggers_and_services_speak_of_one_audience_and_every_service
     assert binding["roleRef"]["name"] == "system:auth-delegator"
 
 
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="there is no kubectl")
+@pytest.mark.skipif(not (shutil.which("kubectl") or os.environ.get("CI")), reason="there is no kubectl")
 def test_kubectl_builds_what_knative_with_oidc_needs() -> None:
     built = subprocess.run(["kubectl", "kustomize", str(K8S / "knative-oidc")], capture_output=True, check=True).stdout
-    found = [each for each in yaml.safe_load_all(built) if each["kind"] == "Trigger"]
-    assert found
-    assert {each["spec"]["subscriber"]["audience"] for each in found} == {AUDIENCE}
+    found = list(yaml.safe_load_all(built))
+    triggers = [one["spec"] for one in found if one["kind"] == "Trigger"]
+    services = [one["spec"] for one in found if one["apiVersion"] == "serving.knative.dev/v1"]
+    assert triggers
+    assert {one["subscriber"]["audience"] for one in triggers} == {AUDIENCE}
+    assert services
+    for one in services:
+        (container,) = one["template"]["spec"]["containers"]
+        given = [each["value"] for each in container["env"] if each["name"] == "OLMF_ENDPOINT_AUDIENCE"]
+        assert given == [AUDIENCE]
 
 
 def test_the_source_watches_every_kind_that_a_route_names() -> None:
