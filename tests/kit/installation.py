@@ -129,9 +129,9 @@ def olmf(
 
 
 @contextmanager
-def installed(state: Path, *words: str) -> Iterator[Installation]:
-    """`olmf up --detach` with these words, and `olmf down` at the end."""
-    olmf("up", "--detach", "--state", str(state), *words)
+def installed(state: Path, *words: str, environ: Mapping[str, str] | None = None) -> Iterator[Installation]:
+    """`olmf up --detach` with these words and variables, and `olmf down` at the end."""
+    olmf("up", "--detach", "--state", str(state), *words, environ=environ)
     try:
         yield Installation.of(state)
     finally:

@@ -20,6 +20,8 @@ class Hostile:
     inside: str = ""
     reached: list[str] = field(default_factory=list)
     """Requests that arrived inside."""
+    slow: list[str] = field(default_factory=list)
+    """Paths that are answered with a byte now and then."""
     ended: threading.Event = field(default_factory=threading.Event)
 
 
@@ -82,6 +84,7 @@ def _attack(found: Hostile, request: BaseHTTPRequestHandler) -> None:
 
 
 def _drip(found: Hostile, request: BaseHTTPRequestHandler) -> None:
+    found.slow.append(request.path)
     request.send_response(200)
     request.send_header("Content-Type", "application/vnd.oci.image.manifest.v1+json")
     request.send_header("Content-Length", "1000000")
