@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import io
 import json
+import socket
+import ssl
 import sys
 import tarfile
 import threading
@@ -15,6 +17,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
+TLS_HELLO, MOST_BYTES = b"\x16", 64 * 1024
+WANTS_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 Entry: TypeAlias = tuple[tarfile.TarInfo, bytes]
 
 
@@ -74,8 +78,26 @@ class ScriptedRegistry:
         return self.gate(request) or self.answers.get(request.path.partition("?")[0]) or Answer(status=404)
 
 
+class Server(ThreadingHTTPServer):
+    """With a certificate it speaks TLS, and says so to who does not, as registries in Go do."""
+
+    tls: ssl.SSLContext | None = None
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        if self.tls is None:
+            return connection, address
+        if connection.recv(1, socket.MSG_PEEK) == TLS_HELLO:
+            return self.tls.wrap_socket(connection, server_side=True), address
+        connection.recv(MOST_BYTES)
+        connection.sendall(WANTS_TLS)
+        connection.close()
+        raise ConnectionError("not TLS")
+
+
 @contextmanager
-def scripted_registry() -> Iterator[ScriptedRegistry]:
+def scripted_registry(tls: ssl.SSLContext | None = None) -> Iterator[ScriptedRegistry]:
+    """The registry on loopback: plain, or with the certificate of `tls`."""
     registry = ScriptedRegistry()
 
     class Handler(BaseHTTPRequestHandler):
@@ -101,8 +123,9 @@ def scripted_registry() -> Iterator[ScriptedRegistry]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with Server(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
+        server.tls = tls
         registry.address = f"127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
