@@ -18,8 +18,8 @@ Keys (all begin with `olmf:`)
     line:<group>:<lane>:<namespace>  zset  the same, of one namespace (not `long`)
     lines:<lane>           hash  namespace -> number of its entries in line (not `long`)
     waiting:<lane>         zset  these namespaces, by how many ms of workers they have used: the least goes first
-    rested:<lane>          zset  namespaces without entries in line that have used more than
-    used:<lane>                  what the one that was served last had used; who comes back begins there
+    rested:<lane>          zset  namespaces without entries in line that have used more than they would begin with
+    used:<lane>                  the most that one had used when it was served; who comes back begins 2,000 before that
     claims                 counts claims: each eighth looks at `bulk` before `direct`
     long:<namespace>       zset  entries of the long lane in line, by seq: the same, of one namespace
     turns                  zset  namespaces with such entries; the head is the next to have a turn

@@ -3,7 +3,7 @@ local HELD, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 
 local TOKEN, SEQUENCE, GROUPS, ALARM = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local TURNS, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
 local CLAIMS = 'olmf:claims'
-local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY, MAX_CHARGE = 32, 300, 8, 1000
+local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY, MAX_CHARGE, CREDIT = 32, 300, 8, 1000, 2000
 
 local call = redis.call
 local clock = call('TIME')
@@ -78,15 +78,21 @@ local function forget_delay(entry)
 end
 
 -- Namespaces share the time of the workers, as processes share a processor: of those that wait the one that has used the
--- least goes first. Who comes back begins where the others are: resting saves nothing up.
+-- least goes first. Who comes back begins CREDIT ms before the others: a few runs of somebody quiet, as those of an
+-- install, go before any backlog; resting for longer saves nothing more up.
+local function used_of(lane, share)
+  local least = (tonumber(call('GET', used_key(lane))) or 0) - CREDIT
+  return math.max(least, tonumber(call('ZSCORE', rested_key(lane), share)) or least)
+end
+
 local function enter_line(entry, group, ref, lane, seq)
   local share = share_of(ref)
   call('ZADD', ready_key(group, lane), seq, entry)
   call('ZADD', share_key(group, lane, share), seq, entry)
   if call('HINCRBY', lines_key(lane), share, 1) > 1 then return end
-  local used = math.max(tonumber(call('GET', used_key(lane))) or 0, tonumber(call('ZSCORE', rested_key(lane), share)) or 0)
   -- The fraction keeps the order of arrival among those that have used the same.
-  call('ZADD', waiting_key(lane), string.format('%.6f', math.floor(used) + seq % 1000000 / 1000000), share)
+  local place = math.floor(used_of(lane, share)) + seq % 1000000 / 1000000
+  call('ZADD', waiting_key(lane), string.format('%.6f', place), share)
   call('ZREM', rested_key(lane), share)
 end
 
@@ -111,11 +117,11 @@ local function first_of(share, lane, groups)
   return first
 end
 
--- Notes how far a lane has come; who has used no more, and does not wait, need not be remembered.
+-- Notes how far a lane has come; who would begin no later, and does not wait, need not be remembered.
 local function note_used(lane, share)
   local used = math.max(tonumber(call('GET', used_key(lane))) or 0, math.floor(call('ZSCORE', waiting_key(lane), share)))
   call('SET', used_key(lane), string.format('%.0f', used))
-  call('ZREMRANGEBYSCORE', rested_key(lane), '-inf', used)
+  call('ZREMRANGEBYSCORE', rested_key(lane), '-inf', used - CREDIT)
 end
 
 -- Charges a run to its namespace, however it ended. Nobody is shut out for one slow run: it counts as MAX_CHARGE ms.
@@ -125,8 +131,7 @@ local function charge(ref, lane, took_ms)
   if call('ZSCORE', waiting_key(lane), share) then
     call('ZINCRBY', waiting_key(lane), ms, share)
   else
-    local used = math.max(tonumber(call('GET', used_key(lane))) or 0, tonumber(call('ZSCORE', rested_key(lane), share)) or 0)
-    call('ZADD', rested_key(lane), used + ms, share)
+    call('ZADD', rested_key(lane), used_of(lane, share) + ms, share)
   end
 end
 

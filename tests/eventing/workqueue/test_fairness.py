@@ -65,6 +65,18 @@ def test_whoever_runs_for_long_has_fewer_turns(rig: Rig) -> None:
     assert found[:42].count("slow") <= 3
 
 
+def test_who_was_quiet_goes_before_a_backlog_for_two_seconds(rig: Rig) -> None:
+    """As long as an install needs; after that both share."""
+    rig.queue.add([a_job_of("busy", f"job-{number}") for number in range(100)], "event")
+    for _ in range(40):
+        rig.queue.finish(rig.claim(), a_result(took_ms=100.0))
+    rig.queue.add([a_job_of("calm", f"step-{number}") for number in range(40)], "event")
+
+    found = order(rig, lambda _: 100.0)
+    assert found[:20].count("calm") >= 17
+    assert 8 <= found[24:44].count("busy") <= 12
+
+
 def test_what_runs_cost_before_buys_nothing(rig: Rig) -> None:
     """Jobs that were cheap so far may become dear once they are in line."""
     rig.queue.add([a_job_of("slow", f"cheap-{number}") for number in range(30)], "event")
@@ -214,10 +226,10 @@ def test_turns_leave_nothing_behind(rig: Rig) -> None:
     for number in range(50):
         rig.queue.add([a_job_of(f"namespace-{number}", "job")], "event")
     order(rig)
-    for _ in range(3):
-        rig.queue.add([a_job("again")], "event")
-        order(rig)
+    for number in range(5):
+        rig.queue.add([a_job("again"), a_job_of(f"other-{number}", "job")], "event")
+        order(rig, lambda _: 1000.0)
 
-    assert rig.client.zcard("olmf:rested:direct") <= 1
+    assert rig.client.zcard("olmf:rested:direct") <= 4
     assert not list(rig.client.scan_iter("olmf:line*"))
     assert not rig.client.exists("olmf:waiting:direct")
