@@ -189,11 +189,12 @@ def is_fresh(running: Running, now: datetime) -> bool:
 
 
 def waiting(running: Running, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Running:
-    """The verdict with the reason for which its pods wait."""
+    """The verdict with the reason for which its pods wait, and what those said that ended already."""
     found = [detail for pod in pods if (pod.get("status") or {}).get("phase") == "Pending" for detail in _details(pod)]
     message = f"unpack job not completed: {' | '.join(found)}" if found else "unpack job not completed"
     guided = message + (texts.GUIDANCE_PENDING if texts.is_pull_failure(message) else "")
-    return replace(running, message=guided, cause=" | ".join(causes))
+    words = sorted({text for pod in pods for text in _last_words(pod)})
+    return replace(running, message=guided, cause=" | ".join((*causes, *words)))
 
 
 def explained(broken: Broken, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Broken:

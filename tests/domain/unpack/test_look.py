@@ -83,6 +83,18 @@ def test_a_slow_job_says_what_its_pods_wait_for() -> None:
     assert "Reason: ErrImagePull, Message: unauthorized" in seen.verdict.message
 
 
+def test_what_ended_pods_said_is_told_before_the_job_fails() -> None:
+    """The controller waits longer and longer before it makes another one."""
+    pods = []
+    for name in ("first", "second"):
+        status = {"containerStatuses": [{"name": "extract", "state": {"terminated": {"message": "no trusted CA\n"}}}]}
+        meta = {"name": name, "namespace": "olm", "labels": {"job-name": HASH}}
+        pods.append({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": {"phase": "Failed", **status}})
+    seen = looked(FakeCluster([a_job(minutes_ago=1), *pods, ROLE, ACCOUNT, BINDING]), CONFIG_MAP)
+    assert isinstance(seen.verdict, Running)
+    assert seen.verdict.cause == "no trusted CA"
+
+
 @pytest.mark.parametrize("condition", ["Failed", "Complete"])
 def test_a_failure_is_forgotten_when_its_catalog_has_changed_since(condition: str) -> None:
     failed = a_job(condition=condition, reason="BackoffLimitExceeded", minutes_ago=2)
