@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from eventing.diagnosis.replay import capture
-from eventing.diagnosis.replay.world_ports import ListedCopies, NothingWarned
+from eventing.diagnosis.replay.world_ports import ListedCopies, ListedInventory, NothingWarned
 from eventing.events.event import Event, change_id
 from eventing.events.hints import hints
 from eventing.events.job import Job
@@ -20,7 +20,7 @@ from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
 from shared.domain.image_source import ImageSource
 from shared.kinds import EVENT, Ref
-from shared.ports import Catalogs, Cluster, Copies, Discovery, Pulled, Unavailable, Warnings
+from shared.ports import Catalogs, Cluster, Copies, Discovery, Inventory, Pulled, Unavailable, Warnings
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 
@@ -52,6 +52,7 @@ class LivingWorld:
             Cluster: self.api,
             Copies: ListedCopies(self.api),
             Discovery: self.api,
+            Inventory: ListedInventory(self.api),
             Catalogs: NoCatalogs(),
             Warnings: NothingWarned(),
             **more,
