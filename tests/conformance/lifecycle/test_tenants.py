@@ -9,6 +9,7 @@ from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, labels_of, name_of
 from shared.domain.defaults import defaults
 from shared.kinds import (
+    API_SERVICE,
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     CLUSTER_SERVICE_VERSION,
@@ -108,6 +109,33 @@ def test_rights_for_an_api_are_for_who_really_provides_it(installation: Installa
     time.sleep(REST_SECONDS)
     assert roles_about(installation, f"{BEACONS}-v1") == []
     cluster.delete(Ref.of(a_namespace(victim)))
+
+
+def test_roles_go_while_another_server_serves_the_api_group(installation: Installation, namespace: str) -> None:
+    """A role names the API group, not who serves it: rights on the definition would be rights on what that serves."""
+    cluster, group = installation.cluster, BEACONS.partition(".")[2]
+    served = {
+        "apiVersion": API_SERVICE.api_version, "kind": API_SERVICE.kind, "metadata": {"name": f"v9.{group}"},
+        "spec": {
+            "group": group, "version": "v9", "groupPriorityMinimum": 10, "versionPriority": 10,
+            "service": {"name": "away", "namespace": namespace}, "insecureSkipTLSVerify": True,
+        },
+    }  # fmt: skip
+    installation.apply(an_operator_group(namespace, targets=(namespace,)), a_subscription("beacon", namespace))
+    installation.until_phase("beacon.v1.1.0", namespace)
+    for name in ROLES:
+        installation.until(CLUSTER_ROLE.ref(name), lambda role: role["rules"], "its rules")
+    installation.until_it_rests()
+    try:
+        installation.apply(served)
+        for name in ROLES:
+            installation.until_gone(CLUSTER_ROLE.ref(name))
+    finally:
+        _delete(installation, API_SERVICE.ref(f"v9.{group}"))
+    for name in ROLES:
+        installation.until(CLUSTER_ROLE.ref(name), lambda role: role["rules"], "its rules")
+    cluster.delete(SUBSCRIPTION.ref("beacon", namespace))
+    cluster.delete(CLUSTER_SERVICE_VERSION.ref("beacon.v1.1.0", namespace))
 
 
 def test_a_role_with_our_labels_is_not_given_elsewhere(installation: Installation, namespace: str) -> None:
