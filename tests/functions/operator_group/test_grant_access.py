@@ -206,6 +206,14 @@ def test_the_roles_of_a_deleted_group_go() -> None:
     )
 
 
+def test_a_role_that_a_finalizer_keeps_is_not_deleted_again() -> None:
+    _, *roles = settled(a_group(targets=["a"]))
+    for role in roles:
+        role["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+    assert run(*roles).writes == ()
+
+
 def test_the_roles_of_a_provided_api() -> None:
     """csv.md 8.8: admin, edit, view, crdview; names, rules, labels, owner; 18.8 row 151: a real kind."""
     group = a_group(targets=["a"], provided=GOOSE)
