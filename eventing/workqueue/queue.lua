@@ -99,7 +99,7 @@ end
 local function leave_line(entry, group, ref, lane)
   local share = share_of(ref)
   call('ZREM', ready_key(group, lane), entry)
-  call('ZREM', share_key(group, lane, share), entry)
+  if call('ZREM', share_key(group, lane, share), entry) == 0 then return end -- it is in none (`mend_lines`)
   if call('HINCRBY', lines_key(lane), share, -1) > 0 then return end
   call('HDEL', lines_key(lane), share)
   call('ZADD', rested_key(lane), call('ZSCORE', waiting_key(lane), share), share)

@@ -15,6 +15,21 @@ for _, group in ipairs(call('SMEMBERS', GROUPS)) do
   if call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0 then ring(group) end
 end
 
+-- Puts into the lines of namespaces what is in none: a build that had no such lines left it.
+local function mend_lines(lane)
+  local groups, ready, lined = call('SMEMBERS', GROUPS), 0, 0
+  for _, group in ipairs(groups) do ready = ready + call('ZCARD', ready_key(group, lane)) end
+  for _, number in ipairs(call('HVALS', lines_key(lane))) do lined = lined + tonumber(number) end
+  for _, group in ipairs(ready == lined and {} or groups) do
+    for _, entry in ipairs(call('ZRANGE', ready_key(group, lane), 0, -1)) do
+      local _, ref = parts(entry)
+      if not call('ZSCORE', share_key(group, lane, share_of(ref)), entry) then
+        enter_line(entry, group, ref, lane, call('INCR', SEQUENCE))
+      end
+    end
+  end
+end
+
 local found = {}
 local function lose(held)
   local token, worker, entry = held:match('^(%d+)|([^|]*)|(.*)$')
@@ -22,6 +37,8 @@ local function lose(held)
   found[#found + 1] = {entry, token, tonumber(call('HGET', job_key(entry), 'attempts')) or 0}
 end
 if lost_worker ~= '' then
+  mend_lines('direct')
+  mend_lines('bulk')
   for _, held in ipairs(call('HVALS', HELD)) do lose(held) end
 else
   for _, ref in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, limit)) do

@@ -222,6 +222,18 @@ def test_a_job_that_leaves_the_bulk_lane_while_its_ref_is_held_has_its_turn_amon
     assert order(rig).index("calm") <= 1
 
 
+def test_a_worker_that_starts_finds_what_a_build_without_lines_of_namespaces_left(rig: Rig) -> None:
+    rig.queue.add([a_job_of("one", "job"), a_job_of("two", "job", "bulk")], "event")
+    for key in ("olmf:line*", "olmf:waiting*", "olmf:rested*"):
+        rig.client.delete(*rig.client.scan_iter(key), "none")
+    rig.queue.add([a_job_of("one", "other")], "event")
+    rig.queue.add([a_job_of("two", "job", "direct")], "event")
+    assert sorted(order(rig)) == ["one", "two"]
+
+    rig.queue.sweep(lost_worker="of the build before")
+    assert order(rig) == ["one"]
+
+
 def test_turns_leave_nothing_behind(rig: Rig) -> None:
     for number in range(50):
         rig.queue.add([a_job_of(f"namespace-{number}", "job")], "event")
