@@ -208,7 +208,7 @@ def test_the_program_says_that_it_goes_on_while_redis_is_full(own_redis: RedisSe
 
 def test_an_error_that_the_outlet_cannot_handle_ends_the_scheduler(own_redis: RedisServer) -> None:
     with connect(own_redis.url) as client:
-        client.set(f"olmf:ready:{SINK}:direct", "of another type")
+        client.set("olmf:claims", "not a number")
     scheduler = subprocess.run(
         [sys.executable, "-m", "eventing.cli.main", "run", "scheduler"],
         env={**os.environ, "OLMF_REDIS_URL": own_redis.url, "OLMF_SINK": "http://127.0.0.1:9"},
