@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # why: the queue imports the Redis client, which a replay doe
 RERUNS = 3
 """How often a run decides again at once after a conflict, before it backs off."""
 AT_ONCE = timedelta(0)
+MOST_RESTED = 1000
 _VERBS: dict[type, tuple[str, ...]] = {Create: ("add",), Apply: ("add", "update"), Record: ()}
 """The verb of the watch event that a write causes; other writes cause an `update`."""
 
@@ -86,7 +87,7 @@ class Runner:
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
         self._seconds = seconds
         self._rested: set[tuple[str, Ref]] = set()
-        """Runs that left writes to the next one."""
+        """Runs here that left writes to the next one."""
 
     def run(self, claim: Claim, held: Held, is_awaited: Callable[[], bool] = lambda: False) -> RunResult:
         """Run the claimed step; `held` returns whether the lease is valid, and receives the jobs the run will ring.
@@ -129,11 +130,13 @@ class Runner:
             if refusal.kind == "unavailable" or attempt.failure or not step.names(Attempt):
                 break
             attempt = Attempt(claim.attempt, refusal, claim.ended)
+        if len(self._rested) == MOST_RESTED:  # others ran what came after them
+            self._rested.clear()
         (self._rested.add if performed.is_partial else self._rested.discard)((claim.step, claim.ref))
         self._conclude(progress, decided, performed)
 
     def _may_rest(self, claim: Claim, decided: Decided) -> bool:
-        """Whether a part of the writes may wait: not twice in a row, and not if the world outside is told of them."""
+        """Whether a part of the writes may wait: not twice in a row by one worker, and not if the world outside is told of them."""
         return (claim.step, claim.ref) not in self._rested and not any(emit.type in NEWS for emit in decided.emits)
 
     def _decide(self, step: Step, ref: Ref, attempt: Attempt, tape: Tape) -> Decided:

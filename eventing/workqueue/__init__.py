@@ -9,9 +9,9 @@ worker's child that runs jobs. A *bell* is a list on which a drainer blocks unti
 job of its own, run by workers that run nothing else.
 
 Keys (all begin with `olmf:`)
-    job:<entry>            hash  lane; seq, since (in line since ms); causes, causes_count; running, running_count
-                                 (causes of the present run); promised (jobs it rings, also if it
-                                 is lost); attempts, bugs (in a row); error; due; rests (no
+    job:<entry>            hash  lane; seq, since (in line since ms); causes, causes_count; running, running_count,
+                                 running_lane (causes and lane of the present run); promised (jobs
+                                 it rings, also if it is lost); attempts, bugs (in a row); error; due; rests (no
                                  event makes it run before); ended (why the run before was ended
                                  by force); wrote (own events); parked
     ready:<group>:<lane>   zset  entries in line, by seq: the order of arrival
@@ -20,6 +20,7 @@ Keys (all begin with `olmf:`)
     waiting:<lane>         zset  these namespaces, by how many ms of workers they have used: the least goes first
     rested:<lane>          zset  namespaces without entries in line that have used more than they would begin with
     used:<lane>                  the most that one had used when it was served; who comes back begins 2,000 before that
+    mended                 taken for ten seconds by the sweeper that looks for entries in no line
     claims                 counts claims: each eighth looks at `bulk` before `direct`
     long:<namespace>       zset  entries of the long lane in line, by seq: the same, of one namespace
     turns                  zset  namespaces with such entries; the head is the next to have a turn

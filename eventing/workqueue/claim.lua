@@ -6,25 +6,29 @@ local function has_ready(group)
   return call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0
 end
 
--- Takes the first entry of a namespace whose ref is free; those whose ref is held wait for that.
+-- Takes the first entry of a namespace whose ref is free; those whose ref is held wait for that. What an older build has
+-- claimed is still in a line, and in nothing else.
 local function take_of(share, lane)
   local entry = first_of(share, lane, groups)
   while entry do
     local group, ref = parts(entry)
+    local is_ready = call('ZSCORE', ready_key(group, lane), entry)
     note_used(lane, share)
     leave_line(entry, group, ref, lane)
-    if call('HEXISTS', HELD, ref) == 0 then
+    if is_ready and call('HEXISTS', HELD, ref) == 0 then
       local claim = take(entry, lane, worker, lease)
       if has_ready(group) then ring(group) end -- wakes the next drainer, which wakes the next
       return claim
     end
-    call('SADD', blocked_key(ref), entry)
+    if is_ready then call('SADD', blocked_key(ref), entry) end
     entry = first_of(share, lane, groups)
   end
 end
 
 local function take_next(lane)
-  local seen = 0
+  local keys, seen = {}, 0
+  for i, group in ipairs(groups) do keys[i] = ready_key(group, lane) end
+  if call('EXISTS', unpack(keys)) == 0 then return end
   repeat
     local shares, before = call('ZRANGE', waiting_key(lane), seen, seen + PAGE - 1), call('ZCARD', waiting_key(lane))
     for _, share in ipairs(shares) do

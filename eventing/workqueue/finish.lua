@@ -12,15 +12,14 @@ if not claim_of(ref, token) then return false end
 if only_expired == '1' and tonumber(call('ZSCORE', LEASES, ref) or 0) > now then return false end
 if record ~= '' and journal ~= '' then call('XADD', journal, 'MAXLEN', '~', journal_length, '*', 'run', record) end
 
--- Whether an event that is not an own one came while the step ran: then it runs once more, at once.
-local function is_rung_from_outside()
-  local seq, causes, count = unpack(call('HMGET', job, 'seq', 'causes', 'causes_count'))
-  local names = lines(causes)
-  if not seq or #names < tonumber(count or 0) then return seq end
-  for _, cause in ipairs(names) do
-    if not has_line(own, cause) then return true end
-  end
-  return false
+-- Whether an event that is not an own one came while the step ran, and whether that event has a delay: if not, it runs once
+-- more, at once.
+local function rung_from_outside()
+  local seq, due, causes, count = unpack(call('HMGET', job, 'seq', 'due', 'causes', 'causes_count'))
+  local names, is_outside = lines(causes), false
+  for _, cause in ipairs(names) do is_outside = is_outside or not has_line(own, cause) end
+  is_outside = is_outside or #names < tonumber(count or 0)
+  return is_outside and seq, is_outside and due
 end
 
 local function tally(result, microseconds)
@@ -80,7 +79,7 @@ if run_id == '' then -- it may have written: what it promised is rung by what ca
   ring_all(lines(promised), 1, lines(running)[1] or 'lost')
 end
 
-local is_rung = is_rung_from_outside()
+local is_rung, is_due = rung_from_outside()
 local is_worn_out, must_rest = count_failure()
 tally(ended, took)
 charge(ref, running_lane, run_id == '' and now - token / 1000 or took / 1000)
@@ -88,6 +87,7 @@ if record == '' then -- nothing tells of this run: the next one inherits its cau
   note_causes(job, lines(running), running_count or 0, 'causes')
 end
 
+if must_rest then forget_delay(entry) end -- of an event that came while it ran
 if is_rung then
   if must_rest then -- it is not parked, but its back-off stays
     call('SREM', blocked_key(ref), entry)
@@ -102,7 +102,7 @@ elseif is_worn_out or delay > 0 then
   call('HDEL', job, 'seq', 'since')
   call('HSET', job, 'wrote', own)
   if run_id ~= '' then note_causes(job, {run_id}, 1, 'causes') end
-  if is_worn_out then park() else delay_until(entry, now + delay) end
+  if is_worn_out and not is_due then park() else delay_until(entry, now + delay) end
 end
 
 call('HDEL', HELD, ref)

@@ -117,16 +117,21 @@ local function first_of(share, lane, groups)
   return first
 end
 
--- Notes how far a lane has come; who would begin no later, and does not wait, need not be remembered.
+-- Notes how far a lane has come; who would begin no later, and does not wait, need not be remembered. Who has waited, and is
+-- served at last, goes on where one would begin that comes back: waiting saves nothing up either.
 local function note_used(lane, share)
-  local used = math.max(tonumber(call('GET', used_key(lane))) or 0, math.floor(call('ZSCORE', waiting_key(lane), share)))
+  local place = tonumber(call('ZSCORE', waiting_key(lane), share))
+  local used = math.max(tonumber(call('GET', used_key(lane))) or 0, math.floor(place))
   call('SET', used_key(lane), string.format('%.0f', used))
   call('ZREMRANGEBYSCORE', rested_key(lane), '-inf', used - CREDIT)
+  if place < used - CREDIT then
+    call('ZADD', waiting_key(lane), string.format('%.6f', used - CREDIT + place % 1), share)
+  end
 end
 
 -- Charges a run to its namespace, however it ended. Nobody is shut out for one slow run: it counts as MAX_CHARGE ms.
 local function charge(ref, lane, took_ms)
-  if lane == 'long' then return end
+  if not lane or lane == 'long' then return end -- a build before this one did not note the lane of a run
   local share, ms = share_of(ref), math.max(1, math.min(MAX_CHARGE, math.floor(took_ms)))
   if call('ZSCORE', waiting_key(lane), share) then
     call('ZINCRBY', waiting_key(lane), ms, share)
@@ -140,6 +145,7 @@ end
 local function line_up(entry, since)
   local job, group, ref = job_key(entry), parts(entry)
   local seq, lane, due = unpack(call('HMGET', job, 'seq', 'lane', 'due'))
+  lane = lane or 'direct'
   if due then forget_delay(entry) end
   if not seq then
     seq = call('INCR', SEQUENCE)
@@ -250,7 +256,8 @@ end
 -- Rings a job for an event. Returns true when the job was not waiting yet.
 local function add(entry, lane, cause, delay)
   local job, group, ref = job_key(entry), parts(entry)
-  local seq, due, old_lane, wrote, parked = unpack(call('HMGET', job, 'seq', 'due', 'lane', 'wrote', 'parked'))
+  local seq, due, old_lane, wrote, parked, rests =
+    unpack(call('HMGET', job, 'seq', 'due', 'lane', 'wrote', 'parked', 'rests'))
   note_causes(job, {cause}, 1, 'causes')
   if seq then
     if lane == 'direct' and old_lane == 'bulk' then
@@ -262,9 +269,9 @@ local function add(entry, lane, cause, delay)
     return false
   end
   if parked or (due and has_line(wrote, cause)) then return false end -- the event of its own write shortens nothing
-  call('HSET', job, 'lane', lane)
+  if old_lane ~= 'direct' or lane ~= 'bulk' then call('HSET', job, 'lane', lane) end -- one that fails keeps its lane
   if delay > 0 then
-    delay_until(entry, now + delay)
+    delay_until(entry, math.max(now + delay, tonumber(rests) or 0))
   else
     line_up_rested(entry)
   end

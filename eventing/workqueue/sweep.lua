@@ -3,6 +3,7 @@
 -- Puts due jobs in line and wakes the drainers of groups with ready jobs.
 -- Returns the ms until the next delay or lease ends (-1: none); entry, token, attempts of each lost run; and entry and
 -- place in line of each job of the long lane that may run now.
+local MEND_SECONDS = 10
 local lost_worker, running, token, lease, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), 500
 if claim_of(running, token) then
   call('ZREM', LEASES, running) -- a full Redis refuses ZADD, but not in a script that has begun to write
@@ -15,7 +16,7 @@ for _, group in ipairs(call('SMEMBERS', GROUPS)) do
   if call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0 then ring(group) end
 end
 
--- Puts into the lines of namespaces what is in none: a build that had no such lines left it.
+-- Puts into the lines of namespaces what is in none: a build that had no such lines left it, or runs beside this one.
 local function mend_lines(lane)
   local groups, ready, lined = call('SMEMBERS', GROUPS), 0, 0
   for _, group in ipairs(groups) do ready = ready + call('ZCARD', ready_key(group, lane)) end
@@ -36,9 +37,11 @@ local function lose(held)
   if lost_worker ~= '' and worker ~= lost_worker then return end
   found[#found + 1] = {entry, token, tonumber(call('HGET', job_key(entry), 'attempts')) or 0}
 end
-if lost_worker ~= '' then
+if lost_worker ~= '' or call('SET', 'olmf:mended', 1, 'NX', 'EX', MEND_SECONDS) then
   mend_lines('direct')
   mend_lines('bulk')
+end
+if lost_worker ~= '' then
   for _, held in ipairs(call('HVALS', HELD)) do lose(held) end
 else
   for _, ref in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, limit)) do

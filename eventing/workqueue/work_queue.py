@@ -76,7 +76,7 @@ class WorkQueue:
         return fresh
 
     def claim(self, groups: Sequence[str]) -> Claim | None:
-        """Claim the next job of the groups, direct lane first; None when no job can run."""
+        """Claim the next job of the groups, one time in eight of the bulk lane first; None when no job can run."""
         if not groups:
             raise ValueError("claim() needs at least one group")
         self._groups = groups

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from rq.job import Job as RqJob
 from rq.registry import FailedJobRegistry
@@ -114,13 +116,14 @@ def test_an_outside_event_during_the_last_run_counts_as_a_release(rig: Rig) -> N
     assert rig.states() == {"ready": ["one"]}
 
 
-def test_events_release_it_but_do_not_shorten_its_back_off(rig: Rig) -> None:
+@pytest.mark.parametrize("delay", [0, 2], ids=["an event", "an event that gathers others for two seconds"])
+def test_events_release_it_but_do_not_shorten_its_back_off(rig: Rig, delay: int) -> None:
     for letter in range(7):
         rig.queue.add([a_job()], f"event {letter}")
         rig.end_delays()
         rig.fail(3)
     for number in range(10):
-        rig.queue.add([a_job()], f"edit {number}")
+        rig.queue.add([a_job(delay=timedelta(seconds=delay))], f"edit {number}")
 
     assert rig.states() == {"delayed": ["one"]}
     assert 60 < rig.due_in() <= 300
@@ -132,10 +135,11 @@ def test_an_event_during_each_run_does_not_shorten_its_back_off(rig: Rig) -> Non
     rig.queue.add([a_job()], "event")
     for number in range(20):
         claim = rig.claim()
-        rig.queue.add([a_job()], f"edit {number}")
+        rig.queue.add([a_job(delay=timedelta(seconds=number % 2 if number > 2 else 0))], f"edit {number}")
         rig.queue.finish(claim, a_result(failure="bug", message="boom"))
         if number >= 2:
             assert rig.states() == {"delayed": ["one"]}
+            assert number < 5 or rig.due_in() > 2
             rig.end_delays()
 
     assert rig.claim().attempt == 21

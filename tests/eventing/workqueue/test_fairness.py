@@ -1,4 +1,4 @@
-"""Namespaces share the time of the workers: a thousand jobs of one delay the next job of another by one of them."""
+"""Namespaces share the time of the workers: however much of one waits, the next job of another has its share."""
 
 from __future__ import annotations
 
@@ -151,6 +151,15 @@ def test_a_worker_of_one_group_is_not_awaited_by_jobs_of_another(rig: Rig) -> No
     assert not rig.queue.is_awaited(claim)
 
 
+def test_others_are_seen_behind_many_namespaces_of_another_group(rig: Rig) -> None:
+    rig.queue.add([a_job_of(f"namespace-{number}", "job", step="bundle/look") for number in range(60)], "event")
+    rig.queue.add([a_job_of("busy", "job"), a_job_of("calm", "job")], "event")
+    claim = rig.queue.claim(["subscription"])
+
+    assert claim
+    assert rig.queue.is_awaited(claim)
+
+
 def test_a_worker_of_one_group_finds_its_jobs_behind_many_of_another(rig: Rig) -> None:
     rig.queue.add([a_job_of(f"namespace-{number}", "job") for number in range(130)], "event")
     rig.queue.add([a_job_of("calm", "job", step="bundle/look")], "event")
@@ -232,6 +241,53 @@ def test_a_worker_that_starts_finds_what_a_build_without_lines_of_namespaces_lef
 
     rig.queue.sweep(lost_worker="of the build before")
     assert order(rig) == ["one"]
+
+
+def test_a_claim_of_a_build_that_noted_no_lane_is_taken_back(rig: Rig) -> None:
+    rig.queue.add([a_job("one")], "event")
+    rig.claim()
+    rig.client.hdel("olmf:job:subscription/look|v1/ConfigMap/ns/one", "running_lane")
+    rig.end_leases()
+    rig.queue.sweep()
+    rig.end_delays()
+
+    assert rig.claim().ref.name == "one"
+
+
+def test_a_sweeper_finds_what_a_build_without_lines_adds_beside_this_one(rig: Rig) -> None:
+    rig.queue.sweep(lost_worker="somebody")
+    rig.queue.add([a_job_of("one", "job")], "event")
+    rig.client.delete(*rig.client.scan_iter("olmf:line*"), "olmf:waiting:direct")
+    assert order(rig) == []
+
+    rig.client.delete("olmf:mended")  # as if time had passed
+    rig.queue.sweep()
+    assert order(rig) == ["one"]
+
+
+def test_what_a_build_without_lines_has_run_is_not_run_again(rig: Rig) -> None:
+    rig.queue.add([a_job_of("one", "run"), a_job_of("one", "waits")], "event")
+    entry = "subscription/look|v1/ConfigMap/one/run"
+    rig.client.zrem("olmf:ready:subscription:direct", entry)
+    rig.client.delete(f"olmf:job:{entry}")
+
+    assert [rig.claim().ref.name, rig.queue.claim(GROUPS)] == ["waits", None]
+    assert not list(rig.client.scan_iter("olmf:line*"))
+
+
+@pytest.mark.parametrize("late", ["subscription/look", "bundle/look"], ids=["same group", "a group nobody serves"])
+def test_whoever_waits_for_long_saves_nothing_up(rig: Rig, late: str) -> None:
+    """A namespace whose jobs no worker takes for a while must not go before all others for as long afterwards."""
+    rig.queue.add([a_job_of("evil", "first", step="bundle/look")], "event")
+    for number in range(60):
+        rig.queue.add([a_job_of("busy", f"job-{number}")], "event")
+        claim = rig.queue.claim(["subscription"])
+        assert claim
+        rig.queue.finish(claim, a_result(took_ms=900.0))
+    rig.queue.add([a_job_of("evil", f"job-{number}", step=late) for number in range(60)], "event")
+    rig.queue.add([a_job_of("calm", f"job-{number}") for number in range(3)], "event")
+
+    assert order(rig, lambda _: 100.0).index("calm") <= 3
 
 
 def test_turns_leave_nothing_behind(rig: Rig) -> None:

@@ -100,6 +100,14 @@ def test_a_direct_event_takes_a_waiting_job_out_of_the_bulk_lane(rig: Rig) -> No
     assert rig.states() == {"running": ["second"], "ready": ["first"]}
 
 
+def test_an_event_of_the_bulk_lane_leaves_a_direct_job_in_its_lane_while_it_waits_for_its_next_try(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event")
+    rig.queue.finish(rig.claim(), a_result(failure="retry", message="not now"))
+    rig.queue.add([a_job(lane="bulk")], "audit")
+
+    assert rig.claim().lane == "direct"
+
+
 def test_a_lane_is_first_come_first_served_across_groups(rig: Rig) -> None:
     names = [f"job-{number}" for number in range(20)]
     for number, name in enumerate(names):
