@@ -136,7 +136,7 @@ class Runner:
         self._conclude(progress, decided, performed)
 
     def _may_rest(self, claim: Claim, decided: Decided) -> bool:
-        """Whether a part of the writes may wait: not twice in a row by one worker, and not if the world outside is told of them."""
+        """Whether some writes may wait: not twice in a row by one worker, nor if the world outside is told of them."""
         return (claim.step, claim.ref) not in self._rested and not any(emit.type in NEWS for emit in decided.emits)
 
     def _decide(self, step: Step, ref: Ref, attempt: Attempt, tape: Tape) -> Decided:
