@@ -118,6 +118,7 @@ def test_long_runs_cost_no_turn_in_other_lanes(rig: Rig) -> None:
     rig.queue.add([a_job_of("catalogs", "job")], "event")
 
     assert order(rig).index("catalogs") <= 1
+    assert not rig.client.exists("olmf:rested:long")
 
 
 def test_a_job_that_was_blocked_for_long_gives_nobody_an_advantage(rig: Rig) -> None:
