@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 
 from shared.domain.go.text import quoted
 from shared.domain.semver.blang import InvalidRange
-from shared.domain.semver.version import UINT64_MAX, Identifier, InvalidVersion, Version, bounded
+from shared.domain.semver.refusals import UINT64_MAX
+from shared.domain.semver.version import Identifier, InvalidVersion, Version, bounded
 
 LONGEST_RANGE: Final = 512
 """Bytes of a range."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from shared.domain.go.text import quoted
+import semver
 
-UINT64_MAX: Final = 2**64 - 1
-"""The highest number of a version, and of an identifier that sorts as a number."""
+from shared.domain.semver import refusals
+from shared.domain.semver.refusals import UINT64_MAX
+
 SPACE: Final = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """What Go trims off a text; `str.strip` alone would take more."""
-_NUMERIC: Final = re.compile(r"[0-9]*")
-_IDENTIFIER: Final = re.compile(r"[0-9A-Za-z-]*")
 
 Identifier: TypeAlias = tuple[int, int, str]
 """(0, number, "") or (1, 0, text): numbers sort below texts."""
@@ -48,18 +46,15 @@ class Version:
 @lru_cache(maxsize=65536)
 def parse_version(text: str) -> Version:
     """The version that a text states: no leading `v`, no missing parts. InvalidVersion otherwise."""
-    if not text:
-        raise InvalidVersion("Version string empty")
-    parts = text.split(".", 2)
-    if len(parts) != 3:
-        raise InvalidVersion("No Major.Minor.Patch elements found")
-    rest, plus, build = parts[2].partition("+")
-    patch, minus, prerelease = rest.partition("-")
-    major, minor, patch_number = _number("major", parts[0]), _number("minor", parts[1]), _number("patch", patch)
-    identifiers = tuple(map(_identifier, prerelease.split("."))) if minus else ()
-    if plus:
-        check_build(build)
-    return Version(major, minor, patch_number, not minus, identifiers, text)
+    try:
+        found = semver.Version.parse(text)
+        numbers = found.major, found.minor, found.patch
+        prerelease = _identifiers(found.prerelease) if found.prerelease else ()
+    except ValueError as error:
+        raise InvalidVersion(refusals.of_version(text)) from error
+    if max(numbers) > UINT64_MAX or (prerelease and any(number > UINT64_MAX for _, number, _ in prerelease)):
+        raise InvalidVersion(refusals.of_version(text))
+    return Version(*numbers, not prerelease, prerelease, text)
 
 
 def version_or_none(text: str) -> Version | None:
@@ -86,17 +81,21 @@ def _forgiven(text: str) -> str:
 
 
 def prerelease_of(text: str) -> tuple[Identifier, ...]:
-    """The identifiers of `alpha.1`, each under the grammar of prereleases. InvalidVersion otherwise."""
-    return tuple(map(_identifier, text.split(".")))
+    """The identifiers of `alpha.1`, under the grammar of prereleases. InvalidVersion otherwise."""
+    if refusal := refusals.of_prerelease(text):
+        raise InvalidVersion(refusal)
+    return _identifiers(text)
 
 
-def check_build(build: str) -> None:
-    """InvalidVersion when a text is no build metadata."""
-    for text in build.split("."):
-        if not text:
-            raise InvalidVersion("Build meta data is empty")
-        if not _IDENTIFIER.fullmatch(text):
-            raise InvalidVersion(f"Invalid character(s) found in build meta data {quoted(text)}")
+def bounded(digits: str) -> int:
+    """The number that digits state. InvalidVersion when there are none, or too many for 64 bits."""
+    if refusal := refusals.of_number(digits):
+        raise InvalidVersion(refusal)
+    return int(digits)
+
+
+def _identifiers(prerelease: str) -> tuple[Identifier, ...]:
+    return tuple((0, int(text), "") if text.isdecimal() else (1, 0, text) for text in prerelease.split("."))
 
 
 def _without_zeroes(part: str) -> str:
@@ -104,32 +103,3 @@ def _without_zeroes(part: str) -> str:
         return part
     rest = part.lstrip("0")
     return rest if rest[:1] in tuple("0123456789") else "0" + rest
-
-
-def _number(part: str, text: str) -> int:
-    if not _NUMERIC.fullmatch(text):
-        raise InvalidVersion(f"Invalid character(s) found in {part} number {quoted(text)}")
-    if text[:1] == "0" and len(text) > 1:
-        raise InvalidVersion(f"{part.capitalize()} number must not contain leading zeroes {quoted(text)}")
-    return bounded(text)
-
-
-def bounded(digits: str) -> int:
-    """The number that digits state. InvalidVersion when there are none, or too many for 64 bits."""
-    if not digits:
-        raise InvalidVersion('strconv.ParseUint: parsing "": invalid syntax')
-    if len(digits.lstrip("0")) > len(str(UINT64_MAX)) or int(digits) > UINT64_MAX:
-        raise InvalidVersion(f'strconv.ParseUint: parsing "{digits}": value out of range')
-    return int(digits)
-
-
-def _identifier(text: str) -> Identifier:
-    if not text:
-        raise InvalidVersion("Prerelease is empty")
-    if _NUMERIC.fullmatch(text):
-        if text[0] == "0" and len(text) > 1:
-            raise InvalidVersion(f"Numeric PreRelease version must not contain leading zeroes {quoted(text)}")
-        return (0, bounded(text), "")
-    if not _IDENTIFIER.fullmatch(text):
-        raise InvalidVersion(f"Invalid character(s) found in prerelease {quoted(text)}")
-    return (1, 0, text)

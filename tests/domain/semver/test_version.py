@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.semver import InvalidVersion, parse_tolerant, parse_version
+from shared.domain.semver import InvalidVersion, parse_tolerant, parse_version, refusals
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,22 @@ def test_the_tolerant_reader_forgives(text: str, want: str) -> None:
 def test_the_tolerant_reader_does_not_forgive(text: str) -> None:
     with pytest.raises(InvalidVersion):
         parse_tolerant(text)
+
+
+_near_versions = st.lists(
+    st.sampled_from([*"0019.-+ v_é\n", "1.0.0", "rc", str(2**64 - 1), str(2**64), "٣", "9" * 5000]), max_size=9
+).map("".join)
+
+
+def read(text: str) -> tuple[str, str]:
+    """The version that a text states, or why it states none."""
+    try:
+        return str(parse_version(text)), ""
+    except InvalidVersion as error:
+        return "", str(error)
+
+
+@given(_near_versions)
+def test_every_text_is_a_version_or_told_why_not(text: str) -> None:
+    why = refusals.of_version(text)
+    assert read(text) == (("", why) if why else (text, ""))

@@ -1,0 +1,50 @@
+"""What the project declares it needs is what its programs import, and nothing that only developers install."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+OURS = ("functions", "shared", "eventing")
+BROUGHT = {"multidict": "aiohttp", "starlette": "functions-framework", "uvicorn": "functions-framework"}
+"""Imported, and a part of what the dependency offers."""
+
+
+def declared(requirements: list[str]) -> set[str]:
+    """The names of the distributions that this Python needs."""
+    read = map(Requirement, requirements)
+    return {canonicalize_name(one.name) for one in read if one.marker is None or one.marker.evaluate()}
+
+
+def imported(root: Path) -> set[str]:
+    """The distributions that the code below a folder imports, wherever it does."""
+    providers = packages_distributions()
+    names = {name for path in root.rglob("*.py") for name in _modules(ast.parse(path.read_text()))}
+    return {canonicalize_name(one) for name in names for one in providers.get(name.partition(".")[0], ())}
+
+
+def _modules(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def test_every_dependency_is_imported_and_every_import_is_a_dependency() -> None:
+    found = set.union(*(imported(ROOT / name) for name in OURS)) - {"olm-functions"}
+    assert found - set(BROUGHT) == declared(PROJECT["dependencies"])
+
+
+def test_the_check_bites(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f():\n    from prometheus_client.parser import x\n    import yaml._yaml\n")
+    assert imported(tmp_path) >= {"pyyaml"}
+    assert declared(["Py_YAML>=1", "a; python_version < '3'"]) == {"py-yaml"}
