@@ -8,7 +8,7 @@ from shared.adapters.kube.cached import Told
 from shared.kinds import Kind, Ref
 
 CHANGES = "olmf:changes:"
-"""With `<apiVersion>/<kind>/<namespace>` a Redis hash: `sum` of the weights of all changes there (`noting`), `newest`
+"""With `<apiVersion>/<kind>/<namespace>` a Redis hash: `sum` of the weights of all changes there (`stream`), `newest`
 resourceVersion among decimal ones, number of `writes` of ours. It is gone a day after the last of them: namespaces come
 and go."""
 KEEP_SECONDS = 24 * 60 * 60

@@ -1,28 +1,39 @@
-"""Starts and stops one installation: its programs, and the objects that they need in the cluster."""
+"""Starts and stops one installation: its programs and objects, the events of its served folders, its logs' sizes."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
+import shutil
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Never
 
 import structlog
 
-from eventing.local.folders import ring_on_change
-from eventing.local.logs import keep_short
+from eventing.events.event import Event
+from eventing.local.image_registry.folder import State, state_of
 from eventing.local.objects import leave, make_objects
 from eventing.local.plan import Plan, repeated
 from eventing.local.processes.interrupt import ending_signals
 from eventing.local.processes.supervisor import Program, Supervisor
 from eventing.local.served import Served, remember
+from shared import names
 from shared.adapters.kube import ApiError, ConnectionSettingError
+from shared.kinds import Ref
 
 LONG_WORKERS = ("worker-long-1", "worker-long-2")
 """Where there are two, one namespace cannot stop the long work of the others."""
 _LEAVE_SECONDS = 5
 log = structlog.get_logger()
+FOLDER_SECONDS = 1.0
+"""Interval of the checks; they read no files."""
+LOG_BYTES = 16 * 1024 * 1024
+LOG_SECONDS = 10
+"""Interval of the checks of their sizes."""
 
 
 async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
@@ -133,3 +144,48 @@ async def _aside(work: Callable[[], bool]) -> bool:
 
 def _at_a_port(plan: Plan, program: str) -> dict[str, str]:
     return {"OLMF_PORT": str(plan.state.port_of(program))}
+
+
+async def ring_on_change(
+    folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, token: str = "", *, look_seconds: float = FOLDER_SECONDS
+) -> None:
+    """Send `io.olmf.poke` about a CatalogSource whenever one of its folders changed; until cancelled."""
+    from eventing.endpoint.sender import send
+
+    seen = {ref: await asyncio.to_thread(_state, paths) for ref, paths in folders.items()}
+    while folders:
+        await asyncio.sleep(look_seconds)
+        for ref, paths in folders.items():
+            now = await asyncio.to_thread(_state, paths)
+            if now != seen[ref]:
+                poke = Event(id=f"folder-{uuid.uuid4()}", type=names.POKE, source="/olmf/up", ref=ref)
+                try:
+                    await asyncio.to_thread(send, endpoint, poke, token=token)
+                    seen[ref] = now
+                except OSError as error:  # the endpoint is being restarted: sent at the next check
+                    log.warning("poke_failed", ref=str(ref), error=str(error))
+
+
+def _state(folders: tuple[Path, ...]) -> State:
+    return tuple(map(state_of, folders))
+
+
+async def keep_short(folder: Path) -> Never:
+    """Shorten the logs in a folder again and again, until cancelled."""
+    while True:
+        shorten(folder)
+        await asyncio.sleep(LOG_SECONDS)
+
+
+def shorten(folder: Path, *, most: int = LOG_BYTES) -> None:
+    """Move the content of each long log to `<name>.old`, which is replaced. Lines written during the copy are lost.
+
+    The log stays the same file, because its program has it open for appending.
+    """
+    for file in folder.glob("*.log"):
+        try:
+            if file.stat().st_size > most:
+                shutil.copyfile(file, file.with_suffix(".old"))
+                os.truncate(file, 0)
+        except OSError as error:  # e.g. a full disk; tried again at the next check
+            log.warning("log_stays", file=str(file), error=str(error))

@@ -3,7 +3,7 @@
 There is one list+watch per kind of `routes.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (its requests),
 `kind_watch` (the life of one watch), `outage` (when the API server answers again), `skips` (what could not be handled),
-`pulse` (liveness), `census` (metrics of objects), `health` (probes and `/metrics`), `program` (the process).
+`pulse` (liveness), `census` (metrics of objects), `program` (the process, with its probes and `/metrics`).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000

@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import get_args
 
-from eventing.cli.demo.samples import publish
+from eventing.cli.demo.play import publish
 from eventing.diagnosis.replay import capture, open_capture, replay
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.world import Perturbation

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from eventing.cli.demo.samples import publish
+from eventing.cli.demo.play import publish
 from eventing.diagnosis.replay import replay
 from eventing.journal import STREAM
 from eventing.journal.records import inflated

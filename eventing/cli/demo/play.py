@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eventing.cli.demo.samples import publish, samples
 from eventing.cli.demo.screen import Screen, screen
+from eventing.diagnosis.why.causes import short
+from eventing.journal import Run
 from eventing.local.detach import start_detached, stop
 from eventing.local.processes.interrupt import Interrupt
 from eventing.local.processes.supervisor import StartError
@@ -20,11 +22,15 @@ from eventing.local.state import StateDirectory
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
+
 NAMESPACE = "demo"
 PATIENCE_SECONDS = 180.0
 LOOK_SECONDS = 0.1
 FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0")
 NEWER = ("tide/0.3.0", "tide/1.0.0")
+_FOLDER = Path(__file__).parent
+SAMPLE_FOLDERS = (_FOLDER.parents[2] / "k8s" / "samples" / "bundles", _FOLDER.parent / "samples" / "bundles")
+_LINE_WIDTH = 140
 
 
 class DemoFailedError(RuntimeError):
@@ -128,7 +134,6 @@ def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool]
 def _explain(stage: Stage) -> None:
     from contextlib import closing
 
-    from eventing.cli.demo.timeline import timeline
     from eventing.diagnosis.why.explain import why
     from eventing.diagnosis.why.text import text_of
     from eventing.journal import RedisJournal
@@ -158,3 +163,32 @@ def _shown(folder: Path) -> str:
     """The folder as a path for a command: relative where it is below the current directory."""
     here = Path.cwd()
     return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)
+
+
+def samples() -> Path:
+    """The folder with `<package>/<version>/{manifests,metadata}`. FileNotFoundError names the expected places."""
+    for place in SAMPLE_FOLDERS:
+        if place.is_dir():
+            return place
+    raise FileNotFoundError(f"the sample bundles are neither in {SAMPLE_FOLDERS[0]} nor in {SAMPLE_FOLDERS[1]}")
+
+
+def publish(folder: Path, *versions: str) -> None:
+    """Copy `package/version` of the samples into a served folder."""
+    for version in versions:
+        shutil.copytree(samples() / version, folder / version)
+
+
+def timeline(runs: Iterable[Run]) -> Iterator[str]:
+    """One line per run with writes, jobs or a failure: seconds since the first, step, object, result."""
+    chosen = [run for run in runs if _sent(run) or run.jobs or run.failure]
+    start = min((run.at for run in chosen), default=0)
+    for run in sorted(chosen, key=lambda run: run.at):
+        verdict = run.message or (run.decisions[-1].verdict if run.decisions else "")
+        wrote = f"{_sent(run)} writes" if _sent(run) else "failed" if run.failure else "rang"
+        seconds, step = (run.at - start) / 1000, run.step.partition("/")[2]
+        yield f"{seconds:7.3f} s  {step:<24} {short(run.ref):<40} {wrote:<10} {verdict}"[:_LINE_WIDTH]
+
+
+def _sent(run: Run) -> int:
+    return sum(write.did == "sent" for decision in run.decisions for write in decision.writes)

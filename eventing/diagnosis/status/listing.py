@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
-from eventing.diagnosis.status.failing import Failing, error_of, failing, first_failing, next_try_of
 from eventing.diagnosis.status.progress import Standing, standing, unclaimed
 from eventing.diagnosis.status.remedies import UNRESOLVED, ListedOnce, Objects, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.domain.objects.subscription import current_csv, installed_csv
+from shared.domain.resolver.explain.findings import in_one_line
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, NAMESPACE, SUBSCRIPTION, Ref
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # why: the queue brings the Redis client
     from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
     from shared.domain.catalog.model import Package
     from shared.domain.image_source import ImageSource
     from shared.ports import Catalogs, Unavailable
+
 
 Row = dict[str, object]
 _UNTIL = {
@@ -27,6 +28,8 @@ _UNTIL = {
     "ClusterServiceVersionDeleted": "when the Subscription is created again",
 }
 """What ends a wait, by its reason."""
+Failing: TypeAlias = "Mapping[Ref, Listed]"
+"""The jobs whose last run failed, by what they look at."""
 
 
 def installed(cluster: Objects, namespace: str = "", jobs: Iterable[Listed] = ()) -> list[Row]:
@@ -214,3 +217,25 @@ def subscription_of(cluster: KubeClient, namespace: str, package: str) -> ReadOn
     """The Subscription to a package, or of that name."""
     found = cluster.list(SUBSCRIPTION, namespace)
     return next((each for each in found if package in (each["spec"].get("name"), name_of(each))), None)
+
+
+def failing(jobs: Iterable[Listed]) -> Failing:
+    """Those of the queue; of several on one object the one that failed most often."""
+    return {job.ref: job for job in sorted(jobs, key=lambda job: job.attempts) if job.error}
+
+
+def first_failing(refs: Iterable[Ref], known: Failing) -> Listed | None:
+    """The failing job of the first of these objects that has one."""
+    return next((known[ref] for ref in refs if ref in known), None)
+
+
+def error_of(job: Listed) -> str:
+    """Its last error in one line, without the name of what it looks at."""
+    return in_one_line(job.error.removeprefix(f"{job.ref}: "))
+
+
+def next_try_of(job: Listed) -> str:
+    """When it runs again: a time, at once, or by which command."""
+    if job.state == "dead":
+        return "`olmf queue retry`"
+    return job.due.isoformat(timespec="seconds") if job.state == "delayed" and job.due else "now"

@@ -11,16 +11,18 @@ from collections import defaultdict, deque
 import structlog
 
 from eventing.local.apiserver import definitions
-from eventing.local.apiserver.aggregation import aggregate
 from eventing.local.apiserver.deletion import CRD_CLEANUP, FOREGROUND, ORPHAN, remove
+from eventing.local.apiserver.resources import RBAC
 from eventing.local.apiserver.store import Change, Key, Stored
 from eventing.local.apiserver.world import World, new_object
-from shared.api.manifest import ReadOnly, metadata, uid_of
+from shared.api.manifest import ReadOnly, labels_of, metadata, uid_of
+from shared.domain.selectors import matches
 
 log = structlog.get_logger()
 NAMESPACES = "/namespaces"
 RETRY_SECONDS = 1.0
 """Pause after a write that failed."""
+CLUSTER_ROLES = f"{RBAC}/clusterroles"
 
 
 class Collector:
@@ -233,3 +235,30 @@ class Collector:
 
 def _owner_uids(manifest: ReadOnly) -> set[str]:
     return {str(owner["uid"]) for owner in metadata(manifest).get("ownerReferences") or ()}
+
+
+def aggregate(change: Change, world: World) -> None:
+    """Update the aggregated roles that select the changed role (or are the changed role) with the rules they select."""
+    if change.now.key[0] != CLUSTER_ROLES:
+        return
+    states = [labels_of(one.manifest) for one in (change.now, change.before) if one]
+    roles = world.store.list(CLUSTER_ROLES)
+    for role in roles:
+        selectors = _selectors(role)
+        is_concerned = role.key == change.now.key or any(matches(one, labels) for one in selectors for labels in states)
+        if selectors and is_concerned:
+            _gather(role, roles, world)
+
+
+def _selectors(role: Stored) -> list[ReadOnly]:
+    return (role.manifest.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+
+
+def _gather(role: Stored, roles: list[Stored], world: World) -> None:
+    rules: list[ReadOnly] = []
+    for other in roles:
+        labels = labels_of(other.manifest)
+        if other.key != role.key and any(matches(selector, labels) for selector in _selectors(role)):
+            rules += [rule for rule in other.manifest.get("rules") or [] if rule not in rules]
+    if rules != (role.manifest.get("rules") or []):
+        world.store.put(role.key, {**role.copy(), "rules": rules})

@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 
-from eventing.local.apiserver import apply, authentication, bodies, deletion, patches, reviews, scale, verbs
+from eventing.local.apiserver import apply, authentication, bodies, deletion, patches, reviews, verbs
 from eventing.local.apiserver.admission import decode, require_name
 from eventing.local.apiserver.calls import Call
 from eventing.local.apiserver.failures import (
     Cause,
+    Failure,
     Undecodable,
     as_json,
     bad_option,
@@ -22,16 +23,18 @@ from eventing.local.apiserver.failures import (
     not_allowed,
     unsupported_media,
 )
-from eventing.local.apiserver.resources import Node, resolve
+from eventing.local.apiserver.resources import Node, Resource, resolve
+from eventing.local.apiserver.tables import json_path
 from eventing.local.apiserver.verbs import Answer
 from eventing.local.apiserver.world import World
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, ReadOnly, metadata
 from shared.domain.merge_patch import merged
 
 MERGE, STRATEGIC, JSON = (f"application/{name}+json" for name in ("merge-patch", "strategic-merge-patch", "json-patch"))
 APPLY = "application/apply-patch+yaml"
 PATCHES = (MERGE, STRATEGIC, JSON)
 REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")
+_SCALE_PATHS = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 
 
 def serve(call: Call, world: World, body: bytes, content_type: str, *, accept: str) -> Answer:
@@ -122,7 +125,7 @@ def _review(call: Call, world: World, body: bytes, content_type: str) -> Answer:
 
 def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     old = verbs.find(call, world)
-    shown = scale.read(call.resource, old.manifest)
+    shown = scale_of(call.resource, old.manifest)
     if call.verb == "get":
         return Answer(200, orjson.dumps(shown))
     if call.verb == "patch":
@@ -133,9 +136,9 @@ def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     else:
         raise not_allowed()
     whole = with_changes(call, subresource="")
-    changed = scale.write(call.resource, orjson.loads(old.at(call.resource.api_version)), wanted)
+    changed = with_scale(call.resource, orjson.loads(old.at(call.resource.api_version)), wanted)
     done = verbs.replace(whole, world, old, decode(whole, changed))
-    return Answer(done.code, orjson.dumps(scale.read(call.resource, orjson.loads(done.body))))
+    return Answer(done.code, orjson.dumps(scale_of(call.resource, orjson.loads(done.body))))
 
 
 def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
@@ -147,3 +150,47 @@ def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
 
 
 _SUBRESOURCES = {"scale": _scale, "token": _token}
+
+
+def scale_of(resource: Resource, manifest: ReadOnly) -> Manifest:
+    """The Scale of an object."""
+    paths = resource.scale or _SCALE_PATHS
+    meta = metadata(manifest)
+    if resource.scale and not [*json_path(paths["specReplicasPath"], manifest)]:
+        why = f'the spec replicas field "{paths["specReplicasPath"]}" does not exist'
+        raise Failure(500, "InternalError", f"Internal error occurred: {why}")
+    shown = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    status: Manifest = {"replicas": _first(paths["statusReplicasPath"], manifest, 0)}
+    if selector := _selector(resource, manifest):
+        status["selector"] = selector
+    return {
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {k: meta[k] for k in shown if k in meta},
+        "spec": {"replicas": _first(paths["specReplicasPath"], manifest, 0)}, "status": status,
+    }  # fmt: skip
+
+
+def _first(path: str, manifest: ReadOnly, default: Any) -> Any:
+    return next(iter(json_path(path, manifest)), default)
+
+
+def _selector(resource: Resource, manifest: ReadOnly) -> str:
+    if resource.scale:
+        path = resource.scale.get("labelSelectorPath")
+        return str(_first(path, manifest, "")) if path else ""
+    labels = manifest["spec"].get("selector", {}).get("matchLabels", {})
+    return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+
+
+def with_scale(resource: Resource, manifest: Manifest, wanted: Manifest) -> Manifest:
+    """The object with the replicas of a Scale."""
+    replicas = (wanted.get("spec") or {}).get("replicas", 0)
+    *above, last = (resource.scale or _SCALE_PATHS)["specReplicasPath"].strip(".").split(".")
+    target = manifest
+    for name in above:
+        target = target.setdefault(name, {})
+    target[last] = replicas
+    if version := (wanted.get("metadata") or {}).get("resourceVersion"):
+        manifest["metadata"]["resourceVersion"] = version
+    else:
+        manifest["metadata"].pop("resourceVersion", None)
+    return manifest

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from typing import Any
 
 import orjson
 
-from eventing.local.apiserver import list_options, selectors, tables
+from eventing.local.apiserver import selectors, tables
 from eventing.local.apiserver.admission import decode, place, prepare_create, prepare_update, require_name
 from eventing.local.apiserver.calls import Call
 from eventing.local.apiserver.failures import (
     Cause,
+    Failure,
     already_exists,
+    bad_option,
     bad_request,
     expired,
     invalid,
     not_allowed,
     not_found,
+    unsupported,
 )
 from eventing.local.apiserver.forms import form_of, list_head, render
+from eventing.local.apiserver.numbers import not_unsigned
 from eventing.local.apiserver.ownership import record_update
 from eventing.local.apiserver.store import Key, Stored
 from eventing.local.apiserver.world import World
 from shared.api.manifest import Manifest, ReadOnly, metadata
+
+LIST_MATCHES = ("Exact", "NotOlderThan", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ def matching(call: Call) -> selectors.Predicate:
 
 def list_objects(call: Call, world: World, accept: str) -> Answer:
     """Answer with a list, or one page of it."""
-    list_options.check(call, world)
+    check_list_options(call, world)
     revision, after = _resume(call, world)
     is_wanted = matching(call)
     found = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
@@ -140,11 +147,17 @@ def update(call: Call, world: World, body: Any) -> Answer:
 CREATED_BY_UPDATE = frozenset({
     "Endpoints", "Event", "LimitRange", "Service", "Lease", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
 })  # fmt: skip
+
+
 """Kinds that an update creates when they are absent."""
+
+
 UPDATED_WITH_VERSION = frozenset({
     "Lease", "PodDisruptionBudget", "CustomResourceDefinition", "APIService", "MutatingWebhookConfiguration",
     "ValidatingWebhookConfiguration",
 })  # fmt: skip
+
+
 """Kinds whose updates have to contain a resourceVersion, as those of all custom kinds."""
 
 
@@ -175,3 +188,45 @@ def _same(old: ReadOnly, new: ReadOnly) -> bool:
 
 def _owners(manifest: ReadOnly) -> list[Manifest]:
     return [{**entry, "time": None} for entry in metadata(manifest).get("managedFields") or []]
+
+
+def check_list_options(call: Call, world: World) -> None:
+    """Raise Failure unless the options of a list are valid and the store has reached the wanted revision."""
+    call.number("timeoutSeconds")
+    if causes := [*_defects(call)]:
+        raise bad_option("List", *causes)
+    wanted = call.query.get("resourceVersion", "")
+    if wanted and call.query.get("continue"):
+        if wanted != "0":
+            raise bad_request("specifying resource version is not allowed when using continue")
+        return
+    if wanted and (why := not_unsigned(wanted)):
+        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{wanted}": {why}')
+    if wanted and int(wanted) > world.store.revision:
+        raise _too_large(int(wanted), world.store.revision)
+
+
+def _too_large(wanted: int, present: int) -> Failure:
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    message = f"Timeout: Too large resource version: {wanted}, current: {present}"
+    return Failure(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})
+
+
+def _defects(call: Call) -> Iterator[Cause]:
+    query = call.query
+    match, version = query.get("resourceVersionMatch", ""), query.get("resourceVersion", "")
+    if match and not version:
+        yield _forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided")
+    if match and query.get("continue"):
+        yield _forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
+    if match not in LIST_MATCHES:
+        yield unsupported("resourceVersionMatch", match, *LIST_MATCHES)
+    if match == "Exact" and version == "0":
+        why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+        yield _forbidden("resourceVersionMatch", why)
+    if "sendInitialEvents" in query:
+        yield _forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")
+
+
+def _forbidden(path: str, why: str) -> Cause:
+    return Cause(path, "FieldValueForbidden", f"Forbidden: {why}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from eventing.local.folders import ring_on_change
+from eventing.local.installation import ring_on_change
 from shared.kinds import CATALOG_SOURCE
 
 LOCAL = CATALOG_SOURCE.ref("local", "olm")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from structlog.testing import capture_logs
 
-from eventing.local.logs import shorten
+from eventing.local.installation import shorten
 
 
 def test_a_program_goes_on_writing_to_a_log_that_was_put_aside(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from eventing.events.event import Event
 from eventing.metrics.listener import address_of, listener
-from eventing.watch.health import serve_health
-from eventing.watch.program import Watcher
+from eventing.watch.program import Watcher, serve_health
 from eventing.watch.pulse import Pulse
 from shared import kinds
 from shared.adapters.kube import Connection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eventing.cli.demo.timeline import timeline
+from eventing.cli.demo.play import timeline
 from eventing.journal import Run
 from eventing.journal.records import Decision, Write
 from shared.kinds import NAMESPACE, SUBSCRIPTION

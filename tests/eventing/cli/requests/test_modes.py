@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from eventing.cli.requests.modes import Described, targets_for
+from eventing.cli.requests.subscribing import Described, targets_for
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.image_source import ImageSource
