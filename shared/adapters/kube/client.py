@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from shared.adapters.kube import answers
 from shared.adapters.kube.connection import Connection, connect
 from shared.adapters.kube.discovery import KindIndex
 from shared.adapters.kube.errors import ApiError
@@ -63,9 +62,7 @@ class KubeClient:
         if kind is None:
             return None
         try:
-            return self._freshness.noted(
-                answers.about(ref, self.request("GET", path_of(kind, ref.namespace, ref.name)))
-            )
+            return self._freshness.noted(object_about(ref, self.request("GET", path_of(kind, ref.namespace, ref.name))))
         except ApiError as error:
             if error.is_not_found:
                 return None
@@ -99,9 +96,9 @@ class KubeClient:
 
     def _items(self, kind: Kind, path: str, query: Mapping[str, str], first: Mapping[str, str]) -> tuple[Manifest, ...]:
         def ask(asked: Mapping[str, str]) -> Manifest:
-            page = answers.a_list(kind, self.request("GET", path, query=asked))
+            page = list_of(kind, self.request("GET", path, query=asked))
             if self._freshness.is_older(kind, version_of(page)):
-                raise answers.unexpected(f"a list of {kind.plural} that is older than what was seen before")
+                raise unexpected(f"a list of {kind.plural} that is older than what was seen before")
             return page
 
         return tuple(items(ask, query, first=first))
@@ -197,3 +194,24 @@ class KubeClient:
         if found is None:
             raise ApiError(404, "NotFound", f"the server does not serve the kind {kind} of {api_version}")
         return found
+
+
+def object_about(ref: Ref, answer: Manifest) -> Manifest:
+    """The answer, if it is the object that was asked for. ApiError without a status when it is not."""
+    said = Ref.read(answer)
+    if said != ref:
+        raise unexpected(f"{said or answer.get('kind')} where {ref} was asked for")
+    return answer
+
+
+def list_of(kind: Kind, answer: Manifest) -> Manifest:
+    """The answer, if it is a list of the kind. ApiError without a status when it is not."""
+    is_list = answer.get("kind") in (f"{kind.kind}List", "List", "PartialObjectMetadataList")
+    if not is_list or not isinstance(answer.get("items") or [], list):
+        raise unexpected(f"{answer.get('kind')} where a list of {kind.plural} was asked for")
+    return answer
+
+
+def unexpected(what: str) -> ApiError:
+    """The error for an answer that cannot be believed: asked again, a server or proxy may do better."""
+    return ApiError(0, "Unreachable", f"the API server answered with {what}")

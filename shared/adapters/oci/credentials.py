@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
-from shared.adapters.oci.credential_helpers import Helpers
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 from shared.api.manifest import ReadOnly
 
@@ -17,6 +18,48 @@ _NO_USER: Final = "<token>"
 """The user name by which a helper says that it keeps a token instead of a password."""
 _FILES: Final = (".dockerconfigjson", ".dockercfg")
 _DOCKER: Final = frozenset({"docker.io", "index.docker.io", "registry-1.docker.io"})
+_HELPER_SECONDS: Final = 30
+_DOCKER_REGISTRY: Final = "docker.io"
+_DOCKER_HELPER_KEY: Final = "https://index.docker.io/v1/"
+_NOT_FOUND: Final = "credentials not found"
+
+
+@dataclass(frozen=True, slots=True)
+class Helpers:
+    """Which program is asked for which registry."""
+
+    by_registry: Mapping[str, str] = field(default_factory=dict)
+    store: str = ""
+    """Asked for all other registries."""
+
+    def ask(self, registry: str) -> tuple[str, str] | None:
+        """User name and password, or None when the program knows none. OciError when it cannot be asked."""
+        name = self.by_registry.get(registry) or self.store
+        if not name:
+            return None
+        program = f"docker-credential-{name}"
+        key = _DOCKER_HELPER_KEY if registry == _DOCKER_REGISTRY else registry
+        try:
+            run = subprocess.run(
+                [program, "get"], input=key, capture_output=True, text=True, timeout=_HELPER_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            what = f"{program}, which keeps the login for {registry}, cannot be asked: {error}"
+            raise OciError("Unauthorized", f"{what}; install it, or take it out of config.json") from error
+        if run.returncode:
+            if _NOT_FOUND in (run.stdout + run.stderr).lower():
+                return None
+            why = (run.stderr or run.stdout).strip().splitlines()[:1]
+            raise OciError("Unauthorized", f"{program} has no login for {registry}: {''.join(why)}; log in again")
+        return _helped(program, run.stdout)
+
+
+def _helped(program: str, answer: str) -> tuple[str, str]:
+    try:
+        found = orjson.loads(answer)
+        return str(found["Username"]), str(found["Secret"])
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise OciError("Unauthorized", f"{program} answered with something that is no login; update it") from error
 
 
 @dataclass(frozen=True, slots=True)

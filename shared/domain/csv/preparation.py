@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,12 +12,11 @@ from shared.domain.csv import chain
 from shared.domain.csv.blockage import blockage
 from shared.domain.csv.phases import Status, pause_left
 from shared.domain.csv.requirements import Facts, Undecidable, evaluate, malformed_definition, owned_definitions
-from shared.domain.csv.upgrade_gate import refusal
 from shared.domain.csv.verdict import Verdict
 from shared.domain.objects.csv import GROUP_REASONS, is_copied, phase_of
 from shared.domain.objects.install_plan import planned_csvs
 from shared.domain.unsupported import VERSION, unsupported
-from shared.kinds import Ref
+from shared.kinds import OPERATOR_CONDITION, Ref
 
 HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
 """Reasons of failures that end when the Deployments are healthy."""
@@ -149,7 +148,7 @@ def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
     replaced = chain.predecessor(csv, facts.neighbours)
     # The predecessor must be informed that it is being replaced, even when its successor fails.
     rings = (Ref.of(replaced),) if replaced and phase_of(replaced) in ("Succeeded", "Failed") else ()
-    if replaced and (gate := refusal(replaced, facts.objects)):
+    if replaced and (gate := upgrade_refusal(replaced, facts.objects)):
         message = f"operator is not upgradeable: {gate}"
         held = status.to("Pending", "OperatorConditionNotUpgradeable", message)
         return Verdict(held, message, rings, waits_for=message, again_in=SLOWLY)
@@ -214,3 +213,27 @@ def _is_here(other: ReadOnly, csv: ReadOnly) -> bool:
 def _listed(statuses: Iterable[ReadOnly]) -> str:
     unmet = (f"{item['kind']} {item['name']}" for item in statuses if item["status"] != "Present")
     return ", ".join(unmet)
+
+
+def upgrade_refusal(predecessor: ReadOnly, objects: Mapping[Ref, Manifest | None]) -> str:
+    """Why the predecessor must not be replaced now (`Upgradeable`, csv.md §11.4); empty when it may."""
+    condition = objects.get(OPERATOR_CONDITION.ref(name_of(predecessor), namespace_of(predecessor)))
+    if condition is None:
+        return ""
+    override = _upgradeable((condition.get("spec") or {}).get("overrides"))
+    if override is not None:
+        return "" if override.get("status") == "True" else _refused(override)
+    stated = _upgradeable((condition.get("status") or {}).get("conditions"))
+    if stated is None:
+        return ""
+    if (stated.get("observedGeneration") or 0) != (metadata(condition).get("generation") or 0):
+        return f'the operatorcondition status "Upgradeable"="{stated.get("status")}" is outdated'
+    return _refused(stated) if stated.get("status") == "False" else ""
+
+
+def _upgradeable(conditions: list[Manifest] | None) -> Manifest | None:
+    return next((item for item in conditions or () if item.get("type") == "Upgradeable"), None)
+
+
+def _refused(condition: ReadOnly) -> str:
+    return f"the operator is not upgradeable: {condition.get('message') or ''}"

@@ -7,13 +7,27 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Package
 from shared.domain.conditions import Condition
 from shared.domain.objects import subscription as subscriptions
 from shared.domain.resolver.opt_in import opt_in_of
-from shared.domain.subscription import deprecations, health, pins, plans, state
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, changed
+from shared.domain.semver import version_or_none
+from shared.domain.subscription import health, plans, state
+from shared.domain.subscription.conditions import (
+    BUNDLE_DEPRECATED,
+    CATALOGS_UNHEALTHY,
+    CHANNEL_DEPRECATED,
+    CSV_MISSING,
+    DEPRECATED,
+    HELD,
+    PACKAGE_DEPRECATED,
+    PINNED,
+    changed,
+)
 from shared.domain.subscription.state import Standing
+
+DEPRECATION_CONDITIONS = (PACKAGE_DEPRECATED, CHANNEL_DEPRECATED, BUNDLE_DEPRECATED, DEPRECATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +59,9 @@ def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manife
     put += _ours(subscription, standing.seen(csvs), is_deleted=is_deleted)
     if seen.package is not None:
         installed = standing.seen(csvs).installed_csv
-        told = deprecations.conditions(subscription, installed, seen.package)
-        put += (*(told or ()), *pins.conditions(subscription, installed, seen.package))
-        drop += deprecations.CONDITIONS if told is not None else ()
+        told = deprecation_conditions(subscription, installed, seen.package)
+        put += (*(told or ()), *pin_conditions(subscription, installed, seen.package))
+        drop += DEPRECATION_CONDITIONS if told is not None else ()
     if seen.package is not None or not opt_in_of(subscription).version:
         drop.append(PINNED)
     catalog_health = health.catalog_health(status, seen.sources, now)
@@ -94,5 +108,46 @@ def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> li
     return []
 
 
-CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, *plans.CONDITIONS, *deprecations.CONDITIONS)
+CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, *plans.CONDITIONS, *DEPRECATION_CONDITIONS)
+
+
 """The conditions that only this module writes."""
+
+
+def deprecation_conditions(
+    subscription: ReadOnly, installed_csv: str, package: Package
+) -> tuple[Condition, ...] | None:
+    """The conditions that the catalog demands (catalog.md §3.8); None when it lacks the installed version."""
+    channel = str((subscription.get("spec") or {}).get("channel") or "")
+    entries = {entry.name for one in package.channels if channel in ("", one.name) for entry in one.entries}
+    if installed_csv not in entries:
+        return None
+    levels = (
+        (PACKAGE_DEPRECATED, "package", f"olm.package/{package.name}"),
+        (CHANNEL_DEPRECATED, f"channel/{channel}", f"olm.channel/{channel}"),
+        (BUNDLE_DEPRECATED, f"bundle/{installed_csv}", f"olm.bundle/{installed_csv}"),
+    )
+    found = [
+        Condition(kind, "True", message=f"{subject}: {text}")
+        for kind, key, subject in levels
+        if (text := package.deprecations.get(key))
+    ]
+    if not found:
+        return ()
+    return (*found, Condition(DEPRECATED, "True", message="; ".join(one.message for one in found)))
+
+
+def pin_conditions(subscription: ReadOnly, installed_csv: str, package: Package) -> tuple[Condition, ...]:
+    """`Pinned`, when the channel has a newer version that the annotation does not accept."""
+    wish, channel = opt_in_of(subscription), str((subscription.get("spec") or {}).get("channel") or "")
+    bundles = {name: version_or_none(bundle.version) for name, bundle in package.bundles.items()}
+    version = bundles.get(installed_csv)
+    if not wish.version or version is None:
+        return ()
+    followed = (entry.name for one in package.channels if channel in ("", one.name) for entry in heads(one))
+    offered = ((found, name) for name in followed if (found := bundles.get(name)) is not None)
+    passed = [(found, name) for found, name in offered if found > version and not wish.accepts(name, found)]
+    if not passed:
+        return ()
+    _, newest = max(passed)
+    return (Condition(PINNED, "True", "PinnedByAnnotation", f"pinned to {wish.version}; {newest} is there"),)

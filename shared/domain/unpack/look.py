@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
+
+import orjson
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, instant, name_of
-from shared.domain.unpack import mirrors
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.causes import Warnings, causes
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import Registries, copied
 from shared.domain.unpack.verdict import Broken, Missing, Refused, Running, Stale, Verdict
 from shared.kinds import Kind, Ref
+
+_MIRROR_FIELDS: Final = ("imageDigestMirrors", "imageTagMirrors")
 
 
 class Objects(Protocol):
@@ -108,7 +111,7 @@ def _registries(wanted: Unpacking, objects: Objects) -> Registries:
     """How the Job reaches registries; ValueError when it cannot be told."""
     sets = (one for kind in kinds.MIRROR_SETS for one in objects.list(kind))
     variables = () if wanted.is_at_home else copied(objects.get, wanted.home)
-    return Registries(mirrors.told(wanted.path, sets), variables)
+    return Registries(mirrors_about(wanted.path, sets), variables)
 
 
 def _pods(wanted: Unpacking, job: ReadOnly, objects: Objects) -> Sequence[Manifest]:
@@ -120,3 +123,23 @@ def _is_outdated(wanted: Unpacking, broken: Broken, objects: Objects) -> bool:
     source = kinds.CATALOG_SOURCE.look_up(objects.get, wanted.catalog.name, wanted.catalog.namespace) or {}
     changed = instant(((source.get("status") or {}).get("connectionState") or {}).get("lastConnect"))
     return changed is not None and changed > broken.since
+
+
+def mirrors_about(image: str, sets: Iterable[ReadOnly]) -> str:
+    """The mirror sets that apply to an image, reduced to it, as a JSON list; empty when none does."""
+    found = [
+        {"spec": {field: listed}}
+        for one in sets
+        for field in _MIRROR_FIELDS
+        if (listed := list(_about(image, one, field)))
+    ]
+    return orjson.dumps(found).decode() if found else ""
+
+
+def _about(image: str, mirror_set: ReadOnly, field: str) -> Iterator[ReadOnly]:
+    for one in (mirror_set.get("spec") or {}).get(field) or ():
+        source = str(one.get("source") or "")
+        host = image.partition("/")[0].partition(":")[0]
+        is_wildcard = source.startswith("*.") and host.endswith(source[1:])
+        if is_wildcard or (source and image.startswith(tuple(f"{source}{end}" for end in "/:@"))):
+            yield one

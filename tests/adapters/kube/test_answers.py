@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.adapters.kube import ApiError, path_of
-from shared.adapters.kube.answers import a_list, about
+from shared.adapters.kube.client import list_of, object_about
 from shared.adapters.kube.freshness import RESTORED_SECONDS, Freshness
 from shared.adapters.kube.listing import label_selector
 from shared.api.manifest import Manifest
@@ -19,7 +19,7 @@ def a_secret(**meta: str) -> Manifest:
 
 
 def test_the_object_that_was_asked_for() -> None:
-    assert about(REF, a_secret()) == a_secret()
+    assert object_about(REF, a_secret()) == a_secret()
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def test_the_object_that_was_asked_for() -> None:
 )
 def test_an_answer_about_something_else_is_no_answer(answer: Manifest) -> None:
     with pytest.raises(ApiError, match="was asked for") as error:
-        about(REF, answer)
+        object_about(REF, answer)
     assert error.value.is_unreachable
 
 
 @pytest.mark.parametrize("answer", [a_secret(), {"kind": "PodList"}, {}, {"kind": "SecretList", "items": "all"}])
 def test_a_list_that_is_none_is_no_answer(answer: Manifest) -> None:
     with pytest.raises(ApiError, match="where a list of secrets was asked for"):
-        a_list(SECRET, answer)
-    assert a_list(SECRET, {"kind": "SecretList", "items": None})
+        list_of(SECRET, answer)
+    assert list_of(SECRET, {"kind": "SecretList", "items": None})
 
 
 def test_older_lists_are_refused_until_the_server_counts_as_restored() -> None:

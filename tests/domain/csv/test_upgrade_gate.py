@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.csv.upgrade_gate import refusal
+from shared.domain.csv.preparation import upgrade_refusal
 from shared.kinds import OPERATOR_CONDITION
 from tests.domain.csv.builders import a_csv
 
@@ -44,4 +44,4 @@ HELD = "the operator is not upgradeable: held by admin"
     ],
 )  # fmt: skip
 def test_refusal(condition: Manifest | None, want: str) -> None:
-    assert refusal(a_csv(), {OPERATOR_CONDITION.ref("a.v1", "ns"): condition}) == want
+    assert upgrade_refusal(a_csv(), {OPERATOR_CONDITION.ref("a.v1", "ns"): condition}) == want

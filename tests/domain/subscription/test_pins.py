@@ -9,7 +9,7 @@ import pytest
 from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
-from shared.domain.subscription import pins
+from shared.domain.subscription import track
 from shared.domain.subscription.track import Surroundings, tracked
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,7 +41,7 @@ def a_subscription(version: str, channel: str = "stable") -> Manifest:
     ],
 )
 def test_what_a_pin_passes_over(subscription: Manifest, installed: str, want: list[str]) -> None:
-    assert [one.message for one in pins.conditions(subscription, installed, PACKAGE)] == want
+    assert [one.message for one in track.pin_conditions(subscription, installed, PACKAGE)] == want
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Channel, Entry, Package
 from shared.domain.conditions import Condition
-from shared.domain.subscription import components, deprecations, health, plans
+from shared.domain.subscription import components, health, plans, track
 from shared.domain.subscription.conditions import changed
 from shared.domain.subscription.state import Standing, waits
 from shared.domain.subscription.track import Surroundings, tracked
@@ -250,7 +250,7 @@ def a_package(**notices: str) -> Package:
     ],
 )
 def test_deprecations(package: Package, installed: str, want: dict[str, str] | None) -> None:
-    told = deprecations.conditions(a_subscription(), installed, package)
+    told = track.deprecation_conditions(a_subscription(), installed, package)
     assert (None if told is None else {one.type: one.message for one in told}) == want
 
 
@@ -258,7 +258,7 @@ def test_without_channel_no_channel_condition() -> None:
     """catalog.md 8.8.97: an empty spec.channel."""
     subscription = a_subscription()
     subscription["spec"]["channel"] = ""
-    assert deprecations.conditions(subscription, "a", a_package(channel__stable="older")) == ()
+    assert track.deprecation_conditions(subscription, "a", a_package(channel__stable="older")) == ()
 
 
 def test_a_condition_keeps_its_time_while_its_status_does() -> None:

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.unpack.look import look
-from shared.domain.unpack.mirrors import told
+from shared.domain.unpack.look import look, mirrors_about
 from shared.domain.unpack.verdict import Missing, to_create
 from shared.kinds import MIRROR_SETS
 from tests.domain.unpack.test_unpack import NOW, WANTED
@@ -28,12 +27,12 @@ def a_set(source: str) -> Manifest:
 
 @pytest.mark.parametrize("source", ["quay.io", "quay.io/acme", "quay.io/acme/tea", "*.io"])
 def test_what_is_about_the_image_is_told(source: str) -> None:
-    assert json.loads(told(IMAGE, [a_set(source)])) == [{"spec": a_set(source)["spec"]}]
+    assert json.loads(mirrors_about(IMAGE, [a_set(source)])) == [{"spec": a_set(source)["spec"]}]
 
 
 @pytest.mark.parametrize("source", ["quay.io/acm", "other.io", "", "*.com"])
 def test_what_is_about_others_is_not(source: str) -> None:
-    assert told(IMAGE, [a_set(source), {"spec": None}]) == ""
+    assert mirrors_about(IMAGE, [a_set(source), {"spec": None}]) == ""
 
 
 def test_a_job_that_is_made_knows_the_mirrors_of_its_image() -> None:

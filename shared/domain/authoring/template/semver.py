@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from typing import Any
 
 from shared.domain.authoring.identity import InvalidBundle, identity, name_of, version_release
-from shared.domain.authoring.template.head import package_of
 from shared.domain.authoring.template.source import Rendered, RenderImage, TemplateError
 from shared.domain.authoring.template.wishes import ARCHETYPES, SCHEMA, Kind, Wishes, read
 from shared.domain.catalog.config import Blob, Config
-from shared.domain.go.text import quoted
+from shared.domain.go.text import from_base64, quoted
 from shared.domain.semver.release import VersionRelease
 
 __all__ = ["SCHEMA", "images", "render"]
@@ -152,3 +153,28 @@ def _edges(releases: _Releases) -> dict[tuple[str, str], Blob]:
 def _document(package: str, channel: _Channel, edges: Mapping[tuple[str, str], Blob]) -> Blob:
     entries = [{"name": one.name, **edges.get((channel.archetype, one.name), {})} for one in channel.releases]
     return {"schema": "olm.channel", "name": channel.name, "package": package, "entries": entries}
+
+
+def package_of(name: str, default_channel: str, csv: Mapping[str, Any] | None) -> Blob:
+    """The `olm.package`, with the description and the first icon of a ClusterServiceVersion, if it has them."""
+    spec = csv.get("spec") if csv is not None else None
+    fields = spec if isinstance(spec, Mapping) else {}
+    icon, description = _icon(fields.get("icon")), fields.get("description")
+    return {
+        "schema": "olm.package",
+        "name": name,
+        "defaultChannel": default_channel,
+        **({"icon": icon} if icon else {}),
+        **({"description": description} if description and isinstance(description, str) else {}),
+    }
+
+
+def _icon(icons: Any) -> Blob | None:  # why: any JSON value
+    first = icons[0] if isinstance(icons, list) and icons else None
+    if not isinstance(first, Mapping) or not isinstance(data := first.get("base64data") or "", str):
+        return None
+    try:
+        content = from_base64(data)
+    except ValueError:
+        return None
+    return {"base64data": base64.b64encode(content).decode(), "mediatype": first.get("mediatype") or ""}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from shared import names
@@ -12,14 +12,14 @@ from shared.domain.authoring.validation.csv import cluster_service_version
 from shared.domain.authoring.validation.definition import definition
 from shared.domain.authoring.validation.finding import ERROR, Finding, plain, warned
 from shared.domain.authoring.validation.form import HELM, REGISTRY, media_type
-from shared.domain.authoring.validation.metadata import object_metadata
 from shared.domain.authoring.validation.subject import Subject
 from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD, CSV
 from shared.domain.bundle.reading import MANIFESTS
-from shared.domain.bundle.shape import name_in
+from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.go.text import quoted
 from shared.domain.go_types.typed import MistypedError, arranged
+from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN
 
 _SUPPORTED: Final = {
     "ClusterServiceVersion", "Service", "ServiceAccount", "Role", "RoleBinding", "PrometheusRule", "PodMonitor",
@@ -31,6 +31,7 @@ _SUPPORTED: Final = {
 _IN_FOLDER: Final = 2
 """As many parts has the path of a file directly in a folder."""
 _OLD, _NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
+_ANNOTATION_BYTES: Final = 256 * 1024
 
 
 def content(subject: Subject) -> Iterator[Finding]:
@@ -130,3 +131,41 @@ def _releases(subject: Subject) -> Iterator[Finding]:
             f"bundle {quoted(subject.csv_name)} cannot have both a release version ({quoted(release)}) "
             f"and {names.SUBSTITUTES_FOR} annotation ({quoted(substituted)})"
         )
+
+
+def object_metadata(meta: ReadOnly) -> Iterator[str]:
+    """What is wrong with the metadata of an object of any kind, each with its field."""
+    if not meta.get("name"):  # whatever the message says: nobody generates a name for a manifest
+        yield "metadata.name: Required value: name or generateName is required"
+    if meta.get("namespace"):
+        yield "metadata.namespace: Forbidden: not allowed on this type"
+    for field in ("labels", "annotations"):
+        for key, value in as_object(meta.get(field)).items():
+            wrong = [(key, why) for why in _qualified(key)]
+            if field == "labels":
+                wrong += [(value, why) for why in LABEL_VALUE.problems(value)]
+            yield from (f"metadata.{field}: Invalid value: {quoted(text)}: {why}" for text, why in wrong)
+    annotations: Mapping[str, str] = as_object(meta.get("annotations"))
+    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATION_BYTES:
+        yield f"metadata.annotations: Too long: may not be more than {_ANNOTATION_BYTES} bytes"
+    for owner in map(as_object, as_list(meta.get("ownerReferences"))):
+        yield from (f"metadata.ownerReferences.{why}" for why in _owner(owner))
+
+
+def _owner(owner: ReadOnly) -> Iterator[str]:
+    version = owner["apiVersion"]
+    if not version.rpartition("/")[2]:
+        yield f"apiVersion: Invalid value: {quoted(version)}: version must not be empty"
+    for field in ("kind", "name", "uid"):
+        if not owner[field]:
+            yield f'{field}: Invalid value: "": must not be empty'
+
+
+def _qualified(key: str) -> Iterator[str]:
+    prefix, slash, name = key.rpartition("/")
+    if slash:
+        yield from (f"prefix part {why}" for why in (SUBDOMAIN.problems(prefix) if prefix else ["must be non-empty"]))
+    if not name:
+        yield "name part must be non-empty"
+    else:
+        yield from (f"name part {why}" for why in QUALIFIED_NAME.problems(name))

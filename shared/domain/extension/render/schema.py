@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Final, Literal, TypeAlias
 
-from shared.domain.extension.render.timestamps import time_problem
 from shared.domain.go.text import quoted
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -27,6 +27,8 @@ Reason: TypeAlias = Literal[
     "Reference",
 ]
 _DATE_TIME: Final = "date-time"
+_SHORTEST_TIME: Final = 20
+_TIME_OF_DAY: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?(?:[zZ]|([+-])([0-9]{2}):([0-9]{2}))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,8 @@ class Checker:
 
 
 _GROUP: Final = "validation failed"
+
+
 _CHOICES: Final[tuple[tuple[str, Reason, str], ...]] = (
     ("anyOf", "AnyOf", "'anyOf' failed"), ("oneOf", "Other", "'oneOf' failed, none matched"),
 )  # fmt: skip
@@ -161,3 +165,23 @@ def _is_of(value: object, wanted: str) -> bool:
 def _quote(text: str) -> str:
     escaped = quoted(text)[1:-1].replace('\\"', '"').replace("'", "\\'")
     return f"'{escaped}'"
+
+
+def time_problem(text: str) -> str:
+    """What is wrong with a `date-time`; empty when nothing is."""
+    if len(text.encode()) < _SHORTEST_TIME:
+        return f"less than {_SHORTEST_TIME} characters long"
+    if text[10] not in "tT":
+        return "11th character must be t or T"
+    try:
+        date.fromisoformat(text[:10])
+    except ValueError:
+        return f'invalid date element: parsing time "{text[:10]}" as "2006-01-02"'
+    match = _TIME_OF_DAY.fullmatch(text[11:])
+    if match is None:
+        return "invalid time element: missing colon in correct place"
+    hour, minute, second = (int(match[number]) for number in (1, 2, 3))
+    is_leap = second > 59 and (hour, minute) != (23, 59)
+    if hour > 23 or minute > 59 or second > 60 or is_leap:
+        return "invalid time element: hour/min/sec out of range"
+    return ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.extension.render.timestamps import time_problem
+from shared.domain.extension.render.schema import time_problem
 from shared.domain.shape import InvalidQuestion
 from tests.domain.extension.render.bundles import GATES, MODES, Json, a_csv, ask, objects, only
 

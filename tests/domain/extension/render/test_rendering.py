@@ -8,7 +8,7 @@ import pytest
 
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError
-from shared.domain.extension.render.targets import targets_of
+from shared.domain.extension.render.render import targets_of
 from shared.domain.objects.hashes import in_base, joined
 from tests.domain.extension.render.bundles import (
     MODES,
