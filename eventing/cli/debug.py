@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eventing.cli.namespace import Row
     from eventing.cli.target import Target
     from eventing.diagnosis.replay import Replayed
-    from eventing.diagnosis.replay.captured import Captured
+    from eventing.diagnosis.replay.inputs import Captured
     from eventing.journal import Book
     from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
@@ -96,7 +96,7 @@ def _running(place: Target) -> _Known:
 def _captured(path: Path) -> _Known:
     """A capture has no queue: it does not say when a step is tried next."""
     from eventing.cli.given import opened_capture, subscribed_in
-    from eventing.diagnosis.replay.captured import objects_of_capture
+    from eventing.diagnosis.replay.inputs import objects_of_capture
 
     capture = opened_capture(path)
     namespaces = subscribed_in(capture.objects)

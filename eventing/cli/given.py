@@ -80,7 +80,7 @@ def given(
 def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Objects | None:
     """The objects of files, if each that should say where it stands does; else the first that does not is named."""
     from eventing.cli.extension.given import at
-    from eventing.diagnosis.replay.captured import Captured
+    from eventing.diagnosis.replay.inputs import Captured
 
     kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
     mine = [one for one in objects if one.get("kind") in kinds and namespace_of(one) in ("", namespace)]
@@ -117,7 +117,7 @@ def opened_capture(path: Path) -> Capture:
 
 
 def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Given:
-    from eventing.diagnosis.replay.captured import inputs_of_capture, objects_of_capture
+    from eventing.diagnosis.replay.inputs import inputs_of_capture, objects_of_capture
 
     capture = opened_capture(path)
     namespace = _chosen_namespace(namespace, capture.objects, path)

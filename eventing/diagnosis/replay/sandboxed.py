@@ -6,7 +6,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from eventing.diagnosis.replay.others import stripped
+from eventing.diagnosis.replay.external_changes import stripped
 from eventing.diagnosis.replay.world import Perturbation, WorldReport, replay_world
 from eventing.local.apiserver.direct import fresh_sandbox
 from eventing.runner import Steps

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from eventing.diagnosis.replay.archive import open_capture
-from eventing.diagnosis.replay.likeness import differences
-from eventing.diagnosis.replay.others import Others
-from eventing.diagnosis.replay.past import Change, Past
+from eventing.diagnosis.replay.comparison import differences
+from eventing.diagnosis.replay.external_changes import ExternalChanges
 from eventing.diagnosis.replay.ports import AnswersInTime
-from eventing.diagnosis.replay.turns import Turns
+from eventing.diagnosis.replay.recording import Change, Recording
+from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
 from eventing.diagnosis.replay.world_ports import World, ports_of
 from eventing.events.event import Event
 from eventing.journal.book import writes_of
@@ -63,7 +63,7 @@ def replay_world(
     out of order, or late. The final state must be the same. `stored` returns a recorded object with the defaults of
     the server of this world: the server of then may have had fewer.
     """
-    replay = _Replay(Past(open_capture(path)), world, steps or Steps())
+    replay = _Replay(Recording(open_capture(path)), world, steps or Steps())
     replay.run(perturb, random.Random(seed))  # noqa: S311  # why: a test order
     return replay.report(stored)
 
@@ -98,63 +98,65 @@ def _disturbed(events: Sequence[Event], perturb: Perturbation, dice: random.Rand
 class _Replay:
     """One world replay."""
 
-    def __init__(self, past: Past, world: World, steps: Steps) -> None:
-        self._past = past
+    def __init__(self, recording: Recording, world: World, steps: Steps) -> None:
+        self._recording = recording
         self._world = world
-        self._others = Others(past, world)
-        self._until_ms = past.began
-        most = max(_FEWEST_RUNS, _MORE_RUNS * len(past.book.runs))
-        self._turns = Turns(world, self._ports(), steps, self._others.answer, past.began, most)
+        self._external = ExternalChanges(recording, world)
+        self._until_ms = recording.began
+        most = max(_FEWEST_RUNS, _MORE_RUNS * len(recording.book.runs))
+        self._queue = SimulatedQueue(world, self._ports(), steps, self._external.answer, recording.began, most)
 
     def _ports(self) -> dict[type, Any]:
         """The ports: the world itself, and the recorded answers from outside the cluster."""
         ports = ports_of(self._world)
         for port in (Catalogs, Bundles, Policy):
-            told = self._past.answers(port)
+            told = self._recording.answers(port)
             if told or port is not Policy:
-                ports[port] = AnswersInTime(self._past.book, told, lambda: self._until_ms).port(port)
+                ports[port] = AnswersInTime(self._recording.book, told, lambda: self._until_ms).port(port)
         return ports
 
     def run(self, perturb: Perturbation, dice: random.Random) -> None:
         """Repeat all changes that we did not cause."""
-        self._others.prepare()
+        self._external.prepare()
         size = _BURST if perturb in ("drop", "reorder", "delay") else 1
-        for burst, until_ms in _bursts(self._past.changes(), size, self._past.ended):
+        for burst, until_ms in _bursts(self._recording.changes(), size, self._recording.ended):
             self._until_ms = until_ms
             for change in burst:
-                self._others.act(change)
+                self._external.act(change)
             for event in _disturbed([change.event for change in burst], perturb, dice):
-                self._turns.ring(replace(event, ref=self._others.ref_here(event.ref)))
-                self._turns.settle(until_ms)
+                self._queue.ring(replace(event, ref=self._external.ref_here(event.ref)))
+                self._queue.settle(until_ms)
             if perturb == "drop":
-                self._turns.audit(self._others.ref_here(change.event.ref) for change in burst)
+                self._queue.audit(self._external.ref_here(change.event.ref) for change in burst)
             if size > 1:
                 self._catch_up()
         if perturb == "drop":
-            self._turns.audit({self._others.ref_here(ref) for ref in (*self._past.uids.values(), *self._past.written)})
-        self._turns.settle(self._past.ended)
-        self._turns.retry()
+            self._queue.audit(
+                {self._external.ref_here(ref) for ref in (*self._recording.uids.values(), *self._recording.written)}
+            )
+        self._queue.settle(self._recording.ended)
+        self._queue.retry()
         self._catch_up()
 
     def _catch_up(self) -> None:
         """Repeat the answers of others to objects that changed late."""
-        self._turns.settle(self._turns.now_ms)
-        while self._turns.is_settling and (events := list(self._others.answer(again=True))):
+        self._queue.settle(self._queue.now_ms)
+        while self._queue.is_settling and (events := list(self._external.answer(again=True))):
             for event in events:
-                self._turns.ring(event)
-            self._turns.settle(self._turns.now_ms)
+                self._queue.ring(event)
+            self._queue.settle(self._queue.now_ms)
 
     def report(self, stored: Callable[[Manifest], Manifest]) -> WorldReport:
         """Compare every object that was written in either world."""
-        past, runs = self._past, self._turns.book.runs
+        recording, runs = self._recording, self._queue.book.runs
         writes = [write for run in runs.values() for write in writes_of(run)]
-        refs = {*past.written, *(ref for write in writes if (ref := Ref.parse(write.ref)).kind != EVENT.kind)}
+        refs = {*recording.written, *(ref for write in writes if (ref := Ref.parse(write.ref)).kind != EVENT.kind)}
         now = {ref: manifest for ref in refs if (manifest := self._world.get(ref))}
-        then = {ref: manifest for ref, manifest in past.final().items() if ref in refs}
-        uids = past.uids | {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
-        uids |= {uid_of(manifest): ref for ref in past.uids.values() if (manifest := self._world.get(ref))}
-        failures = (*self._others.unrepeatable, *self._turns.failing.values())
+        then = {ref: manifest for ref, manifest in recording.final().items() if ref in refs}
+        uids = recording.uids | {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
+        uids |= {uid_of(manifest): ref for ref in recording.uids.values() if (manifest := self._world.get(ref))}
+        failures = (*self._external.unrepeatable, *self._queue.failing.values())
         found = differences(then, now, uids)
         if found:
             found = differences({ref: stored(manifest) for ref, manifest in then.items()}, now, uids)
-        return WorldReport(len(runs), found, failures, self._turns.is_settling)
+        return WorldReport(len(runs), found, failures, self._queue.is_settling)

@@ -25,7 +25,7 @@ _MORE_TRIES = 20
 
 
 @dataclass
-class Turns:
+class SimulatedQueue:
     """Runs the jobs that events ring, one at a time, until none is left."""
 
     world: World

@@ -8,7 +8,7 @@ import msgspec
 
 from eventing.diagnosis.replay import present_objects
 from eventing.diagnosis.replay.archive import Capture
-from eventing.diagnosis.replay.past import Change, Past
+from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.events.event import Event
 from eventing.journal import Book, Run, Saw
 from eventing.journal.records import Answer, Decision, Recorded, Write
@@ -25,9 +25,9 @@ def an_object(kind: Kind, version: str = "", **more: Any) -> Manifest:
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **more}
 
 
-def a_past(
+def a_recording(
     *, read: tuple[Manifest, ...] = (), wrote: tuple[Write, ...] = (), saw: tuple[tuple[Ref, str], ...] = ()
-) -> Past:
+) -> Recording:
     """What one run read and wrote, and the events (ref, `version.verb`) before it."""
     book = Book()
     for ref, change in saw:
@@ -42,37 +42,37 @@ def a_past(
         if write.op == "Create":
             book.bodies[write.body] = msgspec.Raw(msgspec.json.encode({"manifest": an_object(CONFIG_MAP)}))
     book.add(Recorded(run))
-    return Past(Capture(book))
+    return Recording(Capture(book))
 
 
-def changes(past: Past) -> list[Change]:
-    return list(past.changes())
+def changes(recording: Recording) -> list[Change]:
+    return list(recording.changes())
 
 
 def test_what_was_there_before_its_first_event_is_there_from_the_beginning() -> None:
     first = an_object(SUBSCRIPTION, "5")
-    (change,) = changes(a_past(read=(first,)))
+    (change,) = changes(a_recording(read=(first,)))
     assert (change.event.type, change.after, change.is_answer) == (names.ADDED, first, False)
 
 
 def test_an_object_whose_first_event_tells_of_our_own_write_was_there_before() -> None:
     first = an_object(SUBSCRIPTION, "5")
     wrote = Write("SetStatus", str(SUB), did="sent", uid="u", version="6")
-    past = a_past(read=(first,), wrote=(wrote,), saw=((SUB, "6.add"),))
-    assert changes(past)[0].after == first
+    recording = a_recording(read=(first,), wrote=(wrote,), saw=((SUB, "6.add"),))
+    assert changes(recording)[0].after == first
 
 
 def test_what_others_do_to_an_object_that_we_made_is_an_answer() -> None:
     ready = an_object(DEPLOYMENT, "7", status={"available": True})
     wrote = Write("Create", str(DEPLOY), "body", did="sent", uid="u", version="6")
-    past = a_past(read=(ready,), wrote=(wrote,), saw=((DEPLOY, "6.add"), (DEPLOY, "7.update")))
-    assert [(change.after, change.is_answer) for change in changes(past)] == [(ready, True)]
+    recording = a_recording(read=(ready,), wrote=(wrote,), saw=((DEPLOY, "6.add"), (DEPLOY, "7.update")))
+    assert [(change.after, change.is_answer) for change in changes(recording)] == [(ready, True)]
 
 
 def test_what_was_written_into_an_object_that_nobody_watches_is_known_because_a_step_read_it() -> None:
     filled = an_object(CONFIG_MAP, "7", data={"a": "b"})
     wrote = Write("Create", str(MAP), "body", did="sent", uid="u", version="6")
-    (change,) = changes(a_past(read=(filled,), wrote=(wrote,)))
+    (change,) = changes(a_recording(read=(filled,), wrote=(wrote,)))
     assert (change.before, change.after, change.is_answer) == (an_object(CONFIG_MAP), filled, True)
 
 
@@ -81,8 +81,8 @@ def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before(
     saw = ((DEPLOY, "4.add"), (DEPLOY, "9.update"))
     ours = Write("Merge", str(DEPLOY), did="sent", uid="u", version="8")
     told = Write("SetStatus", str(DEPLOY), did="sent", uid="u", version="8")
-    assert changes(a_past(read=read, saw=saw, wrote=(ours,)))[-1].before is None
-    assert changes(a_past(read=read, saw=saw, wrote=(told,)))[-1].before == read[0]
+    assert changes(a_recording(read=read, saw=saw, wrote=(ours,)))[-1].before is None
+    assert changes(a_recording(read=read, saw=saw, wrote=(told,)))[-1].before == read[0]
 
 
 def test_a_capture_holds_the_kinds_that_ring_us_and_whatever_else_we_wrote() -> None:
@@ -107,5 +107,5 @@ def test_a_catalog_image_that_changed_is_a_poke_of_whoever_read_it() -> None:
         asked = Answer("Cluster", "list", [str(at)], value=[])
         decision = Decision([pulled, asked], "outcome", [])
         book.add(Recorded(Run(f"run{at}", "a/b", str(source), at, 1.0, "0", decisions=[decision])))
-    (change,) = changes(Past(Capture(book)))
+    (change,) = changes(Recording(Capture(book)))
     assert (change.event.type, change.event.ref, change.at, change.after) == (names.POKE, source, 40, None)

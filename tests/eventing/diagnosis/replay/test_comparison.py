@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eventing.diagnosis.replay.likeness import differences, plan_names
+from eventing.diagnosis.replay.comparison import differences, plan_names
 from shared.api.manifest import Manifest, name_of
 from shared.kinds import (
     CLUSTER_SERVICE_VERSION,

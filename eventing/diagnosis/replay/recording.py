@@ -10,7 +10,7 @@ from heapq import merge
 import msgspec
 
 from eventing.diagnosis.replay.archive import Capture
-from eventing.diagnosis.replay.likeness import plan_names
+from eventing.diagnosis.replay.comparison import plan_names
 from eventing.diagnosis.replay.ports import Timed
 from eventing.events.event import Event, change_of
 from eventing.journal import Book, Saw
@@ -38,7 +38,7 @@ class Change:
     """The change is to an object that we made, and so can be repeated only after our steps made it again."""
 
 
-class Past:
+class Recording:
     """The changes of other clients in a capture."""
 
     def __init__(self, capture: Capture) -> None:

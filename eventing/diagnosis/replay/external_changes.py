@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from eventing.diagnosis.replay.likeness import plan_names
-from eventing.diagnosis.replay.past import Change, Past
+from eventing.diagnosis.replay.comparison import plan_names
+from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.diagnosis.replay.world_ports import World
 from eventing.events.event import Event
 from shared.adapters.kube import ApiError
@@ -24,14 +24,14 @@ _OWN = (
 
 
 @dataclass
-class Others:
+class ExternalChanges:
     """The other clients of a world.
 
     Some of their changes answer objects that our steps made (a Deployment becomes available, a Job ends). Such a change
     waits until the object exists, but never writes a field that our steps decide: that would hide a different decision.
     """
 
-    past: Past
+    recording: Recording
     world: World
     unrepeatable: list[str] = field(default_factory=list)
     """The changes that the API server refused."""
@@ -43,11 +43,11 @@ class Others:
     """InstallPlans of then by name, each with a name that means the same here."""
 
     def __post_init__(self) -> None:
-        self._plans = self.past.plan_names()
+        self._plans = self.recording.plan_names()
 
     def prepare(self) -> None:
         """Create the namespaces."""
-        for name in self.past.namespaces():
+        for name in self.recording.namespaces():
             if self.world.get(NAMESPACE.ref(name)) is None:
                 self.world.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
@@ -93,7 +93,7 @@ class Others:
     def _here(self, manifest: Manifest) -> Manifest:
         """The object as a client would post it here, with the uids of this world."""
         text = msgspec.json.encode(manifest).decode()
-        for uid, ref in self.past.uids.items():
+        for uid, ref in self.recording.uids.items():
             if uid in text and (present := self.world.get(self.ref_here(ref))):
                 text = text.replace(uid, uid_of(present))
         here: Manifest = msgspec.json.decode(text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from eventing.diagnosis.replay.archive import Capture
-from eventing.diagnosis.replay.others import Others
-from eventing.diagnosis.replay.past import Change, Past
+from eventing.diagnosis.replay.external_changes import ExternalChanges
+from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.events.event import Event, change_id
 from eventing.journal import Book
 from shared import names
@@ -39,8 +39,8 @@ def a_change(
     return Change(event, 0, before, after, is_answer=answer)
 
 
-def others(api: FakeApi) -> Others:
-    return Others(Past(Capture(Book())), api)
+def others(api: FakeApi) -> ExternalChanges:
+    return ExternalChanges(Recording(Capture(Book())), api)
 
 
 def available(api: FakeApi) -> Any:
@@ -132,9 +132,9 @@ def test_what_a_program_wrote_into_an_object_without_status_is_written_again() -
 
 def test_a_plan_is_approved_under_the_name_that_it_has_here_even_when_it_is_made_late() -> None:
     book, plan = Book(), a_plan("install-aaaaaaaa")
-    past = Past(Capture(book, (seen(plan),)))
+    recording = Recording(Capture(book, (seen(plan),)))
     api = FakeApi()
-    them = Others(past, api)
+    them = ExternalChanges(recording, api)
     approved = {**plan, "spec": {**plan["spec"], "approved": True}}
     them.act(a_change(seen(approved), seen(plan), ref=Ref.of(plan)))
     assert api.objects == {}

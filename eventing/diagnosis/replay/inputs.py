@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eventing.diagnosis.replay.archive import Capture
-from eventing.diagnosis.replay.past import Past
 from eventing.diagnosis.replay.ports import AnswersInTime, NotAsked
+from eventing.diagnosis.replay.recording import Recording
 from eventing.journal.book import Unrecorded
 from shared.api.manifest import Manifest
 from shared.domain.resolution_inputs.scene import look
@@ -22,20 +22,22 @@ def inputs_of_capture(
     capture: Capture, namespace: str, shelves: Mapping[CatalogKey, Shelf], *, is_whole: bool
 ) -> Inputs:
     """The inputs for a namespace at the end of a capture; `shelves` replace its recorded catalogs."""
-    past = Past(capture)
-    policy, catalogs = (AnswersInTime(past.book, past.answers(port), lambda: past.ended) for port in (Policy, Catalogs))
-    chosen: Policy = policy.port(Policy) if past.answers(Policy) else Policy()
+    recording = Recording(capture)
+    policy, catalogs = (
+        AnswersInTime(recording.book, recording.answers(port), lambda: recording.ended) for port in (Policy, Catalogs)
+    )
+    chosen: Policy = policy.port(Policy) if recording.answers(Policy) else Policy()
     content = _Recorded(catalogs.port(Catalogs))
 
     scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
-    inputs = look(Captured(past.final()), content, namespace, scope).inputs
+    inputs = look(Captured(recording.final()), content, namespace, scope).inputs
     known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in shelves}
     return replace(inputs, catalogs={**inputs.catalogs, **known}, shelves={**inputs.shelves, **shelves})
 
 
 def objects_of_capture(capture: Capture) -> Captured:
     """The objects at the end of a capture."""
-    return Captured(Past(capture).final())
+    return Captured(Recording(capture).final())
 
 
 @dataclass(frozen=True, slots=True)
