@@ -88,12 +88,13 @@ class Watcher:
                 self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def metrics(self) -> str:
-        """The text of `/metrics`; the request to Redis must not block a watch."""
+        """The text of `/metrics`; neither the request to Redis nor the writing of many series must block a watch."""
         work = await asyncio.to_thread(self._work)
         silence = Metric.olmf_watch_silence_seconds
         ages = {Series(silence, (("kind", name),)): age for name, age in self.pulse.ages().items()}
         failing = {Series(Metric.olmf_sink_failing_seconds): self.pulse.failing()}
-        return text({**self.census.values(), **work, **self.skips.values(), **failing, **ages})
+        values = {**self.census.values(), **work, **self.skips.values(), **failing, **ages}
+        return await asyncio.to_thread(text, values)
 
     async def deliver(self, events: Sequence[Event]) -> None:
         """Return when the sink has accepted the events; when it is away it is called again.

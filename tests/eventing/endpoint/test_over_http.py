@@ -30,7 +30,7 @@ def test_an_operator_is_installed_and_removed_by_events_over_http(tmp_path: Path
             found.until(sub, lambda each: each["status"].get("state") == "AtLatestKnown")
             _remove(found)
         metrics = urllib3.request("GET", f"{status['endpoint']}/metrics").data.decode()
-        assert 'olmf_run_duration_seconds_count{step="install_plan/execute_install_plan",result="done"} ' in metrics
+        assert 'olmf_run_duration_seconds_count{result="done",step="install_plan/execute_install_plan"} ' in metrics
         assert source.refused == []
         assert urllib3.request("POST", status["endpoint"], headers=source.sent[0], retries=False).status == 401
         assert found.olmf("events", "send", "Namespace/zz").stdout.startswith("sent io.olmf.poke about")

@@ -32,7 +32,9 @@ def a_subscription(version: int = 1, *, installed: str = "") -> Manifest:
 
 def told(census: Census) -> set[str]:
     """The lines with a value."""
-    return {line for line in text(census.values()).splitlines() if not line.startswith("#") and not line.endswith(" 0")}
+    return {
+        line for line in text(census.values()).splitlines() if not line.startswith("#") and not line.endswith(" 0.0")
+    }
 
 
 def after(kind: Kind, *manifests: Manifest) -> set[str]:
@@ -42,39 +44,40 @@ def after(kind: Kind, *manifests: Manifest) -> set[str]:
     return told(census)
 
 
-A = 'namespace="ns",name="a",version="1.2.3"'
+A = 'name="a",namespace="ns"'
+V = 'version="1.2.3"'
 
 
 @pytest.mark.parametrize(
     ("csvs", "want"),
     [
         pytest.param(
-            [a_csv("Pending"), a_csv("Succeeded", 2)], {"csv_count 1", f"csv_succeeded{{{A}}} 1"},
+            [a_csv("Pending"), a_csv("Succeeded", 2)], {"csv_count 1.0", f"csv_succeeded{{{A},{V}}} 1.0"},
             id="csv.md 14.1: Succeeded; the series of the phase before is gone",
         ),
         pytest.param(
             [a_csv("Failed")],
-            {"csv_count 1", f'csv_abnormal{{{A},phase="Failed",reason="BecauseFailed"}} 1'},
+            {"csv_count 1.0", f'csv_abnormal{{{A},phase="Failed",reason="BecauseFailed",{V}}} 1.0'},
             id="csv.md 14.1: not Succeeded, with phase and reason",
         ),
         pytest.param(
             [a_csv("Failed", spec={})],
             {
-                "csv_count 1",
-                'csv_abnormal{namespace="ns",name="a",version="0.0.0",phase="Failed",reason="BecauseFailed"} 1',
+                "csv_count 1.0",
+                'csv_abnormal{name="a",namespace="ns",phase="Failed",reason="BecauseFailed",version="0.0.0"} 1.0',
             },
             id="csv.md 18.9 row 162: no version is 0.0.0",
         ),
-        pytest.param([a_csv("")], {"csv_count 1"}, id="csv.md 14.1: nothing before the first status"),
+        pytest.param([a_csv("")], {"csv_count 1.0"}, id="csv.md 14.1: nothing before the first status"),
         pytest.param(
             [a_csv("Succeeded", labels={"olm.copiedFrom": "x"})], set(), id="csv.md 14.1: a copy is not counted"
         ),
         pytest.param(
             [a_csv("Succeeded"), a_csv("Replacing", 2), a_csv("Replacing", 3)],
             {
-                "csv_count 1",
-                "csv_upgrade_count 1",
-                f'csv_abnormal{{{A},phase="Replacing",reason="BecauseReplacing"}} 1',
+                "csv_count 1.0",
+                "csv_upgrade_count 1.0",
+                f'csv_abnormal{{{A},phase="Replacing",reason="BecauseReplacing",{V}}} 1.0',
             },
             id="csv.md 14.1: an upgrade counts once",
         ),
@@ -91,28 +94,28 @@ def test_versions(csvs: list[Manifest], want: set[str]) -> None:
 def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
     census = Census()
     census.put(CLUSTER_SERVICE_VERSION, a_csv("Installing"))
-    assert f"csv_succeeded{{{A}}} 0" in text(census.values()).splitlines()
+    assert f"csv_succeeded{{{A},{V}}} 0.0" in text(census.values()).splitlines()
 
 
 @pytest.mark.parametrize(
     ("state", "value"),
     [
-        pytest.param("READY", 1, id="catalog.md 6: READY"),
-        pytest.param("TRANSIENT_FAILURE", 0, id="catalog.md 8.13.167: any other state"),
+        pytest.param("READY", 1.0, id="catalog.md 6: READY"),
+        pytest.param("TRANSIENT_FAILURE", 0.0, id="catalog.md 8.13.167: any other state"),
     ],
 )
-def test_catalogs(state: str, value: int) -> None:
+def test_catalogs(state: str, value: float) -> None:
     census = Census()
     census.put(CATALOG_SOURCE, an_object(CATALOG_SOURCE, status={"connectionState": {"lastObservedState": state}}))
-    assert f'catalogsource_ready{{namespace="ns",name="a"}} {value}' in text(census.values()).splitlines()
+    assert f'catalogsource_ready{{name="a",namespace="ns"}} {value}' in text(census.values()).splitlines()
 
 
 def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None:
-    labels = 'name="sub",installed="{}",channel="alpha",package="etcd",approval="Manual"'
+    labels = 'approval="Manual",channel="alpha",installed="{}",name="sub",package="etcd"'
     twice = after(SUBSCRIPTION, a_subscription(1), a_subscription(1), a_subscription(2))
-    assert twice == {"subscription_count 1", f"subscription_sync_total{{{labels.format('')}}} 2"}
+    assert twice == {"subscription_count 1.0", f"subscription_sync_total{{{labels.format('')}}} 2.0"}
     edited = after(SUBSCRIPTION, a_subscription(1), a_subscription(2), a_subscription(3, installed="etcd.v1"))
-    assert edited == {"subscription_count 1", f"subscription_sync_total{{{labels.format('etcd.v1')}}} 1"}
+    assert edited == {"subscription_count 1.0", f"subscription_sync_total{{{labels.format('etcd.v1')}}} 1.0"}
 
 
 @pytest.mark.parametrize("kind", COUNTED, ids=lambda kind: str(kind.kind))
@@ -123,9 +126,9 @@ def test_what_is_gone_is_not_told_any_more_csv_md_14_1_and_catalog_md_6(kind: Ki
     counting.page([an_object(kind, "a"), an_object(kind, "b")], listed)
     counting.settle(listed)
     counting.saw("MODIFIED", an_object(kind, "c"))
-    assert f"{COUNTED[kind].name} 3" in told(census)
+    assert f"{COUNTED[kind].name} 3.0" in told(census)
     counting.saw("DELETED", an_object(kind, "a"))
-    assert f"{COUNTED[kind].name} 2" in told(census)
+    assert f"{COUNTED[kind].name} 2.0" in told(census)
     counting.settle(set())
     assert told(census) == set()
 

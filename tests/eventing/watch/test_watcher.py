@@ -241,7 +241,7 @@ async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
             try:
                 async with aiohttp.ClientSession(address_of(listening)) as session, session.get("/metrics") as response:
                     said = await response.text()
-                    assert "subscription_count 1\n" in said
+                    assert "subscription_count 1.0\n" in said
                     assert 'olmf_watch_silence_seconds{kind="subscriptions.operators.coreos.com"} ' in said
                     assert response.content_type == "text/plain"
             finally:
