@@ -29,14 +29,14 @@ lint: setup
 test: setup
 	$(MAKE) --no-print-directory -j 2 domain rest
 
-# The domain is tested apart, because its branch coverage has to be complete.
+# The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: lint
-	$(BIN)/coverage run -m pytest tests/domain tests/functions
+	$(BIN)/coverage run -m pytest tests/domain tests/reading tests/functions
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.spec
 
 rest: setup
-	$(BIN)/pytest -n 2 -m "not conformance" --ignore tests/domain --ignore tests/functions tests
+	$(BIN)/pytest -n 2 -m "not conformance" --ignore tests/domain --ignore tests/reading --ignore tests/functions tests
 
 conformance: setup
 	$(BIN)/python -m tests.conformance

@@ -114,12 +114,8 @@ class Unavailable:
     """How long asking again is in vain."""
 
 
-class Catalogs(Protocol):
-    """Catalog images, read by digest and indexed once per digest."""
-
-    def pull(self, source: ImageSource) -> Pulled | Unavailable:
-        """Resolve the image to a digest and index it. For a digest that is already indexed this is one HEAD request."""
-        ...
+class IndexedCatalogs(Protocol):
+    """Reads of catalogs that are indexed, by reference; `source` says how to index one again."""
 
     def package(self, reference: str, name: str, source: ImageSource) -> Package | Unavailable | None:
         """One package of an indexed catalog, None when the catalog has no such package.
@@ -136,6 +132,14 @@ class Catalogs(Protocol):
         self, reference: str, api: tuple[str, str, str], source: ImageSource
     ) -> tuple[str, ...] | Unavailable:
         """The names of the packages with a bundle that provides `api` (group, version, kind)."""
+        ...
+
+
+class Catalogs(IndexedCatalogs, Protocol):
+    """Catalog images, read by digest and indexed once per digest."""
+
+    def pull(self, source: ImageSource) -> Pulled | Unavailable:
+        """Resolve the image to a digest and index it. For a digest that is already indexed this is one HEAD request."""
         ...
 
 

@@ -16,11 +16,11 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 
 if TYPE_CHECKING:
     from eventing.cli.namespace import Row
-    from eventing.diagnosis.status.remedies import Objects
     from eventing.workqueue import Listed
     from shared.domain.resolver.explain.choices import Choice
     from shared.domain.resolver.explain.findings import Finding
     from shared.domain.resolver.model import Inputs
+    from shared.ports import Cluster
 
 _UNDER_WAY = ("Resolving", "BundleUnpacking", "InstallPlanPending")
 """Where a package stands before there is a version that could fail."""
@@ -90,7 +90,7 @@ def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], li
     )
 
 
-def standings(objects: Objects, namespace: str, subscription: str = "", jobs: Sequence[Listed] = ()) -> list[Row]:
+def standings(objects: Cluster, namespace: str, subscription: str = "", jobs: Sequence[Listed] = ()) -> list[Row]:
     """Where the Subscriptions of a namespace stand, or one of them; without what a new resolution knows better."""
     from eventing.diagnosis.status.listing import installed
 

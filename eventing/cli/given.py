@@ -16,12 +16,12 @@ from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from eventing.diagnosis.replay.archive import Capture
-    from eventing.diagnosis.status.remedies import Objects
     from eventing.workqueue import Listed
     from shared.adapters.content.snapshot import Snapshot
     from shared.api.manifest import Manifest
     from shared.domain.resolver.identity import CatalogKey
     from shared.domain.resolver.model import Inputs, Shelf
+    from shared.ports import Cluster
 
 CatalogsOption = Annotated[
     list[str] | None,
@@ -46,7 +46,7 @@ class Given:
     """What a verb looks at."""
 
     inputs: Inputs
-    objects: Callable[[], Objects | None]
+    objects: Callable[[], Cluster | None]
     """Those that say where packages stand; None for files without status, and where other catalogs are supposed."""
     jobs: Callable[[], Sequence[Listed]] = tuple
     """What the work queue of the cluster holds; nothing for files."""
@@ -77,7 +77,7 @@ def given(
     return Given(found, lambda: objects, target.jobs)
 
 
-def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Objects | None:
+def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Cluster | None:
     """The objects of files, if each that should say where it stands does; else the first that does not is named."""
     from eventing.cli.extension.given import at
     from eventing.diagnosis.replay.inputs import Captured

@@ -13,10 +13,10 @@ from shared.api.manifest import namespace_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from eventing.diagnosis.status.remedies import Objects
     from eventing.diagnosis.why.facts import Stuck
     from eventing.journal import Book
     from eventing.workqueue import Listed
+    from shared.ports import Cluster
 
 Row = dict[str, object]
 COLUMNS = ("subscription", "version", "phase", "since", "nextTry", "says")
@@ -26,7 +26,7 @@ MOST_PLANS = 5
 _AT_EVENT = "at the next event"
 
 
-def check_namespace(namespace: str, cluster: Objects) -> None:
+def check_namespace(namespace: str, cluster: Cluster) -> None:
     """CliError when a namespace has no Subscription, as that may be a wrong word; it says where some are."""
     from shared.kinds import SUBSCRIPTION
 

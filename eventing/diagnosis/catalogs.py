@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from shared.api.manifest import ReadOnly
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
+from shared.domain.image_source import ImageSource
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Shelf
-from shared.domain.resolver.shelves import IndexedShelf, MemoShelf
+from shared.domain.resolver.shelves import MemoShelf
+from shared.reading.indexed_shelf import IndexedShelf
 
 if TYPE_CHECKING:
     from shared.adapters.content import ImageCatalogs
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[CatalogKey, Shelf]:
     """The last snapshot of each of these catalogs that was read at least once, the highest priority first."""
-    from shared.domain.resolution_inputs.scene import catalog_of
+    from shared.domain.resolution_inputs.namespace import catalog_of
 
     content = catalogs_for(cluster)
     found = sorted(map(catalog_of, sources), key=lambda one: (-one.priority, one.key))
@@ -34,7 +36,7 @@ def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[Catalog
 
 def unread_catalogs(sources: Iterable[ReadOnly]) -> dict[CatalogKey, str]:
     """Each of these catalogs that was never read, and what it says of the reason."""
-    from shared.domain.resolution_inputs.scene import catalog_of
+    from shared.domain.resolution_inputs.namespace import catalog_of
 
     found = sorted(map(catalog_of, sources), key=lambda one: one.key)
     return {one.key: one.problem for one in found if not one.reference}
@@ -42,7 +44,7 @@ def unread_catalogs(sources: Iterable[ReadOnly]) -> dict[CatalogKey, str]:
 
 def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
     """An indexed catalog; each of its packages is read once, when it is first used."""
-    return MemoShelf(IndexedShelf(_Snapshot(snapshot), snapshot.name, None))
+    return MemoShelf(IndexedShelf(_Snapshot(snapshot), snapshot.name, ImageSource(snapshot.name, "")))
 
 
 def digest_of_snapshot(snapshot: Snapshot) -> str:

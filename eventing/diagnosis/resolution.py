@@ -104,8 +104,8 @@ def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) 
     """The inputs for a namespace of a cluster, with the settings of the environment. Raises SettingError."""
     from eventing.diagnosis.catalogs import catalogs_for
     from eventing.wiring import settings
-    from shared.domain.resolution_inputs.scene import look
+    from shared.reading.namespace import read_namespace
 
     policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
-    scene = look(cluster, catalogs_for(cluster), namespace, policy)
-    return scene.inputs
+    snapshot = read_namespace(cluster, catalogs_for(cluster), namespace, policy)
+    return snapshot.inputs

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from shared import kinds
 from shared.api.manifest import Manifest, name_of, uid_of
 from shared.domain.unpack import verdict as verdicts
-from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.verdict import Broken, Unpacked, Verdict
 from shared.ports import Bundles, Cluster, Policy, Unavailable, Warnings
+from shared.reading.unpacking import UnpackState, read_unpacking
 from shared.step import Apply, Create, Delete, Ref, Replace, Write
 
 _DIRECT_RETRY = timedelta(minutes=1)
@@ -27,7 +27,7 @@ def unpacked(
     if policy.unpack == "direct":
         verdict, filled = _unpack_here(wanted, bundles)
         return verdict, tuple(map(Apply, filled))
-    seen = look(wanted, config_map, cluster, now, warnings=warnings)
+    seen = read_unpacking(wanted, config_map, cluster, now, warnings=warnings)
     return seen.verdict, tuple(_writes(wanted, seen))
 
 
@@ -41,7 +41,7 @@ def _unpack_here(wanted: Unpacking, bundles: Bundles) -> tuple[Verdict, tuple[Ma
             return verdicts.known(wanted, filled) or Unpacked(filled), (filled,)
 
 
-def _writes(wanted: Unpacking, seen: Look) -> Iterator[Write]:
+def _writes(wanted: Unpacking, seen: UnpackState) -> Iterator[Write]:
     yield from (Delete(Ref.of(one), uid_of(one)) for one in seen.repair.delete)
     yield from map(Replace, seen.repair.replace)
     yield from map(Create, (*seen.repair.create, *verdicts.to_create(wanted, seen.verdict)))

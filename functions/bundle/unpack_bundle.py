@@ -10,7 +10,6 @@ from __future__ import annotations
 from functions.bundle._unpacked import unpacked
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
-from shared.domain.resolution_inputs.scene import look
 from shared.domain.resolver.resolve import resolve
 from shared.domain.unpack import verdict as verdicts
 from shared.domain.unpack.content import Promise
@@ -19,6 +18,7 @@ from shared.domain.unpack.report import in_turn, summarise
 from shared.domain.unpack.settings import settings
 from shared.domain.unpack.verdict import Verdict
 from shared.ports import Attempt, Bundles, Catalogs, Clock, Cluster, Policy, Warnings, WriteFailure
+from shared.reading.namespace import read_namespace
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 
@@ -27,14 +27,14 @@ def unpack_bundle(
     *, policy: Policy, attempt: Attempt, warnings: Warnings,
 ) -> Outcome:  # fmt: skip
     """Write the unpack objects and the conditions of one namespace (key: the Namespace)."""
-    scene = look(cluster, catalogs, ref.name, policy)
-    resolution, limits, now = resolve(scene.inputs), settings(scene.groups, policy.unpack_timeout), clock.now()
+    snapshot = read_namespace(cluster, catalogs, ref.name, policy)
+    resolution, limits, now = resolve(snapshot.inputs), settings(snapshot.groups, policy.unpack_timeout), clock.now()
     found: dict[str, Verdict] = {}
     home = policy.global_namespace
     writes: list[Write] = []
     refusal = _refusal(attempt)
     for chosen in in_turn(resolution.chosen, now):
-        promise = Promise.of(chosen, scene.subscriptions)
+        promise = Promise.of(chosen, snapshot.subscriptions)
         wanted = Unpacking.of(chosen, promise, limits, policy.unpack_image, home=home, user=policy.unpack_user)
         verdict, unpacking = unpacked(wanted, cluster, bundles, now, warnings=warnings, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
@@ -42,7 +42,7 @@ def unpack_bundle(
             verdict, unpacking = verdicts.refused(wanted, refusal.ref, refusal.message), ()
         found[chosen.bundle.name] = verdict
         writes += unpacking
-    summary = summarise(scene.subscriptions, resolution, found, now)
+    summary = summarise(snapshot.subscriptions, resolution, found, now)
     for told in summary.told:
         subscription = kinds.SUBSCRIPTION.ref(name_of(told.subscription), ref.name)
         writes.append(SetStatus(subscription, told.status, version_of(told.subscription)))

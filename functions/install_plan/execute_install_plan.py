@@ -12,10 +12,10 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.objects import plan_record
 from shared.domain.plan import state
-from shared.domain.plan.advance import Progress, advance, statuses_of
 from shared.domain.plan.execution import Action, warned
 from shared.errors import RetryLater
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy
+from shared.reading.plan_pass import Progress, advance, statuses_of
 from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write
 
 

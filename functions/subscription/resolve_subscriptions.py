@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.conditions import since
-from shared.domain.resolution_inputs.scene import Scene, look
 from shared.domain.resolver.explain.findings import explained
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Resolution
@@ -24,6 +23,7 @@ from shared.domain.subscription.decided import decided
 from shared.domain.subscription.state import unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
 from shared.ports import Catalogs, Clock, Cluster, Policy
+from shared.reading.namespace import NamespaceSnapshot, read_namespace
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 _RETRY = timedelta(seconds=30)
@@ -32,23 +32,23 @@ _RETRY = timedelta(seconds=30)
 def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
     """Write `ResolutionFailed` and `Stranded` of the Subscriptions of one namespace (key: the Namespace)."""
     now = clock.now()
-    scene = look(cluster, catalogs, ref.name, policy, is_resting=lambda one: is_just_begun(one, now))
-    resolution = resolve(scene.inputs)
-    stuck = unjudged(scene.subscriptions, lambda: scene.groups or cluster.list(kinds.OPERATOR_GROUP, ref.name))
-    is_stale = resolution.components and any(has_unpack_condition(one) for one in scene.subscriptions)
+    snapshot = read_namespace(cluster, catalogs, ref.name, policy, is_resting=lambda one: is_just_begun(one, now))
+    resolution = resolve(snapshot.inputs)
+    stuck = unjudged(snapshot.subscriptions, lambda: snapshot.groups or cluster.list(kinds.OPERATOR_GROUP, ref.name))
+    is_stale = resolution.components and any(has_unpack_condition(one) for one in snapshot.subscriptions)
     computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
     return Outcome(
-        tuple(_status_writes(ref, scene, resolution, now)),
+        tuple(_status_writes(ref, snapshot, resolution, now)),
         (*computed, *(Emit(names.STANDING_CHANGED, Ref.of(one)) for one in stuck)),
-        again_in=_RETRY if scene.is_partial else None,
-        wait=_wait(scene, resolution, now),
+        again_in=_RETRY if snapshot.is_partial else None,
+        wait=_wait(snapshot, resolution, now),
         verdict="; ".join(f"{name}: {reason}" for name, reason in sorted(resolution.reasons.items())),
     )
 
 
-def _wait(scene: Scene, resolution: Resolution, now: datetime) -> Wait | None:
+def _wait(snapshot: NamespaceSnapshot, resolution: Resolution, now: datetime) -> Wait | None:
     """The reason of the first Subscription that cannot be resolved, and since when."""
-    for subscription in scene.subscriptions:
+    for subscription in snapshot.subscriptions:
         component = resolution.component_of(name_of(subscription))
         if component is not None and component.refusal is not None:
             begun = since(subscription.get("status") or {}, RESOLUTION_FAILED, now)
@@ -56,11 +56,13 @@ def _wait(scene: Scene, resolution: Resolution, now: datetime) -> Wait | None:
     return None
 
 
-def _status_writes(namespace: Ref, scene: Scene, resolution: Resolution, now: datetime) -> Iterator[Write]:
+def _status_writes(
+    namespace: Ref, snapshot: NamespaceSnapshot, resolution: Resolution, now: datetime
+) -> Iterator[Write]:
     """The condition of each Subscription: the failure of its own component, or none."""
     messages: set[str] = set()
-    findings = {name: one for one in explain(scene.inputs, resolution) for name in one.subscribers}
-    for subscription in scene.subscriptions:
+    findings = {name: one for one in explain(snapshot.inputs, resolution) for name in one.subscribers}
+    for subscription in snapshot.subscriptions:
         component = resolution.component_of(name_of(subscription))
         if component is None:
             continue

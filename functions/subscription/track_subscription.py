@@ -15,7 +15,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, version_of
 from shared.domain.catalog.model import Package
 from shared.domain.objects.subscription import installed_csv, plan_of
-from shared.domain.resolution_inputs.scene import catalog_of
+from shared.domain.resolution_inputs.namespace import catalog_of
 from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.subscription import components, health, track

@@ -16,10 +16,10 @@ from shared.domain.objects.install_plan import is_empty
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
-from shared.domain.resolution_inputs.scene import look
 from shared.domain.resolver.resolve import resolve
 from shared.domain.subscription import components
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Policy
+from shared.reading.namespace import read_namespace
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Wait, Write
 
 _RETRY = timedelta(seconds=30)
@@ -29,15 +29,15 @@ def write_install_plan(
     ref: Ref, cluster: Cluster, catalogs: Catalogs, attempt: Attempt, clock: Clock, policy: Policy
 ) -> Outcome:
     """Write the InstallPlans of one namespace that are due (key: the Namespace)."""
-    scene = look(cluster, catalogs, ref.name, policy)
-    ready = list(drafts(resolve(scene.inputs).components, scene.subscriptions, cluster.get))
+    snapshot = read_namespace(cluster, catalogs, ref.name, policy)
+    ready = list(drafts(resolve(snapshot.inputs).components, snapshot.subscriptions, cluster.get))
     if not ready:
         return NOTHING
     now, plans = clock.now(), cluster.list(kinds.INSTALL_PLAN, ref.name)
     writes: list[Write] = []
     emits: list[Emit] = []
     wait: Wait | None = None
-    for draft, plan in compose.numbered(ready, scene.subscriptions, plans):
+    for draft, plan in compose.numbered(ready, snapshot.subscriptions, plans):
         name = name_of(plan) if plan else draft.name
         if (refusal := attempt.failure) and refusal.ref == kinds.INSTALL_PLAN.ref(name, ref.name):
             # Only the Subscriptions of this plan report that the server refused it; the other plans go on.

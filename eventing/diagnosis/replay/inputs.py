@@ -10,12 +10,12 @@ from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.ports import AnswersInTime, NotAsked
 from eventing.diagnosis.replay.recording import Recording
 from eventing.journal.book import Unrecorded
-from shared.api.manifest import Manifest
-from shared.domain.resolution_inputs.scene import look
+from shared.api.manifest import Manifest, labels_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Shelf
 from shared.kinds import Kind, Ref
 from shared.ports import Catalogs, Policy, Unavailable
+from shared.reading.namespace import read_namespace
 
 
 def inputs_of_capture(
@@ -30,7 +30,7 @@ def inputs_of_capture(
     content = _Recorded(catalogs.port(Catalogs))
 
     scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
-    inputs = look(Captured(recording.final()), content, namespace, scope).inputs
+    inputs = read_namespace(Captured(recording.final()), content, namespace, scope).inputs
     known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in shelves}
     return replace(inputs, catalogs={**inputs.catalogs, **known}, shelves={**inputs.shelves, **shelves})
 
@@ -50,10 +50,11 @@ class Captured:
         """The object, or None when it did not exist."""
         return self.objects.get(ref)
 
-    def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...]:
-        """All objects of a kind in a namespace."""
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        """The objects of a kind in a namespace that carry all of `labels`."""
         found = (ref for ref in self.objects if (ref.api_version, ref.kind) == (kind.api_version, kind.kind))
-        return tuple(self.objects[ref] for ref in sorted(found) if namespace in ("", ref.namespace))
+        listed = (self.objects[ref] for ref in sorted(found) if namespace in ("", ref.namespace))
+        return tuple(one for one in listed if (labels or {}).items() <= labels_of(one).items())
 
 
 @dataclass(frozen=True, slots=True)

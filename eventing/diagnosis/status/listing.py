@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
 from eventing.diagnosis.status.progress import Standing, standing, unclaimed
-from eventing.diagnosis.status.remedies import UNRESOLVED, ListedOnce, Objects, remedy, until_groups
+from eventing.diagnosis.status.remedies import UNRESOLVED, ListedOnce, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.domain.objects.subscription import current_csv, installed_csv
 from shared.domain.resolver.explain.findings import in_one_line
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # why: the queue brings the Redis client
     from shared.adapters.kube import KubeClient
     from shared.domain.catalog.model import Package
     from shared.domain.image_source import ImageSource
-    from shared.ports import Catalogs, Unavailable
+    from shared.ports import Catalogs, Cluster, Unavailable
 
 
 Row = dict[str, object]
@@ -32,7 +32,7 @@ Failing: TypeAlias = "Mapping[Ref, Listed]"
 """The jobs whose last run failed, by what they look at."""
 
 
-def installed(cluster: Objects, namespace: str = "", jobs: Iterable[Listed] = ()) -> list[Row]:
+def installed(cluster: Cluster, namespace: str = "", jobs: Iterable[Listed] = ()) -> list[Row]:
     """One row per Subscription, with the standing of its package; then one per version without a Subscription.
 
     `jobs` is what the work queue holds: it knows what fails before a status can say so, and when it is tried next.
@@ -88,7 +88,7 @@ def standing_among(subscription: ReadOnly, csvs: Mapping[str, ReadOnly]) -> Stan
     return standing(subscription, csvs.get(current), csvs.get(kept) if kept != current else None)
 
 
-def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: Objects) -> Row:
+def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: Cluster) -> Row:
     spec = subscription["spec"]
     return {
         "namespace": namespace_of(subscription),
@@ -106,7 +106,7 @@ def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: O
     }
 
 
-def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Objects) -> Row:
+def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Cluster) -> Row:
     """Why a package does not go on, since when, until when and what helps."""
     found = remedy(csv, cluster)
     is_stopped = now.reason == UNRESOLVED
@@ -115,7 +115,7 @@ def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Objects)
     return {"reason": now.reason, "since": now.since, "until": until, "says": says}
 
 
-def _orphan(csv: ReadOnly, cluster: Objects) -> Row:
+def _orphan(csv: ReadOnly, cluster: Cluster) -> Row:
     now = unclaimed(csv)
     nothing = dict.fromkeys(("channel", "approval", "catalog", "plan", "held"), "")
     return {

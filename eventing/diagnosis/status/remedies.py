@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import Protocol
 
 from eventing.diagnosis.status.chain import chain, originals, package_named_by
 from shared import names
@@ -21,7 +20,8 @@ from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, apis_of
 from shared.domain.operator_groups.targets import described, refusal
 from shared.domain.subscription.plans import has_failed
 from shared.domain.unsupported import VERSION, unsupported
-from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, Kind, Ref
+from shared.ports import Cluster
 
 UNRESOLVED = "ErrorPreventedResolution"
 """The reason of a Subscription for which nothing could be decided; its message says why."""
@@ -30,25 +30,23 @@ _LONGEST = 240
 _GROUPS = "when the OperatorGroups of the namespace change"
 
 
-class Objects(Protocol):
-    """The objects of a cluster."""
-
-    def list(self, kind: Kind, namespace: str = "") -> Sequence[Manifest]:
-        """All objects of a kind, in a namespace or everywhere."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ListedOnce:
-    """Objects that are listed once: a crowd that waits for one group asks for it again and again."""
+    """A cluster of which everything is listed once: a crowd that waits for one group asks for it again and again."""
 
-    objects: Objects
-    _lists: dict[tuple[Kind, str], Sequence[Manifest]] = field(default_factory=dict)
+    cluster: Cluster
+    _lists: dict[tuple[Kind, str], tuple[Manifest, ...]] = field(default_factory=dict)
 
-    def list(self, kind: Kind, namespace: str = "") -> Sequence[Manifest]:
-        """All objects of a kind, in a namespace or everywhere."""
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object, or None."""
+        return self.cluster.get(ref)
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        """The objects of a kind, in a namespace or everywhere."""
+        if labels:
+            return self.cluster.list(kind, namespace, labels=labels)
         if (kind, namespace) not in self._lists:
-            self._lists[kind, namespace] = self.objects.list(kind, namespace)
+            self._lists[kind, namespace] = self.cluster.list(kind, namespace)
         return self._lists[kind, namespace]
 
 
@@ -60,13 +58,13 @@ class Remedy:
     until: str = ""
 
 
-def remedy(csv: ReadOnly | None, cluster: Objects) -> Remedy:
+def remedy(csv: ReadOnly | None, cluster: Cluster) -> Remedy:
     """What helps a version that cannot be installed."""
     found = _REMEDIES.get(reason_of(csv)) if csv else None
     return found(csv, cluster) if csv and found else Remedy()
 
 
-def until_groups(namespace: str, cluster: Objects) -> str:
+def until_groups(namespace: str, cluster: Cluster) -> str:
     """What ends the wait of a namespace whose OperatorGroups stop everybody; empty when they do not."""
     return _GROUPS if are_prohibitive(cluster.list(OPERATOR_GROUP, namespace)) else ""
 
@@ -76,7 +74,7 @@ def are_prohibitive(groups: Sequence[ReadOnly]) -> bool:
     return len(groups) != 1 or refusal(groups[0]) is not None
 
 
-def _of_requirements(csv: ReadOnly, cluster: Objects) -> Remedy:
+def _of_requirements(csv: ReadOnly, cluster: Cluster) -> Remedy:
     plans = [plan for plan in cluster.list(INSTALL_PLAN, namespace_of(csv)) if name_of(csv) in planned_csvs(plan)]
     return _of_definitions(csv, plans) or _of_rights(csv, plans)
 
@@ -119,7 +117,7 @@ def _of_rights(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy:
     )
 
 
-def _of_modes(csv: ReadOnly, cluster: Objects) -> Remedy:
+def _of_modes(csv: ReadOnly, cluster: Cluster) -> Remedy:
     groups = cluster.list(OPERATOR_GROUP, namespace_of(csv))
     if len(groups) != 1:
         return Remedy()
@@ -161,7 +159,7 @@ def _change(group: Group, targets: Sequence[str]) -> str:
     return f"`kubectl -n {group.namespace} patch operatorgroup {group.name} --type merge -p '{patch}'`"
 
 
-def _of_rivals(csv: ReadOnly, cluster: Objects) -> Remedy:
+def _of_rivals(csv: ReadOnly, cluster: Cluster) -> Remedy:
     groups = [Group.of(one) for one in cluster.list(OPERATOR_GROUP)]
     mine = next((one for one in groups if one.namespace == namespace_of(csv)), None)
     rivals = [one for one in groups if mine and one != mine and one.meets(mine) and one.apis & apis_of(csv)]
@@ -175,7 +173,7 @@ def _of_rivals(csv: ReadOnly, cluster: Objects) -> Remedy:
     )
 
 
-def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
+def _provided(rival: Group, apis: frozenset[Api], cluster: Cluster) -> str:
     csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, rival.namespace))
     homes = ", ".join(name_of(one) for one in csvs if apis & apis_of(one))
     by = f" ({homes})" if homes else ""
@@ -184,7 +182,7 @@ def _provided(rival: Group, apis: frozenset[Api], cluster: Objects) -> str:
     return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {first}{more}, too"
 
 
-def _of_chain(csv: ReadOnly, cluster: Objects) -> Remedy:
+def _of_chain(csv: ReadOnly, cluster: Cluster) -> Remedy:
     """About a version whose predecessor, or an older one, does not let it be installed."""
     found = blockage(csv, cluster.list(CLUSTER_SERVICE_VERSION, namespace_of(csv)))
     if found is None:
@@ -204,7 +202,7 @@ def _of_number(*_: object) -> Remedy:
     return Remedy(until=_GROUPS)
 
 
-_REMEDIES: Mapping[str, Callable[[ReadOnly, Objects], Remedy]] = {
+_REMEDIES: Mapping[str, Callable[[ReadOnly, Cluster], Remedy]] = {
     UNSUPPORTED_GROUP: _of_modes,
     CONFLICT_REASON: _of_rivals,
     "NoOperatorGroup": _of_number,

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of
+from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of, namespace_of
+from shared.domain.catalog_source import is_healthy
 from shared.domain.objects.subscription import installed_csv
 from shared.domain.operator_groups.targets import refusal
 from shared.domain.resolution_inputs.existing import IncoherentCSVs, existing
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Inputs, Subscriber, unreadable
+from shared.domain.resolver.model import Catalog, Inputs, Subscriber, unreadable
 from shared.domain.resolver.operators import EXISTING
 from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem, unknown
 from shared.domain.resolver.reasons import Code, Reason
@@ -71,3 +72,18 @@ def _problem(groups: Sequence[ReadOnly] | None, policy: str) -> Reason | None:
     if text := next(filter(None, map(refusal, groups or ())), ""):
         return Reason(Code.PREVENTED, text)
     return Reason(Code.ANNOTATION_INVALID, text) if (text := policy_problem(policy)) else None
+
+
+def catalog_of(source: ReadOnly) -> Catalog:
+    """A CatalogSource as the resolver sees it: its last good snapshot, or why it has none."""
+    spec, status = source.get("spec") or {}, source.get("status") or {}
+    reference = str((status.get("connectionState") or {}).get("address") or "")
+    return Catalog(
+        CatalogKey(namespace_of(source), name_of(source)),
+        image=str(spec.get("image") or ""),
+        reference=reference,
+        priority=int(spec.get("priority") or 0),
+        secrets=tuple(filter(None, spec.get("secrets") or ())),
+        problem=str(status.get("message") or ""),
+        is_stale=bool(reference) and not is_healthy(source),
+    )

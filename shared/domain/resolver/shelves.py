@@ -1,93 +1,16 @@
-"""The content of catalogs as the market reads it: loaded as a whole, by package from an index, or with a memo."""
+"""The content of catalogs as the market reads it: loaded as a whole, or with a memo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
 
 from shared.domain.catalog.model import Package
 from shared.domain.resolver.facts import Gvk, Reader
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Shelf
 from shared.domain.resolver.operators import Operator, of_package
-
-
-class Unread(Protocol):
-    """The reason why content could not be read."""
-
-    @property
-    def message(self) -> str:
-        """The reason, in a sentence."""
-        ...
-
-
-class Content(Protocol):
-    """Indexed catalogs by reference; `source` says how to read one again."""
-
-    def package(self, reference: str, name: str, source: Any) -> Package | Unread | None:
-        """One package."""
-        ...
-
-    def packages(self, reference: str, source: Any) -> tuple[str, ...] | Unread:
-        """The names of all packages."""
-        ...
-
-    def providers(self, reference: str, api: tuple[str, str, str], source: Any) -> tuple[str, ...] | Unread:
-        """The packages that provide an API."""
-        ...
-
-
-@dataclass(slots=True)
-class IndexedShelf:
-    """The content of an indexed catalog; remembers what could not be read."""
-
-    content: Content
-    reference: str
-    source: object
-    problems: dict[str, str] = field(default_factory=dict)
-    """Package to why it could not be read; "" for the catalog as a whole."""
-    asked: dict[str, Package] = field(default_factory=dict)
-
-    def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """The operators of a package by channel."""
-        package = self.package(name)
-        return of_package(package, catalog) if package else {}
-
-    def package(self, name: str) -> Package | None:
-        """A package; None also when it cannot be read."""
-        if name not in self.asked and name not in self.problems:
-            match self.content.package(self.reference, name, self.source):
-                case Package() as found:
-                    self.asked[name] = found
-                case None:
-                    pass
-                case unread:
-                    self.problems[name] = unread.message
-        return self.asked.get(name)
-
-    def names(self) -> tuple[str, ...]:
-        """All packages."""
-        return self._listed(self.content.packages(self.reference, self.source))
-
-    def providers(self, api: Gvk) -> tuple[str, ...]:
-        """The packages that provide an API."""
-        return self._listed(self.content.providers(self.reference, api, self.source))
-
-    def homes(self, bundle: str) -> tuple[str, ...]:
-        """The packages with a bundle of that name, among those that were asked for."""
-        return tuple(sorted(name for name, package in self.asked.items() if bundle in package.bundles))
-
-    def problem(self, name: str) -> str:
-        """Why a package could not be read; empty when it could."""
-        return self.problems.get(name) or self.problems.get("", "")
-
-    def _listed(self, answer: tuple[str, ...] | Unread) -> tuple[str, ...]:
-        if isinstance(answer, tuple):
-            return answer
-        self.problems[""] = answer.message
-        return ()
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from shared import kinds
 from shared.api.manifest import ReadOnly, metadata, name_of, namespace_of, uid_of
@@ -33,32 +33,44 @@ class Warned:
     message: str
 
 
-class Warnings(Protocol):
-    """The Events about one object."""
-
-    def about(self, ref: Ref, uid: str) -> tuple[Warned, ...]:
-        """The newest warnings about the object with that uid, the oldest first."""
-        ...
+def asked_about(job: ReadOnly, pods: Sequence[ReadOnly]) -> tuple[tuple[Ref, str], ...]:
+    """The Job and its newest Pods, with their uids: whose Events may say why it does not end."""
+    return ((_job(job), uid_of(job)), *((_pod(pod), uid_of(pod)) for pod in _newest_of(pods)))
 
 
-def causes(job: ReadOnly, pods: Sequence[ReadOnly], warnings: Warnings) -> tuple[str, ...]:
-    """Each cause as a sentence, those of the Job first; the same ones as long as nothing changes."""
-    newest = sorted(pods, key=lambda pod: str(metadata(pod).get("creationTimestamp") or ""))[-_PODS:]
-    found = [*_of_job(job, warnings), *(text for pod in newest for text in _of_pod(pod, warnings))]
+def causes(job: ReadOnly, pods: Sequence[ReadOnly], warnings: Mapping[Ref, Sequence[Warned]]) -> tuple[str, ...]:
+    """Each cause as a sentence, those of the Job first; the same ones as long as nothing changes.
+
+    `warnings` are what Events state about each object that `asked_about` names.
+    """
+    of_pods = (text for pod in _newest_of(pods) for text in _of_pod(pod, warnings[_pod(pod)]))
+    found = [*_of_job(job, warnings[_job(job)]), *of_pods]
     named = re.compile(rf"\b{re.escape(name_of(job))}-[a-z0-9]{{5}}\b")  # each try of a Pod has another name
     return tuple(dict.fromkeys(named.sub(f"{name_of(job)}-*", text)[:_LONGEST] for text in found))[:_MOST]
 
 
-def _of_job(job: ReadOnly, warnings: Warnings) -> Iterator[str]:
+def _job(job: ReadOnly) -> Ref:
+    return kinds.JOB.ref(name_of(job), namespace_of(job))
+
+
+def _pod(pod: ReadOnly) -> Ref:
+    return kinds.POD.ref(name_of(pod), namespace_of(pod))
+
+
+def _newest_of(pods: Sequence[ReadOnly]) -> Sequence[ReadOnly]:
+    return sorted(pods, key=lambda pod: str(metadata(pod).get("creationTimestamp") or ""))[-_PODS:]
+
+
+def _of_job(job: ReadOnly, warnings: Sequence[Warned]) -> Iterator[str]:
     place = f"Job {namespace_of(job)}/{name_of(job)}"
-    for reason, message in _newest(warnings.about(kinds.JOB.ref(name_of(job), namespace_of(job)), uid_of(job))):
+    for reason, message in _newest(warnings):
         if reason not in _OF_THE_JOB:
             yield f"{place}: {reason}: {message}"
 
 
-def _of_pod(pod: ReadOnly, warnings: Warnings) -> list[str]:
+def _of_pod(pod: ReadOnly, warnings: Sequence[Warned]) -> list[str]:
     """What its Events say; without any, what it says itself."""
-    told = _newest(warnings.about(kinds.POD.ref(name_of(pod), namespace_of(pod)), uid_of(pod)))
+    told = _newest(warnings)
     has_place = bool((pod.get("spec") or {}).get("nodeName"))
     found = [(reason, message) for reason, message in told if not (has_place and reason == "FailedScheduling")]
     place = f"Pod {namespace_of(pod)}/{name_of(pod)}"

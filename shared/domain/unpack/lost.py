@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from shared import kinds
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.resolution_inputs.scene import catalog_of
+from shared.domain.resolution_inputs.namespace import catalog_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack import references
 from shared.domain.unpack.content import Promise, digest_in

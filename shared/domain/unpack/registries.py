@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
+
+import orjson
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
@@ -18,6 +20,7 @@ _SOURCES: Final = (
 )
 """Environment variable, ConfigMap in our namespace, and its key; all of them may be absent."""
 _MIRRORS: Final = "--mirrors"
+_MIRROR_FIELDS: Final = ("imageDigestMirrors", "imageTagMirrors")
 _MOST_BYTES: Final = 96 * 1024
 """The kernel takes no variable of more than 128 KiB."""
 
@@ -80,3 +83,23 @@ def copied(get: Callable[[Ref], ReadOnly | None], home: str) -> tuple[tuple[str,
         if text and not (config_map == _PROXY and "@" in text):
             found.append((name, text))
     return tuple(found)
+
+
+def mirrors_about(image: str, sets: Iterable[ReadOnly]) -> str:
+    """The mirror sets that apply to an image, reduced to it, as a JSON list; empty when none does."""
+    found = [
+        {"spec": {field: listed}}
+        for one in sets
+        for field in _MIRROR_FIELDS
+        if (listed := list(_about(image, one, field)))
+    ]
+    return orjson.dumps(found).decode() if found else ""
+
+
+def _about(image: str, mirror_set: ReadOnly, field: str) -> Iterator[ReadOnly]:
+    for one in (mirror_set.get("spec") or {}).get(field) or ():
+        source = str(one.get("source") or "")
+        host = image.partition("/")[0].partition(":")[0]
+        is_wildcard = source.startswith("*.") and host.endswith(source[1:])
+        if is_wildcard or (source and image.startswith(tuple(f"{source}{end}" for end in "/:@"))):
+            yield one

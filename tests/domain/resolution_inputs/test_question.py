@@ -8,14 +8,16 @@ import pytest
 
 from shared import names
 from shared.domain.catalog.model import Package
+from shared.domain.image_source import ImageSource
 from shared.domain.resolution_inputs.question import answer_of, inputs_of, shelf_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.reasons import Code, Reason, together
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.shelves import IndexedShelf, LoadedShelf
+from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.shape import InvalidQuestion
 from shared.ports import Unavailable
+from shared.reading.indexed_shelf import IndexedShelf
 from tests.domain.resolver.scenery import (
     ask,
     bundle,
@@ -186,7 +188,7 @@ def asked(catalog: Catalog, shelf: IndexedShelf | None, *subscribers: Subscriber
 
 
 def test_a_package_that_cannot_be_read_stops_its_subscriptions() -> None:
-    shelf = IndexedShelf(Sick(), "reference", None)
+    shelf = IndexedShelf(Sick(), "reference", ImageSource("a", "ns"))
     assert asked(Catalog(KEY, reference="r"), shelf, A) == ["error using catalogsource olm/cat: package a is broken"]
     assert (list(shelf.names()), shelf.problem("b")) == ([], "no route")
 

@@ -8,10 +8,10 @@ import pytest
 
 from shared import kinds
 from shared.api.manifest import Manifest, metadata, name_of, uid_of
-from shared.domain.unpack.causes import causes
-from shared.domain.unpack.look import look
+from shared.domain.unpack.causes import asked_about, causes
 from shared.domain.unpack.report import report
 from shared.domain.unpack.verdict import Broken, Running
+from shared.reading.unpacking import read_unpacking
 from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job
 from tests.kit.cluster import FakeCluster
 
@@ -45,7 +45,8 @@ def a_pod(name: str = f"{HASH}-abcde", *, waits: tuple[str, str] = ("", ""), **f
 
 def said(*objects: Manifest, job: Manifest = JOB) -> tuple[str, ...]:
     cluster = FakeCluster(objects)
-    return causes(job, cluster.list(kinds.POD, "olm"), cluster)
+    pods = cluster.list(kinds.POD, "olm")
+    return causes(job, pods, {ref: cluster.about(ref, uid) for ref, uid in asked_about(job, pods)})
 
 
 POD = a_pod()
@@ -125,20 +126,12 @@ def test_each_cause_is_said_and_stays_the_same(objects: list[Manifest], want: tu
 
 
 def test_the_events_of_two_pods_at_most_are_read() -> None:
-    cluster = FakeCluster()
-    asked: list[str] = []
-
-    class Counting:
-        def about(self, ref: kinds.Ref, uid: str) -> tuple[()]:
-            asked.append(ref.name)
-            return ()
-
     pods = [a_pod(f"p{n}") for n in range(9)]
     for n, pod in enumerate(pods):
         pod["metadata"]["creationTimestamp"] = f"2026-01-01T11:59:{n:02}Z"
-    assert causes(JOB, pods, Counting()) == ()
-    assert asked == [HASH, "p7", "p8"]
-    assert cluster.list(kinds.POD) == ()
+    asked = asked_about(JOB, pods)
+    assert [ref.name for ref, _ in asked] == [HASH, "p7", "p8"]
+    assert causes(JOB, pods, {ref: () for ref, _ in asked}) == ()
 
 
 @pytest.mark.parametrize(
@@ -148,14 +141,14 @@ def test_the_events_of_two_pods_at_most_are_read() -> None:
 def test_a_job_is_looked_at_soon_and_then_less_and_less(seconds: int, is_read: bool, again: int) -> None:
     job = a_job(minutes_ago=seconds / 60)
     cluster = FakeCluster([job, an_event(job, "Job", "FailedCreate", QUOTA)])
-    found = look(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict
+    found = read_unpacking(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict
     assert isinstance(found, Running)
     assert (bool(found.cause), report([found]).again_in) == (is_read, timedelta(seconds=again))
 
 
 def test_the_condition_says_the_cause() -> None:
     cluster = FakeCluster([JOB, an_event(JOB, "Job", "FailedCreate", QUOTA)])
-    condition = report([look(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict]).condition
+    condition = report([read_unpacking(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict]).condition
     assert condition is not None
     assert (condition.type, condition.reason) == ("BundleUnpacking", "UnpackingInProgress")
     assert condition.message == (
@@ -167,6 +160,6 @@ def test_a_job_that_failed_says_what_kept_its_pods_away() -> None:
     """Its Pods are gone by then."""
     failed = a_job(condition="Failed", minutes_ago=1, reason="DeadlineExceeded")
     cluster = FakeCluster([failed, an_event(failed, "Job", "FailedCreate", QUOTA)])
-    found = look(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict
+    found = read_unpacking(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict
     assert isinstance(found, Broken)
     assert "exceeded quota: small" in found.message

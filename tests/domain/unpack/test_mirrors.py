@@ -7,9 +7,10 @@ import json
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.unpack.look import look, mirrors_about
+from shared.domain.unpack.registries import mirrors_about
 from shared.domain.unpack.verdict import Missing, to_create
 from shared.kinds import MIRROR_SETS
+from shared.reading.unpacking import read_unpacking
 from tests.domain.unpack.test_unpack import NOW, WANTED
 from tests.kit.cluster import FakeCluster
 
@@ -38,7 +39,7 @@ def test_what_is_about_others_is_not(source: str) -> None:
 def test_a_job_that_is_made_knows_the_mirrors_of_its_image() -> None:
     source = WANTED.path.partition("/")[0]
     cluster = FakeCluster([a_set(source)])
-    seen = look(WANTED, None, cluster, NOW, warnings=cluster)
+    seen = read_unpacking(WANTED, None, cluster, NOW, warnings=cluster)
     assert isinstance(seen.verdict, Missing)
     job = to_create(WANTED, seen.verdict)[-1]
     [container] = job["spec"]["template"]["spec"]["containers"]

@@ -9,10 +9,10 @@ import pytest
 from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.unpack.look import Look, look
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import referred
 from shared.domain.unpack.verdict import Missing, Refused, Running, to_create
+from shared.reading.unpacking import UnpackState, read_unpacking
 from tests.domain.unpack.test_mirrors import a_set
 from tests.domain.unpack.test_unpack import NOW, WANTED
 from tests.kit.cluster import FakeCluster
@@ -31,9 +31,9 @@ REGISTRIES = a_config_map("olmf-registries", ca_crt=CA, registries_conf=CONF)
 PROXY = a_config_map("olmf-proxy", HTTPS_PROXY="http://proxy:3128", NO_PROXY=".svc")
 
 
-def looked(wanted: Unpacking, *objects: Manifest) -> Look:
+def looked(wanted: Unpacking, *objects: Manifest) -> UnpackState:
     cluster = FakeCluster(objects)
-    return look(wanted, None, cluster, NOW, warnings=cluster)
+    return read_unpacking(wanted, None, cluster, NOW, warnings=cluster)
 
 
 def the_job(wanted: Unpacking, *objects: Manifest) -> Manifest:

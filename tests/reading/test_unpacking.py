@@ -8,8 +8,8 @@ import pytest
 
 from shared import kinds
 from shared.api.manifest import Manifest, metadata, name_of
-from shared.domain.unpack.look import Look, Repair, look, repair
 from shared.domain.unpack.verdict import Broken, Missing, Running, Stale
+from shared.reading.unpacking import Repair, UnpackState, read_unpacking, repair
 from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job, a_pod
 from tests.kit.cluster import FakeCluster
 
@@ -23,8 +23,8 @@ def a_catalog(minutes_ago: float) -> Manifest:
     return {"apiVersion": kinds.CATALOG_SOURCE.api_version, "kind": "CatalogSource", "metadata": meta, "status": status}
 
 
-def looked(cluster: FakeCluster, config_map: Manifest | None) -> Look:
-    return look(WANTED, config_map, cluster, NOW, warnings=cluster)
+def looked(cluster: FakeCluster, config_map: Manifest | None) -> UnpackState:
+    return read_unpacking(WANTED, config_map, cluster, NOW, warnings=cluster)
 
 
 ELSE: Manifest = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
@@ -71,8 +71,8 @@ def test_rights_are_looked_at_when_something_is_unusual(job: Manifest | None) ->
 
 
 def test_what_goes_as_usual_costs_one_question() -> None:
-    assert looked(FakeCluster([FOREIGN]), None) == Look(Missing(HASH))
-    assert looked(FakeCluster([a_job(), FOREIGN]), CONFIG_MAP) == Look(Running(a_job()))
+    assert looked(FakeCluster([FOREIGN]), None) == UnpackState(Missing(HASH))
+    assert looked(FakeCluster([a_job(), FOREIGN]), CONFIG_MAP) == UnpackState(Running(a_job()))
 
 
 def test_a_slow_job_says_what_its_pods_wait_for() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.resolution_inputs.scene import look
 from shared.kinds import SUBSCRIPTION
 from shared.ports import Policy
+from shared.reading.namespace import read_namespace
 from tests.domain.resolution_inputs.test_question import Sick
 from tests.kit.cluster import FakeCluster
 
@@ -28,5 +28,5 @@ def a_subscription(name: str, **status: object) -> Manifest:
 )
 def test_the_version_of_an_unfinished_plan_is_known(status: Manifest, want: str) -> None:
     cluster = FakeCluster([a_subscription("a", **status), a_subscription("b")])
-    found = look(cluster, Sick(), "ns", Policy()).inputs.subscribers
+    found = read_namespace(cluster, Sick(), "ns", Policy()).inputs.subscribers
     assert [one.planned_csv for one in found] == [want, ""]

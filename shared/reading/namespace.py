@@ -1,0 +1,71 @@
+"""Reads a namespace: its objects and the catalogs that it sees become the resolver's inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.resolution_inputs.namespace import catalog_of, completed, excludes_global, subscriber_of
+from shared.domain.resolver.copies import home_of, is_copy
+from shared.domain.resolver.model import Inputs, Subscriber
+from shared.domain.subscription import state
+from shared.ports import Cluster, IndexedCatalogs, Policy
+from shared.reading.indexed_shelf import IndexedShelf
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceSnapshot:
+    """The objects that were read, and the resolver's inputs made of them."""
+
+    subscriptions: tuple[Manifest, ...]
+    groups: tuple[Manifest, ...]
+    inputs: Inputs
+    shelves: tuple[IndexedShelf, ...] = ()
+
+    @property
+    def is_partial(self) -> bool:
+        """After resolving: whether a part of a catalog could not be read, so that it is worth trying again."""
+        return any(shelf.problems for shelf in self.shelves)
+
+
+def _never(_: ReadOnly) -> bool:
+    return False
+
+
+def read_namespace(
+    cluster: Cluster,
+    catalogs: IndexedCatalogs,
+    namespace: str,
+    policy: Policy,
+    *,
+    is_resting: Callable[[ReadOnly], bool] = _never,
+) -> NamespaceSnapshot:
+    """Read a namespace with as few requests as possible; the inputs are empty when no Subscription wants a decision."""
+    subscriptions = cluster.list(kinds.SUBSCRIPTION, namespace)
+    if all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
+        return NamespaceSnapshot(subscriptions, (), Inputs(namespace))
+    found_csvs = cluster.list(kinds.CLUSTER_SERVICE_VERSION, namespace)
+    originals = {name_of(csv) for csv in found_csvs if not is_copy(csv)}
+    copies = {name_of(csv): home_of(csv) for csv in found_csvs if is_copy(csv)}
+    groups = cluster.list(kinds.OPERATOR_GROUP, namespace)
+    places = {namespace} if excludes_global(groups) else {namespace, policy.global_namespace}
+    found = [catalog_of(one) for place in sorted(places) for one in cluster.list(kinds.CATALOG_SOURCE, place)]
+    shelves = {one.key: IndexedShelf(catalogs, one.reference, one.source) for one in found if one.reference}
+    inputs = Inputs(
+        namespace,
+        tuple(_subscriber(one, originals) for one in subscriptions),
+        catalogs={catalog.key: catalog for catalog in found},
+        shelves=shelves,
+        is_whole=policy.plan_scope == "namespace",
+        copies=copies,
+    )
+    inputs = completed(inputs, subscriptions, found_csvs, groups, policy=policy.catalog_policy)
+    return NamespaceSnapshot(subscriptions, groups, inputs, tuple(shelves.values()))
+
+
+def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
+    waits, failed = state.waits(subscription, csvs), state.given_up(subscription)
+    planned = state.Standing.read(subscription).current_csv if state.has_plan_under_way(subscription) else ""
+    return replace(subscriber_of(subscription), waits=waits, planned_csv=planned, failed_csv=failed)

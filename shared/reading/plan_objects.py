@@ -1,0 +1,114 @@
+"""The objects that one pass over a plan needs; each is read once, and only when a step needs it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.bundle.model import BadBundle
+from shared.domain.objects.install_plan import planned_csvs
+from shared.domain.plan import steps
+from shared.domain.plan.steps import Resource
+from shared.domain.resolver.copies import is_copy
+from shared.domain.unpack import references
+from shared.domain.unpack.content import bundle_in, digest_in
+from shared.domain.unpack.references import Reference
+from shared.kinds import Kind
+from shared.ports import Cluster
+
+
+class StepFailed(Exception):
+    """A step cannot be executed; the message says why."""
+
+
+class BundleLost(StepFailed):
+    """The ConfigMap of a bundle was deleted, or has another content."""
+
+
+def steps_of(plan: ReadOnly) -> Sequence[ReadOnly]:
+    """The steps of a plan, as its status lists them."""
+    return (plan.get("status") or {}).get("plan") or ()
+
+
+class PlanObjects:
+    """The versions, groups, stored objects and unpacked bundles that the steps of a plan name."""
+
+    def __init__(self, plan: ReadOnly, cluster: Cluster) -> None:
+        self.plan, self.cluster, self.namespace = plan, cluster, namespace_of(plan)
+        self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
+        self._lists: dict[Kind, Mapping[str, Manifest]] = {}
+        kinds_planned = Counter(Resource.stated(step).kind for step in steps_of(plan))
+        self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
+
+    @cached_property
+    def csvs(self) -> Mapping[str, Manifest]:
+        """The ClusterServiceVersions of the namespace that are not copies, by name."""
+        found = self.cluster.list(kinds.CLUSTER_SERVICE_VERSION, self.namespace)
+        return {name_of(csv): csv for csv in found if not is_copy(csv)}
+
+    @cached_property
+    def groups(self) -> tuple[Manifest, ...]:
+        """The OperatorGroups of the namespace."""
+        return self.cluster.list(kinds.OPERATOR_GROUP, self.namespace)
+
+    def live(self, kind: Kind, name: str) -> Manifest | None:
+        """The stored object, or None; several objects of a namespaced kind are read with one list."""
+        if kind == kinds.CLUSTER_SERVICE_VERSION and name in self.csvs:
+            return self.csvs[name]
+        if kind.is_namespaced and kind.kind in self._listed:
+            return self._all(kind).get(name)
+        return kind.look_up(self.cluster.get, name, self.namespace)
+
+    def manifest(self, step: ReadOnly, resource: Resource) -> Manifest:
+        """The object of a step: in the plan itself, or in the unpacked bundle that it refers to. StepFailed."""
+        text = str((step.get("resource") or {}).get("manifest") or "")
+        reference = references.parse(text)
+        if reference is None:
+            return _literal(text)
+        if text not in self._bundles:
+            self._bundles[text] = self._bundle(reference)
+        found = self._bundles[text].get(resource)
+        if found is None:
+            raise StepFailed(f"couldn't find unpacked step for {resource.kind} {resource.name}")
+        return found
+
+    def _all(self, kind: Kind) -> Mapping[str, Manifest]:
+        if kind not in self._lists:
+            self._lists[kind] = {name_of(one): one for one in self.cluster.list(kind, self.namespace)}
+        return self._lists[kind]
+
+    def _bundle(self, reference: Reference) -> Mapping[Resource, Manifest]:
+        """The objects of a referenced bundle. StepFailed when it is bad, BundleLost when it is another one."""
+        where = f"{reference.namespace}/{reference.name}"
+        config_map = kinds.CONFIG_MAP.look_up(self.cluster.get, reference.name, reference.namespace)
+        if config_map is None:
+            raise BundleLost(f"error finding unpacked bundle configmap for ref {where}: it was deleted; while its "
+                             f"catalog exists, it is unpacked again, otherwise {self._way_out()}")  # fmt: skip
+        bundle = bundle_in(config_map)
+        if isinstance(bundle, BadBundle):
+            raise StepFailed(f"error loading unpacked bundle configmap for ref {where}: {bundle.message}")
+        if reference.digest != digest_in(config_map):
+            raise BundleLost(f"the unpacked bundle in ConfigMap {where} is not the one that was planned: it is "
+                             f"unpacked again; if its image was changed, {self._way_out()}")  # fmt: skip
+        return {Resource.of(one): one for one in steps.objects(bundle, self.namespace, reference)}
+
+    def _way_out(self) -> str:
+        """How to get another plan: none is made for a version that exists, as that counts as installed."""
+        if present := ", ".join(name for name in planned_csvs(self.plan) if name in self.csvs):
+            return f"delete ClusterServiceVersion {present} and its Subscription, and create the Subscription again"
+        return "delete this plan to get a new one"
+
+
+def _literal(text: str) -> Manifest:
+    """An object that stands in the plan itself."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise StepFailed(f"error parsing step manifest: {error}") from error
+    if not isinstance(found, dict):
+        raise StepFailed(f"error parsing step manifest: wanted an object, got {text}")
+    return found

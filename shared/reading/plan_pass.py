@@ -1,0 +1,186 @@
+"""One pass over the steps of a plan, in order, up to the first one that fails; it reads only through its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from shared import kinds
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.domain.crd_safety import stored
+from shared.domain.csv.admission import joined
+from shared.domain.go_types.decoding import check_object
+from shared.domain.go_types.goscalars import MisfitError
+from shared.domain.objects.install_plan import FINISHED, planned_csvs
+from shared.domain.plan import crds, execution
+from shared.domain.plan.crds import competing
+from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
+from shared.domain.plan.steps import Resource
+from shared.domain.resolver.copies import home_of, is_copy, occupied, way_out
+from shared.ports import Cluster, Discovery
+from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed, steps_of
+from shared.refs import misnamed
+
+
+class InvalidStep(StepFailed):
+    """No bundle may contain such an object, or no step may have such a status."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(f"{INVALID_PLAN}: {resource.kind} {resource.name} cannot be a step of a plan")
+
+
+class NameOccupied(StepFailed):
+    """Another object has the name of the object to create, and may be deleted at any time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The result of a pass."""
+
+    actions: tuple[Action, ...]
+    """The actions of the steps up to the one that failed; the other steps stay unchanged."""
+    statuses: tuple[str, ...]
+    """The status of all steps after the actions."""
+    error: str = ""
+    is_curable: bool = False
+    """The error may go away at any time, by a change somewhere else."""
+    warnings: tuple[str, ...] = ()
+    """Warnings for people; they stopped no step."""
+    is_bundle_lost: bool = False
+    """A bundle of the plan has to be unpacked again."""
+
+
+class _Pass:
+    """One pass: what it reads, and what it found so far."""
+
+    def __init__(self, plan: ReadOnly, cluster: Cluster, discovery: Discovery, home: str) -> None:
+        self.plan, self.cluster, self.discovery, self.home = plan, cluster, discovery, home
+        self.objects = PlanObjects(plan, cluster)
+        self.warnings: list[str] = []
+        self.is_held = False
+        """A definition is not served yet, so that this pass is not the last one: it need not read the others."""
+
+
+def statuses_of(plan: ReadOnly) -> tuple[str, ...]:
+    """The status of each step of a plan."""
+    return tuple(str(step.get("status") or "Unknown") for step in steps_of(plan))
+
+
+def advance(plan: ReadOnly, cluster: Cluster, discovery: Discovery, *, home: str) -> Progress:
+    """The actions of the next pass over a plan; `home` is the namespace from which pull secrets are copied."""
+    statuses = list(statuses_of(plan))
+    going, stop = _Pass(plan, cluster, discovery, home), None
+    actions: list[Action] = []
+    for index, step in enumerate(steps_of(plan)):
+        if statuses[index] in FINISHED:
+            continue
+        try:
+            action = _act(going, step)
+        except StepFailed as failure:
+            statuses[index] = "UnsupportedResource" if isinstance(failure, InvalidStep) else statuses[index]
+            stop = failure
+            break
+        actions.append(replace(action, index=index))
+        statuses[index] = action.status
+    return Progress(
+        tuple(actions),
+        tuple(statuses),
+        error=str(stop or ""),
+        is_curable=isinstance(stop, NameOccupied),
+        warnings=tuple(going.warnings),
+        is_bundle_lost=isinstance(stop, BundleLost),
+    )
+
+
+def _act(going: _Pass, step: ReadOnly) -> Action:
+    resource = Resource.stated(step)
+    place = Place(namespace_of(going.plan), name_of(going.plan), str(step.get("resolving") or ""))
+    if resource.kind == crds.RULE.kind.kind:
+        return _act_on_crd(going, step, resource, place)
+    manifest = going.objects.manifest(step, resource)
+    if step.get("status") == "WaitingForApi":
+        return Action("Present")  # only CRDs wait, but a plan that OLM wrote may have this status on any step
+    if step.get("status") not in ("Unknown", "NotPresent"):
+        raise InvalidStep(resource)
+    if resource.kind == "Secret":
+        return _copy_secret(going, resource, place)
+    api_version = str(manifest.get("apiVersion") or "") or "/".join(filter(None, (resource.group, resource.version)))
+    is_known = resource.kind in execution.RULES
+    found = None if is_known else going.discovery.find(api_version, resource.kind)
+    if resource.kind in execution.SUPPORTED and found is None:
+        raise StepFailed(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
+    rule = rule_for(resource.kind, found)
+    if rule is None:
+        raise InvalidStep(resource)
+    if rule.owner != "none" and not place.csv:
+        raise StepFailed(f"{resource.kind} {resource.name} names no ClusterServiceVersion that is to own it")
+    wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.objects.csvs)
+    if why := misnamed(wanted):
+        raise StepFailed(why)
+    live = going.objects.live(rule.kind, resource.name)
+    if rule.kind == kinds.CLUSTER_SERVICE_VERSION:
+        wanted = _version(going, wanted, live)
+    return execution.act(wanted, live, rule)
+
+
+def _version(going: _Pass, csv: Manifest, live: ReadOnly | None) -> Manifest:
+    """A version as a member of its group. Only a plan made by hand contains a version that it does not name."""
+    if live is not None and is_copy(live):
+        raise NameOccupied(f"{occupied(name_of(csv), home_of(live))}. {way_out(home_of(live))}")
+    if name_of(csv) not in planned_csvs(going.plan) and (rivalry := competing(csv, going.objects.csvs.values())):
+        raise StepFailed(rivalry)
+    return joined(csv, going.objects.groups)
+
+
+def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Action:
+    manifest = going.objects.manifest(step, resource)
+    is_waiting = step.get("status") == "WaitingForApi"
+    if is_waiting and (apis := crds.apis(manifest)) and all(going.discovery.find(*api) for api in apis):
+        return Action("Created")  # one discovery request covers all CRDs of a group
+    if is_waiting and going.is_held:
+        return Action("WaitingForApi")
+    live = going.objects.live(crds.RULE.kind, resource.name)
+    if is_waiting and live is not None:
+        if problem := crds.rejected(live):
+            raise StepFailed(problem)
+        action = crds.establish(live)
+        going.is_held = action.status == "WaitingForApi"
+        return action
+    if problem := crds.unsupported(manifest):
+        raise StepFailed(problem)
+    if manifest["apiVersion"] != crds.RULE.kind.api_version:
+        raise StepFailed(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
+    if why := misnamed(manifest):
+        raise StepFailed(why)
+    if live is not None:
+        going.warnings += _checked(going.cluster, manifest, live)
+    return crds.act(manifest, live, place, going.objects.csvs.keys())
+
+
+def _checked(cluster: Cluster, new: Manifest, live: Manifest) -> Iterator[str]:
+    """Warnings about a safe update of a CRD; StepFailed when the update is not safe."""
+    try:
+        check_object(new, crds.RULE.kind.kind)
+    except MisfitError as error:
+        raise StepFailed(f"error parsing step manifest: {error}") from error
+    for kind in stored.to_check(live, new):
+        for misfit in islice(stored.misfits(new, kind, cluster.list(kind)), 1):
+            if not stored.converts_by_webhook(new):
+                raise StepFailed(misfit.sentence(new))
+            yield (
+                "Validation of existing CRs against the new CRD's schema failed, but a webhook conversion strategy "
+                f"was specified in the new CRD. {misfit.sentence(new)}"
+            )
+    if risk := crds.risk(new, live):
+        raise StepFailed(risk)
+
+
+def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
+    """Copy a pull secret from the namespace of the global catalogs; an existing secret is not changed."""
+    if kinds.SECRET.look_up(going.cluster.get, resource.name, place.namespace) is not None:
+        return Action("Present")
+    source = kinds.SECRET.look_up(going.cluster.get, resource.name, going.home)
+    if source is None:
+        raise StepFailed(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
+    return Action("Created", create=execution.copied(source, place))

@@ -1,0 +1,114 @@
+"""Reads what a Job that unpacks a bundle has come to, and the repairs that its rights need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, instant, name_of
+from shared.domain.unpack import verdict as verdicts
+from shared.domain.unpack.causes import asked_about, causes
+from shared.domain.unpack.objects import Unpacking
+from shared.domain.unpack.registries import Registries, copied, mirrors_about
+from shared.domain.unpack.verdict import Broken, Missing, Refused, Running, Stale, Verdict
+from shared.kinds import Ref
+from shared.ports import Cluster, Warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The writes that restore the RBAC of a Job: deletions first."""
+
+    delete: tuple[ReadOnly, ...] = ()
+    create: tuple[Manifest, ...] = ()
+    replace: tuple[Manifest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackState:
+    """What the Job of a bundle has come to, and what its rights lack."""
+
+    verdict: Verdict
+    repair: Repair = Repair()
+
+
+def read_unpacking(
+    wanted: Unpacking, config_map: ReadOnly | None, cluster: Cluster, now: datetime, *, warnings: Warnings
+) -> UnpackState:
+    """The state of the Job. More than one read is made only to start a Job, or when it takes its time or failed."""
+    jobs = _jobs(wanted, config_map, cluster)
+    match verdicts.judge(wanted, jobs, now):
+        case Running() as running if not verdicts.is_fresh(running, now):
+            pods = _pods(wanted, running.job, cluster)
+            told = verdicts.waiting(running, pods, _causes(running.job, pods, warnings))
+            return UnpackState(told, repair(wanted, cluster) if verdicts.is_slow(running, now) else Repair())
+        case Missing() as missing:
+            try:
+                informed = replace(missing, registries=_registries(wanted, cluster))
+            except ValueError as error:
+                return UnpackState(Refused(str(error)))
+            return UnpackState(informed, repair(wanted, cluster) if config_map is not None else Repair())
+        case Broken() as broken if _is_outdated(wanted, broken, cluster):
+            return UnpackState(Stale(broken.job))
+        case Broken() as broken:
+            pods = _pods(wanted, broken.job, cluster)
+            return UnpackState(verdicts.explained(broken, pods, _causes(broken.job, pods, warnings)))
+        case other:
+            return UnpackState(other)
+
+
+def repair(wanted: Unpacking, cluster: Cluster) -> Repair:
+    """Restore RBAC that somebody changed or deleted: the Role gets its rule, a wrong binding is created again.
+
+    Foreign rules are removed: to keep them we would need rights that we do not have.
+    """
+    role, account, binding = wanted.access()
+    live_role, live_account, live_binding = (cluster.get(Ref.of(one)) for one in (role, account, binding))
+    is_lacking = live_role is not None and any(rule not in (live_role.get("rules") or ()) for rule in role["rules"])
+    is_foreign = live_binding is not None and any(live_binding.get(key) != binding[key] for key in _BOUND)
+    absent = (
+        *((role,) if live_role is None else ()),
+        *((account,) if live_account is None else ()),
+        *((binding,) if live_binding is None or is_foreign else ()),
+    )
+    return Repair(
+        delete=(live_binding,) if live_binding is not None and is_foreign else (),
+        create=absent,
+        replace=({**live_role, "rules": role["rules"]},) if live_role is not None and is_lacking else (),
+    )
+
+
+_BOUND = ("subjects", "roleRef")
+
+
+def _jobs(wanted: Unpacking, config_map: ReadOnly | None, cluster: Cluster) -> Sequence[Manifest]:
+    """The Jobs of the bundle; a Job of an older version of this program has its name, but not the label."""
+    place = wanted.catalog.namespace
+    found = cluster.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name})
+    old = None if found or config_map is None else cluster.get(kinds.JOB.ref(wanted.name, place))
+    return found if old is None else (old,)
+
+
+def _registries(wanted: Unpacking, cluster: Cluster) -> Registries:
+    """How the Job reaches registries; ValueError when it cannot be told."""
+    sets = (one for kind in kinds.MIRROR_SETS for one in cluster.list(kind))
+    variables = () if wanted.is_at_home else copied(cluster.get, wanted.home)
+    return Registries(mirrors_about(wanted.path, sets), variables)
+
+
+def _pods(wanted: Unpacking, job: ReadOnly, cluster: Cluster) -> Sequence[Manifest]:
+    return cluster.list(kinds.POD, wanted.catalog.namespace, labels={"job-name": name_of(job)})
+
+
+def _causes(job: ReadOnly, pods: Sequence[ReadOnly], warnings: Warnings) -> tuple[str, ...]:
+    """Why the Job does not end, as the Events about it and its newest Pods say."""
+    return causes(job, pods, {ref: warnings.about(ref, uid) for ref, uid in asked_about(job, pods)})
+
+
+def _is_outdated(wanted: Unpacking, broken: Broken, cluster: Cluster) -> bool:
+    """Whether the catalog has changed since the failure, so that unpacking may succeed now."""
+    source = kinds.CATALOG_SOURCE.look_up(cluster.get, wanted.catalog.name, wanted.catalog.namespace) or {}
+    changed = instant(((source.get("status") or {}).get("connectionState") or {}).get("lastConnect"))
+    return changed is not None and changed > broken.since
