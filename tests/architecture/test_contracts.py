@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 def a_tree(root: Path, files: dict[str, str]) -> None:
     pyproject = (ROOT / "pyproject.toml").read_text()
     (root / "pyproject.toml").write_text(pyproject[pyproject.index("[tool.importlinter]") :])
-    names = ("adapters", "telemetry", "config", "ports", "errors", "step", "domain", "kinds", "api", "names")
+    names = (
+        "adapters", "telemetry", "config", "reading", "ports", "errors", "step", "domain", "kinds", "api", "names",
+    )  # fmt: skip
     packages = ["functions", "functions/g", "eventing", "shared", *(f"shared/{name}" for name in names)]
     for package in packages:
         (root / package).mkdir(parents=True, exist_ok=True)
@@ -35,6 +37,9 @@ def a_tree(root: Path, files: dict[str, str]) -> None:
         pytest.param({"shared/domain/a.py": "import socket"}, "The domain is pure", id="the domain opens a socket"),
         pytest.param({"functions/g/a.py": "import redis"}, "Steps see ports", id="a step talks to Redis"),
         pytest.param({"shared/kinds/a.py": "import shared.ports"}, "Inside shared", id="an import against the layers"),
+        pytest.param(
+            {"shared/domain/a.py": "import shared.reading"}, "The domain is pure", id="a rule reads the cluster"
+        ),
         pytest.param(
             {"shared/domain/go.py": "import shared.domain.plan", "shared/domain/plan.py": ""}, "Floors of the domain",
             id="a rule imports one of a floor above",
