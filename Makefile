@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test lint domain rest conformance bench wheel lock clean
+.PHONY: setup demo test lint domain rest conformance bench wheel lock stubs clean
 
 setup: $(VENV)/.ready
 
@@ -50,6 +50,10 @@ wheel: setup
 lock: setup
 	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --strip-extras --allow-unsafe \
 		--extra dev -o requirements.lock pyproject.toml
+
+# The modules of the registry API, from its messages; a test compares them with what is generated.
+stubs: setup
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. shared/adapters/catalog_client/registry.proto
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
+
 from eventing.local.apiserver.failures import bad_request
 from eventing.local.apiserver.resources import Node, field_numbers, resolve
-from shared.adapters.catalog_client.wire import BadMessage, parts
 from shared.api.manifest import Manifest, timestamp
 
 MAGIC = b"k8s\x00"
@@ -24,18 +27,19 @@ def decode(data: bytes, schema: Node) -> Manifest:
         envelope = dict(_fields(data.removeprefix(MAGIC)))
         type_meta = {number: _text(value) for number, value in _fields(envelope.get(1, b""))}
         found: Manifest = _message(envelope.get(2, b""), schema)
-    except (BadMessage, UnicodeDecodeError, OverflowError) as error:
+    except (DecodeError, UnicodeDecodeError, OverflowError) as error:
         raise bad_request(f"the protobuf body is malformed: {error}") from error
     return {"apiVersion": type_meta.get(1), "kind": type_meta.get(2), **found}
 
 
 def _fields(data: Any) -> Iterator[tuple[int, Any]]:
-    return ((number, value) for number, _, value in parts(_bytes(data)))
+    """Number and value of each field as it stands: to the library all of them are unknown."""
+    return ((field.field_number, field.data) for field in UnknownFieldSet(Empty.FromString(_bytes(data))))
 
 
 def _bytes(value: Any) -> bytes:
     if not isinstance(value, bytes):
-        raise BadMessage(f"wrong wireType: wanted bytes, got the number {value}")
+        raise DecodeError(f"wrong wireType: wanted bytes, got the number {value}")
     return value
 
 
@@ -46,7 +50,7 @@ def _text(value: Any) -> str:
 def _number(value: Any) -> int:
     """A varint as a signed number."""
     if not isinstance(value, int):
-        raise BadMessage("wrong wireType: wanted a number, got bytes")
+        raise DecodeError("wrong wireType: wanted a number, got bytes")
     return value - (1 << 64) if value >> 63 else value
 
 

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 from shared.adapters.catalog_api.errors import AnswerError, BadQuestionError
-from shared.adapters.catalog_api.structs import to_struct
 from shared.adapters.content.snapshot import Channels, Snapshot
 from shared.api.manifest import Manifest
 from shared.domain.catalog.graph import defect
@@ -115,7 +114,7 @@ class Answers:
                     content = Content() if bundle.image else self._content(name, bundle)
                     yield registry_api.bundle_message(whole, channel_name, bundle, content, entry=entry)
 
-    def custom_schemas(self, asked: Manifest) -> Iterator[bytes]:
+    def custom_schemas(self, asked: Manifest) -> Iterator[Manifest]:
         """The documents of a package that have a schema OLM does not know; without a package, those of no package."""
         schema, package = asked.get("schema", ""), asked.get("packageName", "")
         if not schema:
@@ -127,7 +126,7 @@ class Answers:
         if schema in _CORE:
             return iter(())
         pages = self._snapshot.documents(package)
-        return (to_struct(pages.value(row)) for row in pages.rows(schema))
+        return (pages.value(row) for row in pages.rows(schema))
 
     def _package(self, name: str) -> Package:
         if name not in self._packages:

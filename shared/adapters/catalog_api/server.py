@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, TypeAlias
 
 import grpc
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_grpc
 
-from shared.adapters.catalog_api import reflection
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.errors import AnswerError, BadQuestionError, PortTakenError
-from shared.adapters.catalog_client.messages import EXPERIMENTAL, HEALTH, REGISTRY, SERVICES, SERVING, Method
-from shared.adapters.catalog_client.wire import decode, encode
+from shared.adapters.catalog_client import registry_pb2, registry_pb2_grpc
 from shared.api.manifest import Manifest
 
 _THREADS: Final = 16
 _ACKNOWLEDGED: Final = ("x-acknowledge-experimental", "true")
 _GRACE_SECONDS: Final = 30.0
+_SERVICES: Final = (
+    *(service.full_name for service in registry_pb2.DESCRIPTOR.services_by_name.values()),
+    *(service.full_name for service in health_pb2.DESCRIPTOR.services_by_name.values()),
+)
+"""What reflection lists: not itself, as other servers do."""
+_REFLECTION: Final = "grpc.reflection.v1.ServerReflection"
+"""The version that clients ask first; the library has the one before, of which the messages are the same."""
 
-Call = Callable[[Manifest], Any]
-
-
-def _calls(answers: Answers) -> Mapping[str, Call]:
-    return {
-        "ListPackages": answers.list_packages,
-        "GetPackage": answers.get_package,
-        "GetBundle": answers.get_bundle,
-        "GetBundleForChannel": answers.get_bundle_for_channel,
-        "GetChannelEntriesThatReplace": answers.entries_that_replace,
-        "GetBundleThatReplaces": answers.get_bundle_that_replaces,
-        "GetChannelEntriesThatProvide": answers.entries_that_provide,
-        "GetLatestChannelEntriesThatProvide": answers.latest_that_provide,
-        "GetDefaultBundleThatProvides": answers.default_that_provides,
-        "ListBundles": answers.list_bundles,
-    }
+Call: TypeAlias = Callable[[Manifest], Any]
+Make: TypeAlias = Callable[[Manifest], Message]
+Handler: TypeAlias = Callable[[Message, grpc.ServicerContext], Any]
 
 
 class _Told(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
@@ -59,20 +57,10 @@ def server_of(answers: Answers, address: str, tell: Callable[[str], object] | No
     interceptors = [_Told(tell)] if tell else []
     options = [("grpc.so_reuseport", 0)]
     server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=options)
-    calls = _calls(answers)
-    registry = {method.name: _handler(method, calls[method.name]) for method in SERVICES[REGISTRY]}
-    (custom,) = SERVICES[EXPERIMENTAL]
-    health = SERVICES[HEALTH][0]
-    server.add_generic_rpc_handlers(
-        (
-            grpc.method_handlers_generic_handler(REGISTRY, registry),
-            grpc.method_handlers_generic_handler(EXPERIMENTAL, {custom.name: _experimental(custom, answers)}),
-            grpc.method_handlers_generic_handler(
-                HEALTH, {health.name: _handler(health, lambda _: {"status": SERVING})}
-            ),
-            *reflection.handlers(SERVICES),
-        )
-    )
+    registry_pb2_grpc.add_RegistryServicer_to_server(SimpleNamespace(**_registry(answers)), server)
+    registry_pb2_grpc.add_ExperimentalRegistryServicer_to_server(SimpleNamespace(**_experimental(answers)), server)
+    health_pb2_grpc.add_HealthServicer_to_server(SimpleNamespace(**_health()), server)
+    _reflect(server)
     try:
         return server, server.add_insecure_port(address)
     except RuntimeError as error:
@@ -92,36 +80,80 @@ def running(
         server.stop(_GRACE_SECONDS).wait()
 
 
-def _handler(method: Method, call: Call) -> grpc.RpcMethodHandler:
-    read, write = partial(decode, method.request), partial(encode, method.response)
-    if method.is_stream:
-        return grpc.unary_stream_rpc_method_handler(partial(_stream, call), read, write)
-    return grpc.unary_unary_rpc_method_handler(partial(_single, call), read, write)
+def _registry(answers: Answers) -> Mapping[str, Handler]:
+    one, many = partial(partial, _single), partial(partial, _stream)
+    bundle, entry = _made(registry_pb2.Bundle), _made(registry_pb2.ChannelEntry)
+    return {
+        "ListPackages": many(answers.list_packages, _made(registry_pb2.PackageName)),
+        "GetPackage": one(answers.get_package, _made(registry_pb2.Package)),
+        "GetBundle": one(answers.get_bundle, bundle),
+        "GetBundleForChannel": one(answers.get_bundle_for_channel, bundle),
+        "GetChannelEntriesThatReplace": many(answers.entries_that_replace, entry),
+        "GetBundleThatReplaces": one(answers.get_bundle_that_replaces, bundle),
+        "GetChannelEntriesThatProvide": many(answers.entries_that_provide, entry),
+        "GetLatestChannelEntriesThatProvide": many(answers.latest_that_provide, entry),
+        "GetDefaultBundleThatProvides": one(answers.default_that_provides, bundle),
+        "ListBundles": many(answers.list_bundles, bundle),
+    }
 
 
-def _single(call: Call, asked: Manifest, context: grpc.ServicerContext) -> Manifest:
+def _made(kind: type[Message]) -> Make:
+    return lambda found: kind(**found)
+
+
+def _single(call: Call, make: Make, asked: Message, context: grpc.ServicerContext) -> Message:
     try:
-        found: Manifest = call(asked)
+        found = call(MessageToDict(asked))
     except AnswerError as error:
         context.abort(grpc.StatusCode.UNKNOWN, str(error))
-    return found
+    return make(found)
 
 
-def _stream(call: Call, asked: Manifest, context: grpc.ServicerContext) -> Iterator[Any]:
+def _stream(call: Call, make: Make, asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
     try:
-        yield from call(asked)
+        yield from map(make, call(MessageToDict(asked)))
     except AnswerError as error:
         context.abort(grpc.StatusCode.UNKNOWN, str(error))
     except BadQuestionError as error:
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
 
 
-def _experimental(method: Method, answers: Answers) -> grpc.RpcMethodHandler:
-    def call(asked: Manifest, context: grpc.ServicerContext) -> Iterable[bytes]:
+def _experimental(answers: Answers) -> Mapping[str, Handler]:
+    def call(asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
         stated = [value for key, value in context.invocation_metadata() if key == _ACKNOWLEDGED[0]]
         if stated[:1] != [_ACKNOWLEDGED[1]]:
             return iter(())  # silently: clients must acknowledge that this is an experiment
-        return _stream(answers.custom_schemas, asked, context)
+        return _stream(answers.custom_schemas, struct_of, asked, context)
 
-    # the messages come as bytes, made where the documents are read
-    return grpc.unary_stream_rpc_method_handler(call, partial(decode, method.request), bytes)
+    return {"ExperimentalListPackageCustomSchemas": call}
+
+
+def struct_of(document: Manifest) -> Message:
+    """A document as a message."""
+    found = Struct()
+    found.update(document)
+    return found
+
+
+def _health() -> Mapping[str, Handler]:
+    """Serving, whatever service is asked for: the port is open when there is a catalog."""
+    serving = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+
+    def refuse(_: Message, context: grpc.ServicerContext) -> None:
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "only Check is implemented")
+
+    return {"Check": lambda *_: serving, "List": refuse, "Watch": refuse}
+
+
+def _reflect(server: grpc.Server) -> None:
+    """Both versions of reflection, by one servicer."""
+    servicer = reflection.ReflectionServicer(_SERVICES)
+    reflection_pb2_grpc.add_ServerReflectionServicer_to_server(servicer, server)
+    handler = grpc.stream_stream_rpc_method_handler(
+        servicer.ServerReflectionInfo,
+        reflection_pb2.ServerReflectionRequest.FromString,
+        reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler(_REFLECTION, {"ServerReflectionInfo": handler}),)
+    )

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from ipaddress import IPv4Address
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import grpc
 import orjson
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError, Message
 
-from shared.adapters.catalog_client.messages import REGISTRY, SERVICES
-from shared.adapters.catalog_client.wire import BadMessage, Message, decode, encode
+from shared.adapters.catalog_client import registry_pb2, registry_pb2_grpc
 from shared.adapters.oci import pace
 from shared.adapters.oci.addresses import OPEN, SETTING, AddressRules
 from shared.adapters.oci.dialing import resolved
@@ -27,8 +28,9 @@ _PORT: Final = 443
 _MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
 _CATALOG_BYTES: Final = 1024 * 1024 * 1024
-
-Ask = Callable[..., Any]
+Write: TypeAlias = Callable[[Message], bytes]
+Read: TypeAlias = Callable[[bytes], Message]
+Ask: TypeAlias = Callable[[Message], Any]
 
 
 def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules = OPEN) -> bytes:
@@ -37,45 +39,56 @@ def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules
     All answers together may have `limit` bytes: a stream need not end.
     """
     try:
-        with _connected(address, limit, rules) as ask:
-            names = [one.get("name", "") for one in ask("ListPackages")]
-            packages = [ask("GetPackage", name=name) for name in sorted(names)]
-            found = documents(packages, _in_order(ask("ListBundles")))
+        with _connected(address, limit, rules) as server:
+            names = sorted(one.name for one in server.ListPackages(registry_pb2.ListPackageRequest()))
+            packages = [MessageToDict(server.GetPackage(registry_pb2.GetPackageRequest(name=name))) for name in names]
+            bundles = map(MessageToDict, server.ListBundles(registry_pb2.ListBundlesRequest()))
+            found = documents(packages, _in_order(bundles))
             return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found)
     except grpc.RpcError as error:
         if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED and (running := pace.present()) is not None:
             running.remember(f"{address} does not answer in time")
         raise _unreachable(address, error) from error
-    except (BadAnswer, BadMessage) as error:
+    except (BadAnswer, DecodeError) as error:
         what = f"{address}: the server answered with what cannot be read: {error}"
         raise OciError("Malformed", f"{what}; ask who runs it") from error
 
 
+class _BoundedChannel:
+    """What a stub needs of a channel. Answers are counted and read here: inside of gRPC an error would be logged."""
+
+    def __init__(self, channel: grpc.Channel, address: str, limit: int) -> None:
+        self._channel, self._address = channel, address
+        self._limit = self._left = limit
+        self._running = pace.present()
+
+    def unary_unary(self, method: str, request_serializer: Write, response_deserializer: Read, **_: bool) -> Ask:
+        """A call with one answer."""
+        call = self._channel.unary_unary(method, request_serializer)
+        return lambda asked: self._read(response_deserializer, call(asked, timeout=self._seconds()))
+
+    def unary_stream(self, method: str, request_serializer: Write, response_deserializer: Read, **_: bool) -> Ask:
+        """A call with a stream of answers."""
+        call = self._channel.unary_stream(method, request_serializer)
+        return lambda asked: map(partial(self._read, response_deserializer), call(asked, timeout=self._seconds()))
+
+    def _seconds(self) -> float:
+        return min(_SECONDS, self._running.rest()) if self._running is not None else _SECONDS
+
+    def _read(self, read: Read, content: bytes) -> Message:
+        self._left -= len(content)
+        if self._running is not None:
+            self._running.took(len(content), 0)
+        if self._left < 0:
+            what = f"{self._address}: the server answers with more than {self._limit} bytes"
+            raise OciError("TooLarge", f"{what}; ask who runs it")
+        return read(content)
+
+
 @contextmanager
-def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[Ask]:
-    methods = {method.name: method for method in SERVICES[REGISTRY]}
-    left, running = limit, pace.present()
-    if running is not None:
+def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[registry_pb2_grpc.RegistryStub]:
+    if (running := pace.present()) is not None:
         running.ask(address, address)
-
-    def read(message: Message, content: bytes) -> Any:
-        nonlocal left
-        left -= len(content)
-        if running is not None:
-            running.took(len(content), 0)
-        if left < 0:
-            raise OciError("TooLarge", f"{address}: the server answers with more than {limit} bytes; ask who runs it")
-        return decode(message, content)
-
-    def ask(name: str, /, **asked: str) -> Any:
-        method = methods[name]
-        make = channel.unary_stream if method.is_stream else channel.unary_unary
-        call = make(f"/{REGISTRY}/{name}", partial(encode, method.request))
-        seconds = min(_SECONDS, running.rest()) if running is not None else _SECONDS
-        answer = call(asked, timeout=seconds, wait_for_ready=False)
-        # read here: an error inside of gRPC would be logged, and be "internal"
-        return map(partial(read, method.response), answer) if method.is_stream else read(method.response, answer)
-
     options: list[tuple[str, int | str]] = [("grpc.max_receive_message_length", _MESSAGE_BYTES)]
     target = address
     if not rules.is_open:
@@ -83,7 +96,7 @@ def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[Ask]:
         # a proxy would look up the name again, and find another address
         options += [("grpc.enable_http_proxy", 0), ("grpc.default_authority", address)]
     with grpc.insecure_channel(target, options=options) as channel:
-        yield ask
+        yield registry_pb2_grpc.RegistryStub(_BoundedChannel(channel, address, limit))
 
 
 def _judged(address: str, rules: AddressRules) -> str:

@@ -10,13 +10,18 @@ from typing import Any, TypeAlias
 import grpc
 import pytest
 from google.protobuf import json_format
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
+from google.protobuf.struct_pb2 import Struct
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.errors import PortTakenError
-from shared.adapters.catalog_api.server import running, server_of
+from shared.adapters.catalog_api.server import running, server_of, struct_of
 from shared.adapters.content import Store, snapshot_of
 from tests.kit.catalogs import POT, a_bundle, a_property, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS
@@ -295,6 +300,40 @@ def test_fbc_md_r393_health(client: Client) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         client.ask("grpc.health.v1.Health/Watch", service="whatever")
     assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_reflection_answers_those_who_ask_its_first_version(tmp_path: Path) -> None:
+    answers = Answers(snapshot_of(written(tmp_path / "catalog"), Store(tmp_path / "store")))
+    with running(answers) as port, grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        send = channel.stream_stream(
+            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+            ServerReflectionRequest.SerializeToString,
+            ServerReflectionResponse.FromString,
+        )
+        asked = [
+            ServerReflectionRequest(list_services=""),
+            ServerReflectionRequest(file_containing_symbol="api.Bundle"),
+        ]
+        listed, file = send(iter(asked), timeout=PATIENCE_SECONDS)
+    names = [one.name for one in listed.list_services_response.service]
+    assert names == ["api.ExperimentalRegistry", "api.Registry", "grpc.health.v1.Health"]
+    described = map(FileDescriptorProto.FromString, file.file_descriptor_response.file_descriptor_proto)
+    assert {one.package for one in described} == {"api", "google.protobuf"}
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(codec="utf-8"), max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), _JSON, max_size=4))
+def test_a_struct_holds_any_document(value: dict[str, Any]) -> None:
+    assert json_format.MessageToDict(Struct.FromString(struct_of(value).SerializeToString())) == value
 
 
 def test_what_reflection_does_not_know(client: Client) -> None:

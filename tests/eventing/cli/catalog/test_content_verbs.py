@@ -16,8 +16,8 @@ from typing import Any
 import grpc
 import pytest
 
-from shared.adapters.catalog_client.messages import PACKAGE_NAME
-from shared.adapters.catalog_client.wire import decode
+from shared.adapters.catalog_client.registry_pb2 import ListPackageRequest, PackageName
+from shared.adapters.catalog_client.registry_pb2_grpc import RegistryStub
 from shared.adapters.images import folder_of
 from tests.kit.catalogs import a_bundle, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS
@@ -106,8 +106,8 @@ def serving(folder: Path, *words: str) -> Iterator[list[int]]:
 def test_fbc_md_r392_a_catalog_is_served_until_sigterm(tmp_path: Path, catalog: Path) -> None:
     with serving(tmp_path, str(catalog), "--http", "127.0.0.1:0", "--name", "tea") as (port, http):
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            call = channel.unary_stream("/api.Registry/ListPackages", bytes, lambda one: decode(PACKAGE_NAME, one))
-            assert list(call(b"", timeout=PATIENCE_SECONDS)) == [{"name": "tea"}]
+            found = RegistryStub(channel).ListPackages(ListPackageRequest(), timeout=PATIENCE_SECONDS)
+            assert list(found) == [PackageName(name="tea")]
         with urllib.request.urlopen(
             f"http://127.0.0.1:{http}/catalogs/tea/api/v1/all", timeout=PATIENCE_SECONDS
         ) as answer:
