@@ -28,6 +28,10 @@ class Route:
     lane: Lane = "direct"
     delay: timedelta = timedelta()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.on, Kind) and self.on.watch is None:
+            raise ValueError(f"{self.step}: nobody watches {self.on.kind}; say `watched` of it in shared/kinds.py")
+
 
 def itself(event: Event) -> tuple[Ref, ...]:
     """The object of the event as the key."""
@@ -218,9 +222,6 @@ TO_SINK: tuple[Route, ...] = tuple(Route(type_, f"{SINK}/{type_}", itself_outsid
 
 RINGS = (names.DEPENDENT_RANG, names.POKE)
 """Our own events that stand for an unspecified change of the object at their ref."""
-
-WATCHED: tuple[Kind, ...] = tuple(dict.fromkeys(route.on for route in ROUTES if isinstance(route.on, Kind)))
-"""The kinds that need a watch."""
 
 STEPS: tuple[str, ...] = tuple(dict.fromkeys(route.step for route in ROUTES))
 """Every step that an event can reach."""

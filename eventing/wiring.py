@@ -17,10 +17,10 @@ import structlog
 from eventing.events.event import Event
 from eventing.events.trace import begun_by
 from eventing.routes import ROUTES, TO_SINK, jobs_for
-from shared import kinds, names, ports
+from shared import names, ports
 from shared.api.manifest import Manifest
 from shared.config import Settings
-from shared.kinds import NAMESPACE, SECRET
+from shared.kinds import CACHED, NAMESPACE, SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,13 +35,6 @@ if TYPE_CHECKING:
     from shared.adapters.oci.mirrors import Mirrors
 
 log = structlog.get_logger()
-
-TOLD_IN_FULL = (
-    kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP,
-    kinds.OPERATOR_CONDITION, kinds.NAMESPACE, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION,
-    kinds.API_SERVICE,
-)  # fmt: skip
-"""Kinds of which every change becomes an event, so that reads may be cached until then."""
 
 DRAIN_SECONDS = 30.0
 """Half of the delivery timeout of our Broker."""
@@ -111,7 +104,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from shared.adapters.kube.warnings import KubeWarnings
 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
-        cluster = CachedClient(connection, RedisChanges(queue.client), TOLD_IN_FULL)
+        cluster = CachedClient(connection, RedisChanges(queue.client), CACHED)
         clock = SystemClock()
         mirrors = KubeMirrors(cluster, machine_mirrors)
         pulls = puller(values, secret_reader(cluster), mirrors, api=connection.server, environ=os.environ)

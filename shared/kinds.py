@@ -15,6 +15,17 @@ _PLURAL = re.compile("[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _T = TypeVar("_T")
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How a kind is watched: what beside its routes distinguishes one watched kind from another."""
+
+    is_high_cardinality: bool = False
+    """A cluster has many that are neither ours nor about ours: those make no event, only ours are audited and come
+    from Knative's source, and no reads are cached, as not every change becomes an event."""
+    is_whole: bool = False
+    """Whole objects are fetched, because their status is counted; of other kinds the metadata alone where that does."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Kind:
     """One kind that an API server serves, with the parts of its URL. InvalidName when none can be called so."""
@@ -36,6 +47,11 @@ class Kind:
             return cls(str(api_version), str(kind), str(plural), is_namespaced)
         except InvalidName:
             return None
+
+    @property
+    def watch(self) -> Watch | None:
+        """How it is watched; None when it is not: it is read, but no event tells of it."""
+        return _WATCHES.get(self)
 
     @property
     def group(self) -> str:
@@ -68,36 +84,50 @@ class Kind:
         return None if ref is None else get(ref)
 
 
+_WATCHES: dict[Kind, Watch] = {}
+"""Apart from the kinds, which are identities: they are compared, and stand in recordings."""
+
+
+def watched(kind: Kind, *, is_high_cardinality: bool = False, is_whole: bool = False) -> Kind:
+    """The kind, watched from now on: for the watcher, its rights and those of the audit, caches, Knative's source."""
+    _WATCHES[kind] = Watch(is_high_cardinality, is_whole)
+    return kind
+
+
 _OLM = "operators.coreos.com"
 _RBAC = "rbac.authorization.k8s.io/v1"
 
-CATALOG_SOURCE = Kind(f"{_OLM}/v1alpha1", "CatalogSource", "catalogsources")
-SUBSCRIPTION = Kind(f"{_OLM}/v1alpha1", "Subscription", "subscriptions")
-INSTALL_PLAN = Kind(f"{_OLM}/v1alpha1", "InstallPlan", "installplans")
-CLUSTER_SERVICE_VERSION = Kind(f"{_OLM}/v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
-OPERATOR_GROUP = Kind(f"{_OLM}/v1", "OperatorGroup", "operatorgroups")
-OPERATOR_CONDITION = Kind(f"{_OLM}/v2", "OperatorCondition", "operatorconditions")
+CATALOG_SOURCE = watched(Kind(f"{_OLM}/v1alpha1", "CatalogSource", "catalogsources"), is_whole=True)
+SUBSCRIPTION = watched(Kind(f"{_OLM}/v1alpha1", "Subscription", "subscriptions"), is_whole=True)
+INSTALL_PLAN = watched(Kind(f"{_OLM}/v1alpha1", "InstallPlan", "installplans"), is_whole=True)
+CLUSTER_SERVICE_VERSION = watched(
+    Kind(f"{_OLM}/v1alpha1", "ClusterServiceVersion", "clusterserviceversions"), is_whole=True
+)
+OPERATOR_GROUP = watched(Kind(f"{_OLM}/v1", "OperatorGroup", "operatorgroups"))
+OPERATOR_CONDITION = watched(Kind(f"{_OLM}/v2", "OperatorCondition", "operatorconditions"))
 OPERATOR = Kind(f"{_OLM}/v1", "Operator", "operators", is_namespaced=False)
-OLM_CONFIG = Kind(f"{_OLM}/v1", "OLMConfig", "olmconfigs", is_namespaced=False)
+OLM_CONFIG = watched(Kind(f"{_OLM}/v1", "OLMConfig", "olmconfigs", is_namespaced=False))
 
-NAMESPACE = Kind("v1", "Namespace", "namespaces", is_namespaced=False)
+NAMESPACE = watched(Kind("v1", "Namespace", "namespaces", is_namespaced=False))
 CONFIG_MAP = Kind("v1", "ConfigMap", "configmaps")
 SECRET = Kind("v1", "Secret", "secrets")
 SERVICE = Kind("v1", "Service", "services")
-SERVICE_ACCOUNT = Kind("v1", "ServiceAccount", "serviceaccounts")
+SERVICE_ACCOUNT = watched(Kind("v1", "ServiceAccount", "serviceaccounts"), is_high_cardinality=True)
 POD = Kind("v1", "Pod", "pods")
 NODE = Kind("v1", "Node", "nodes", is_namespaced=False)
 EVENT = Kind("v1", "Event", "events")
-DEPLOYMENT = Kind("apps/v1", "Deployment", "deployments")
-JOB = Kind("batch/v1", "Job", "jobs")
-ROLE = Kind(_RBAC, "Role", "roles")
-ROLE_BINDING = Kind(_RBAC, "RoleBinding", "rolebindings")
-CLUSTER_ROLE = Kind(_RBAC, "ClusterRole", "clusterroles", is_namespaced=False)
-CLUSTER_ROLE_BINDING = Kind(_RBAC, "ClusterRoleBinding", "clusterrolebindings", is_namespaced=False)
-CUSTOM_RESOURCE_DEFINITION = Kind(
-    "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", is_namespaced=False
+DEPLOYMENT = watched(Kind("apps/v1", "Deployment", "deployments"), is_high_cardinality=True)
+JOB = watched(Kind("batch/v1", "Job", "jobs"), is_high_cardinality=True)
+ROLE = watched(Kind(_RBAC, "Role", "roles"), is_high_cardinality=True)
+ROLE_BINDING = watched(Kind(_RBAC, "RoleBinding", "rolebindings"), is_high_cardinality=True)
+CLUSTER_ROLE = watched(Kind(_RBAC, "ClusterRole", "clusterroles", is_namespaced=False), is_high_cardinality=True)
+CLUSTER_ROLE_BINDING = watched(
+    Kind(_RBAC, "ClusterRoleBinding", "clusterrolebindings", is_namespaced=False), is_high_cardinality=True
 )
-API_SERVICE = Kind("apiregistration.k8s.io/v1", "APIService", "apiservices", is_namespaced=False)
+CUSTOM_RESOURCE_DEFINITION = watched(
+    Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", is_namespaced=False)
+)
+API_SERVICE = watched(Kind("apiregistration.k8s.io/v1", "APIService", "apiservices", is_namespaced=False))
 
 KINDS: tuple[Kind, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Kind))
 """Every kind above, in the order of this module."""
@@ -108,8 +138,14 @@ RBAC = (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
 COMPONENTS = (DEPLOYMENT, SERVICE_ACCOUNT, *RBAC)
 """The kinds of the objects that an operator consists of."""
 
-CROWDED = (JOB, *COMPONENTS)
+WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind.watch)
+"""The kinds of which events tell: those that a route may name."""
+
+HIGH_CARDINALITY = tuple(kind for kind in WATCHED if kind.watch and kind.watch.is_high_cardinality)
 """The kinds of which a cluster has many objects that are neither ours nor about ours."""
+
+CACHED = tuple(kind for kind in WATCHED if kind not in HIGH_CARDINALITY)
+"""The kinds of which every change becomes an event, so that reads may be cached until then."""
 
 BY_IDENTITY = {(kind.api_version, kind.kind): kind for kind in KINDS}
 """`KINDS` by (apiVersion, kind); for any other kind, ask discovery."""

@@ -13,10 +13,10 @@ from eventing.deploy.network import ANYWHERE, from_namespaces, policy, tcp
 from eventing.deploy.pods import PART_OF, confined
 from eventing.deploy.rbac import NAMESPACE, WATCHER, account_of
 from eventing.deploy.rights import RIGHTS
-from eventing.routes import ROUTES, WATCHED
+from eventing.routes import ROUTES
 from shared import names
 from shared.api.manifest import Manifest
-from shared.kinds import CROWDED, Kind
+from shared.kinds import HIGH_CARDINALITY, WATCHED, Kind
 
 BROKER = "olmf"
 QUEUE_PROXY_PORTS = (8012, 8013, 8112)
@@ -160,5 +160,5 @@ def _api_server_source() -> Manifest:
 
 def _watched(kind: Kind) -> Manifest:
     """Of kinds that every workload has only ours: else our own Deployments would wake our Services for ever."""
-    ours = {"selector": {"matchLabels": {names.MANAGED: "true"}}} if kind in CROWDED else {}
+    ours = {"selector": {"matchLabels": {names.MANAGED: "true"}}} if kind in HIGH_CARDINALITY else {}
     return {"apiVersion": kind.api_version, "kind": kind.kind, **ours}

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, WRITE, Right
-from eventing.routes import WATCHED
 from shared.api.manifest import Manifest
+from shared.kinds import WATCHED
 
 NAMESPACE = "olm"
 RBAC = "rbac.authorization.k8s.io"

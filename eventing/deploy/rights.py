@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from eventing.routes import ROUTES, Route
 from shared import kinds
 from shared.kinds import Kind
 
@@ -44,29 +45,33 @@ GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kin
 """To write rules that oneself does not have: for the groups that give operators what their bundles ask for
 (`install_plan`, `cluster_service_version`), also outside their namespace (`operator_group`), and for no other."""
 
-RIGHTS: Mapping[str, tuple[Right, ...]] = {
+
+def _routed(group: str) -> tuple[Right, ...]:
+    """To read the kinds whose events wake the steps of a group: a step reads what it is woken for."""
+    return _read(*dict.fromkeys(route.on for route in ROUTES if _is_of(group, route) and isinstance(route.on, Kind)))
+
+
+def _is_of(group: str, route: Route) -> bool:
+    return route.step.partition("/")[0] == group
+
+
+_BEYOND: Mapping[str, tuple[Right, ...]] = {
     "catalog_source": (
-        *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
+        *_read(kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         Right(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
         *_status(kinds.CATALOG_SOURCE),
-        *EVENTS,
     ),
     "subscription": (
-        *_read(
-            kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET
-        ),
-        *_read(*kinds.MIRROR_SETS),
+        *_read(kinds.CATALOG_SOURCE, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         Right(CSV, ("patch",)),  # the label of one that was there already
         *_status(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
-        *EVENTS,
     ),
     "bundle": (
         *_read(kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, CSV, kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.POD),
         *_read(kinds.INSTALL_PLAN, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.CONFIG_MAP, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING),
         *_status(kinds.SUBSCRIPTION),
-        *EVENTS,
     ),
     "install_plan": (
         *_read(kinds.OPERATOR_GROUP, kinds.NAMESPACE),
@@ -74,16 +79,14 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.RBAC),
         *GIVE_AWAY,
         *_status(kinds.INSTALL_PLAN),
-        *EVENTS,
     ),
     "cluster_service_version": (
         *_read(kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION),
         *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
-        Right(kinds.SERVICE_ACCOUNT, (*READ, "create")),
+        Right(kinds.SERVICE_ACCOUNT, ("create",)),
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *kinds.RBAC),
         *GIVE_AWAY,
         *_status(CSV, kinds.OPERATOR_CONDITION),
-        *EVENTS,
     ),
     "operator_group": (
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
@@ -93,18 +96,18 @@ RIGHTS: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.OLM_CONFIG, (*READ, "create", "patch")),
         *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
-        *EVENTS,
     ),
     "platform": (
-        *_read(kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP, kinds.OPERATOR_CONDITION),
-        *_read(kinds.NAMESPACE, kinds.DEPLOYMENT, kinds.JOB, kinds.SERVICE_ACCOUNT, kinds.CUSTOM_RESOURCE_DEFINITION),
-        *(Right(kind, (*READ, "delete")) for kind in (kinds.INSTALL_PLAN, CSV, *kinds.RBAC)),
-        *_read(kinds.OLM_CONFIG, kinds.API_SERVICE),
+        *_read(*kinds.WATCHED),  # `audit_cluster` lists them
+        *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, CSV, *kinds.RBAC)),
         *_status(kinds.OLM_CONFIG),
-        *EVENTS,
     ),
 }
-"""Group to what its ServiceAccount may do."""
+
+RIGHTS: Mapping[str, tuple[Right, ...]] = {
+    group: (*_routed(group), *beyond, *EVENTS) for group, beyond in _BEYOND.items()
+}
+"""Group to what its ServiceAccount may do: read what wakes its steps, what is listed above, and Kubernetes Events."""
 
 BUNDLED_API_GROUPS: Mapping[str, tuple[str, ...]] = {
     "monitoring.coreos.com": ("prometheusrules", "servicemonitors"),

@@ -1,6 +1,6 @@
 """Watches the Kubernetes API and turns each change into an event.
 
-There is one list+watch per kind of `routes.WATCHED`, over all namespaces. The decisions are here; the modules are:
+There is one list+watch per kind of `kinds.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (its requests),
 `kind_watch` (the life of one watch), `outage` (when the API server answers again), `skips` (what could not be handled),
 `pulse` (liveness), `census` (metrics of objects), `program` (the process, with its probes and `/metrics`).

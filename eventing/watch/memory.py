@@ -115,7 +115,7 @@ class Memory:
 
     def _is_bystander(self, event: Event) -> bool:
         """Whether the object does not affect any of our objects (see the docstring of the package)."""
-        if self.kind not in kinds.CROWDED:
+        if self.kind not in kinds.HIGH_CARDINALITY:
             return False
         is_just_there = not self.has_listed and self.kind in kinds.COMPONENTS and not event.hints[events.OWNERS]
         return is_just_there or not jobs_for(event)

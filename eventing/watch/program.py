@@ -19,7 +19,6 @@ from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import CONTENT_TYPE, Series, text
 from eventing.metrics.listener import address_of, listener
-from eventing.routes import WATCHED
 from eventing.watch.census import COUNTED, Census, Counting
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.memory import Memory
@@ -30,15 +29,13 @@ from eventing.watch.stream import Stream, request_options
 from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind
 from shared.telemetry import Metric
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
 Ready: TypeAlias = Callable[[str, str], None]
 """Called once with the address of the health port and the URL of its probe."""
 
-NEEDED_IN_FULL = tuple(COUNTED)
-"""Kinds whose status is used by routes or metrics."""
 LONGEST_SINK_PAUSE_SECONDS = 5.0
 log = structlog.get_logger()
 
@@ -71,7 +68,7 @@ class Watcher:
             for kind in self._kinds:
                 memory = Memory(kind, self._connection.origin)
                 observer = Counting(memory, kind, self.census) if kind in COUNTED else memory
-                stream = Stream(session, self._connection, kind, in_full=kind in NEEDED_IN_FULL)
+                stream = Stream(session, self._connection, kind, in_full=kind.watch is not None and kind.watch.is_whole)
                 guarded = Guarded(observer, kind, self.skips)
                 self._watches.append(
                     KindWatch(stream, guarded, self.deliver, pulse=self.pulse, seconds=self._seconds, outage=outage)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eventing.events.event import Event
-from eventing.routes import WATCHED
 from shared.config import Settings
-from shared.kinds import Kind
+from shared.kinds import WATCHED, Kind
 
 
 def run(

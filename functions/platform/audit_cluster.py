@@ -1,6 +1,6 @@
 """List the watched kinds, and wake the steps of every object whose present version was in no event.
 
-Reads:  names and versions of the objects of the kinds below.
+Reads:  names and versions of the objects of the watched kinds.
 Writes: nothing.
 """
 
@@ -10,20 +10,13 @@ from shared import kinds, names
 from shared.ports import Inventory, Journal
 from shared.step import Emit, Kind, Outcome, Ref
 
-AUDITED = (
-    kinds.NAMESPACE, kinds.CLUSTER_SERVICE_VERSION, kinds.CATALOG_SOURCE, kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION,
-    kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION, kinds.OLM_CONFIG, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.API_SERVICE,
-    *kinds.CROWDED,
-)  # fmt: skip
-"""Every watched kind."""
-
 
 def audit_cluster(_: Ref, inventory: Inventory, journal: Journal) -> Outcome:
     """Emit an event for each object whose change was missed (key: anything)."""
-    missed = [ref for kind in AUDITED for ref in journal.unseen(inventory.versions(kind, labels=_labels(kind)))]
+    missed = [ref for kind in kinds.WATCHED for ref in journal.unseen(inventory.versions(kind, labels=_labels(kind)))]
     emits = tuple(Emit(names.DEPENDENT_RANG, ref) for ref in missed)
     return Outcome(emits=emits, verdict=f"missed {len(missed)} changes")
 
 
 def _labels(kind: Kind) -> dict[str, str] | None:
-    return {names.MANAGED: "true"} if kind in kinds.CROWDED else None
+    return {names.MANAGED: "true"} if kind in kinds.HIGH_CARDINALITY else None

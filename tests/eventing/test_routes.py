@@ -12,7 +12,7 @@ from eventing.deploy.flow_chart import mermaid
 from eventing.events import event as events
 from eventing.events.event import Event
 from eventing.events.job import Job
-from eventing.routes import NEWS, ROUTES, STEPS, WATCHED, jobs_for
+from eventing.routes import NEWS, ROUTES, STEPS, Route, always, itself, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 
@@ -209,10 +209,16 @@ def test_every_emitted_event_that_rings_is_routed() -> None:
     assert ours - set(NEWS) - {names.DEPENDENT_RANG, names.POKE} == routed
 
 
+def test_a_route_names_a_kind_that_is_watched_and_every_watched_kind_has_a_route() -> None:
+    assert {route.on for route in ROUTES if isinstance(route.on, kinds.Kind)} == set(kinds.WATCHED)
+    with pytest.raises(ValueError, match="nobody watches Pod; say `watched` of it"):
+        Route(kinds.POD, "bundle/collect_bundle", itself, always)
+
+
 def test_the_chart_shows_every_step_and_every_watched_kind() -> None:
     chart = mermaid()
     assert all(step.partition("/")[2] in chart for step in STEPS)
-    assert all(kind.kind in chart for kind in WATCHED)
+    assert all(kind.kind in chart for kind in kinds.WATCHED)
 
 
 def test_hints_are_spelled_once() -> None:

@@ -6,15 +6,10 @@ from pathlib import Path
 
 from eventing.events.event import Event
 from eventing.journal import read_files
-from eventing.routes import WATCHED
-from eventing.wiring import TOLD_IN_FULL, sink
+from eventing.wiring import sink
 from shared import names
 from shared.config import Settings
-from shared.kinds import CROWDED, NAMESPACE
-
-
-def test_only_kinds_of_which_every_change_becomes_an_event_are_remembered() -> None:
-    assert set(TOLD_IN_FULL) <= set(WATCHED) - set(CROWDED)
+from shared.kinds import NAMESPACE
 
 
 def test_the_journal_is_kept_in_files_where_that_is_wished(redis_url: str, tmp_path: Path) -> None:

@@ -19,10 +19,9 @@ from eventing.journal.book import Book, writes_of
 from eventing.journal.recorder import digests_of
 from eventing.journal.records import Recorded, Run, Saw
 from eventing.journal.redact import Redactor
-from eventing.routes import WATCHED
 from shared.api.manifest import Manifest
 from shared.domain.bundle.shape import defect
-from shared.kinds import EVENT, SUBSCRIPTION, Ref
+from shared.kinds import EVENT, SUBSCRIPTION, WATCHED, Ref
 from shared.ports import Cluster
 
 VERSION = 1

@@ -16,10 +16,9 @@ from eventing.events.event import Event, change_of
 from eventing.journal import Book, Saw
 from eventing.journal.book import writes_of
 from eventing.journal.records import Write
-from eventing.routes import WATCHED
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
-from shared.kinds import EVENT, Ref
+from shared.kinds import EVENT, WATCHED, Ref
 from shared.ports import Catalogs
 
 

@@ -21,11 +21,11 @@ from eventing.deploy.manifests import render_manifests
 from eventing.deploy.oidc import AUDIENCE
 from eventing.deploy.rights import RIGHTS
 from eventing.endpoint.app import asgi
-from eventing.routes import STEPS, WATCHED
+from eventing.routes import STEPS
 from shared.adapters.oci.trust import FOLDERS
 from shared.config import Settings
 from shared.domain.selectors import matches
-from shared.kinds import CROWDED
+from shared.kinds import HIGH_CARDINALITY, WATCHED
 
 K8S = Path(__file__).parents[3] / "k8s"
 FILES = {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
@@ -347,7 +347,7 @@ def test_the_source_sends_only_ours_of_kinds_that_every_workload_has() -> None:
     """Else the Deployments of our own Services wake them whenever they rest."""
     source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
     narrowed = {each["kind"] for each in source["spec"]["resources"] if "selector" in each}
-    assert narrowed == {kind.kind for kind in CROWDED} >= {"Deployment", "ServiceAccount", "Role", "Job"}
+    assert narrowed == {kind.kind for kind in HIGH_CARDINALITY} >= {"Deployment", "ServiceAccount", "Role", "Job"}
     ours = {workload["kind"] for workload in WORKLOADS if "olm.managed" in workload["metadata"].get("labels", {})}
     assert ours == set()
 

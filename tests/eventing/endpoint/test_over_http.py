@@ -10,8 +10,7 @@ import pytest
 import urllib3
 
 from eventing.local.state import StateDirectory
-from eventing.routes import WATCHED
-from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION
+from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION, WATCHED
 from tests.kit.api_server_source import Mode, api_server_source, request_of
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, installed
 

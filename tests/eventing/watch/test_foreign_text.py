@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from eventing.events.cloudevents import InvalidEventError, event_of
 from eventing.events.event import MOST_OWNERS, OWNERS, Event, Owner
 from eventing.journal import RedisJournal
-from eventing.routes import WATCHED, jobs_for
+from eventing.routes import jobs_for
 from eventing.watch.memory import Memory
 from eventing.watch.skips import Guarded, Skips
 from eventing.workqueue import WorkQueue, connect
@@ -20,7 +20,7 @@ from eventing.workqueue.values import entry_of, job_of
 from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.config import Settings
-from shared.kinds import Kind
+from shared.kinds import WATCHED, Kind
 
 TEXT = st.one_of(
     st.text(max_size=8),

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from eventing.routes import WATCHED
-from functions.platform.audit_cluster import AUDITED, audit_cluster
+from functions.platform.audit_cluster import audit_cluster
 from shared import kinds, names
-from shared.kinds import Ref
+from shared.kinds import Kind, Ref
 from shared.step import Emit
 from tests.functions.operator_group.builders import a_csv, a_group, a_namespace
 from tests.kit.cluster import FakeCluster
@@ -36,9 +35,16 @@ def a_role(name: str, **labels: str) -> dict[str, Any]:
     return {"apiVersion": kinds.ROLE.api_version, "kind": "Role", "metadata": meta}
 
 
-def test_every_watched_kind_is_audited() -> None:
+@pytest.mark.parametrize("kind", kinds.WATCHED, ids=lambda kind: kind.kind)
+def test_every_watched_kind_is_audited(kind: Kind) -> None:
     """DESIGN §4: the audit rings for whatever the journal has not seen."""
-    assert set(AUDITED) == set(WATCHED)
+    ref = kind.ref("missed", "ns")
+    meta = {"name": ref.name, "namespace": ref.namespace, "resourceVersion": "9", "labels": {names.MANAGED: "true"}}
+    missed = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
+
+    outcome = audit_cluster(ANYTHING, a_list_of(missed), RememberingJournal((ref, "8")))
+
+    assert outcome.emits == (Emit(names.DEPENDENT_RANG, ref),)
 
 
 @pytest.mark.parametrize(
