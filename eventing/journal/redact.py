@@ -14,6 +14,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from eventing.journal.encoded import MARKS, Allowance, TooLarge, opened
 
 _FIELDS = ("data", "stringData")
@@ -100,6 +102,8 @@ class Redactor:
 
     def _value(self, value: Any, is_secret: bool, inside: _Inside) -> Any:
         match value:
+            case dict() | list() | tuple() if not is_secret and self._is_plain(value):
+                return value
             case dict():
                 return self._object(value, is_secret or value.get("kind") in _SECRET_KINDS, inside)
             case list() | tuple():
@@ -107,6 +111,14 @@ class Redactor:
             case str():
                 return self._text(value, is_secret, inside)
         return value
+
+    def _is_plain(self, value: Any) -> bool:
+        """Whether nothing in a part of an object can be secret, so that its parts need not be looked at one by one."""
+        try:
+            text = msgspec.json.encode(value)
+        except (TypeError, ValueError, OverflowError):  # text inside text may hold what JSON has no word for
+            return False
+        return not (b'"value' in text or may_hold_secret(text) or self.knows(text))
 
     def _object(self, value: dict[str, Any], is_secret: bool, inside: _Inside) -> dict[str, Any]:
         cleaned = {
@@ -118,7 +130,7 @@ class Redactor:
         if _is_variable(value) and (_NAME.search(value["name"]) or (value["name"], value["value"]) in self._given):
             cleaned["value"] = self.stand_in(value["value"])
         if value.get("kind") == _SUBSCRIPTION:
-            self._without_environment(cleaned)
+            cleaned = self._without_environment(cleaned)
         if not is_secret:
             return cleaned
         meta = value.get("metadata")
@@ -133,15 +145,20 @@ class Redactor:
             return self._value(packed, False, inside)
         return {key: self._text(text, False, inside, looks=True) for key, text in packed.items()}
 
-    def _without_environment(self, subscription: dict[str, Any]) -> None:
-        """Replace what the config of a Subscription gives to the environment of its operator."""
-        spec = subscription.get("spec")
-        config = spec.get("config") if isinstance(spec, dict) else None
-        given = config.get("env") if isinstance(config, dict) else None
-        for one in given if isinstance(given, list) else ():
-            if isinstance(one, dict) and one.get("value"):
-                self._learn(str(one.get("name")), str(one["value"]))
-                one["value"] = self.stand_in(one["value"])
+    def _without_environment(self, subscription: dict[str, Any]) -> dict[str, Any]:
+        """Without what the config of a Subscription gives to the environment of its operator."""
+        match subscription:
+            case {"spec": {"config": {"env": [*given], **config}, **spec}}:
+                env = [self._learned(one) for one in given]
+                return {**subscription, "spec": {**spec, "config": {**config, "env": env}}}
+        return subscription
+
+    def _learned(self, one: Any) -> Any:
+        """A variable of a Subscription without its value, which is known from now on."""
+        if not isinstance(one, dict) or not one.get("value"):
+            return one
+        self._learn(str(one.get("name")), str(one["value"]))
+        return {**one, "value": self.stand_in(one["value"])}
 
     def _learn(self, name: str, value: str) -> None:
         if len(value) >= _SHORTEST and not _STAND_IN.fullmatch(value):

@@ -16,11 +16,15 @@ from shared.step import Emit, Outcome, Ref
 
 def ring_providers(ref: Ref, cluster: Cluster) -> Outcome:
     """Ring each group with a member that claims the CustomResourceDefinition at `ref`."""
-    groups = [Ref.of(group) for group in cluster.list(OPERATOR_GROUP) if _provides(Ref.of(group), ref, cluster)]
-    emits = tuple(Emit(names.GRANT_DUE, group) for group in groups)
+    groups = [Ref.of(group) for group in cluster.list(OPERATOR_GROUP)]
+    # why: a namespace may have many groups, and its versions are read once
+    providing = [
+        place for place in dict.fromkeys(group.namespace for group in groups) if _provides(place, ref, cluster)
+    ]
+    emits = tuple(Emit(names.GRANT_DUE, group) for group in groups if group.namespace in providing)
     return Outcome(emits=emits, verdict=f"concerns {len(emits)} groups")
 
 
-def _provides(group: Ref, api: Ref, cluster: Cluster) -> bool:
-    members = cluster.list(CLUSTER_SERVICE_VERSION, group.namespace)
+def _provides(namespace: str, api: Ref, cluster: Cluster) -> bool:
+    members = cluster.list(CLUSTER_SERVICE_VERSION, namespace)
     return any(api in claims(csv) and not is_copied(csv) for csv in members)

@@ -20,6 +20,7 @@ from eventing.local.apiserver.bootstrap import fill_empty
 from eventing.local.apiserver.calls import Call, parse
 from eventing.local.apiserver.collector import Collector
 from eventing.local.apiserver.failures import Failure, bad_request, not_allowed
+from eventing.local.apiserver.fair_queue import FairQueue
 from eventing.local.apiserver.journal_file import JournalFile
 from eventing.local.apiserver.resources import Registry
 from eventing.local.apiserver.store import Store
@@ -71,6 +72,7 @@ class Server:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._queue = FairQueue()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Any request."""
@@ -102,6 +104,7 @@ class Server:
         if call.verb == "watch":
             return await self._watch(request, call, accept)
         body = await read_body(request)
+        await self._queue.turn(user.name)
         try:
             answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
         except Failure as failure:
