@@ -44,7 +44,20 @@ class Api:
 
     def as_other(self, headers: dict[str, str]) -> Api:
         """The same server and credentials, with more headers."""
-        other = Api(self.server, self.token, self._authority)
+        return Api.logged_in(**{**self.login(), "headers": headers})
+
+    def again(self) -> Api:
+        """The same server and credentials, with connections of its own."""
+        return Api.logged_in(**self.login())
+
+    def login(self) -> dict[str, Any]:
+        """What another process needs to be the same client, as JSON values."""
+        return {"server": self.server, "token": self.token, "authority": self._authority, "headers": self._more}
+
+    @classmethod
+    def logged_in(cls, server: str, token: str, authority: str | None, headers: dict[str, str]) -> Api:
+        """The client of a `login`."""
+        other = cls(server, token, authority)
         other._more = headers
         return other
 
