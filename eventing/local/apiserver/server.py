@@ -104,11 +104,11 @@ class Server:
         if call.verb == "watch":
             return await self._watch(request, call, accept)
         body = await read_body(request)
-        await self._queue.turn(user.name)
-        try:
-            answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
-        except Failure as failure:
-            answer = Answer(failure.code, orjson.dumps(failure.status))  # with the warnings so far
+        async with self._queue.turn(user.name):
+            try:
+                answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
+            except Failure as failure:
+                answer = Answer(failure.code, orjson.dumps(failure.status))  # with the warnings so far
         headers = [("Warning", f"299 - {quoted(text)}") for text in _shown(call.warnings)]
         return web.Response(body=answer.body, status=answer.code, content_type=JSON, headers=headers)
 

@@ -3,65 +3,107 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from eventing.local.apiserver.fair_queue import FairQueue
+import pytest
+
+from eventing.local.apiserver.fair_queue import LOOKS, FairQueue
+
+COSTS = {"c": 5.0}
+"""What a request of a user takes; of others 1.0."""
 
 
-def served(arrivals: Sequence[str], leaving: Sequence[int] = ()) -> list[str]:
-    """The requests in the order in which they are served; those of `leaving` disconnect at once."""
+class Server:
+    """Serves requests that are named by their users, and notes the order; time passes only while one is served."""
 
-    async def run() -> list[str]:
-        queue, order = FairQueue(), []
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.order: list[str] = []
+        self.queue = FairQueue(lambda: self.now)
+        self.during: dict[str, Callable[[], object]] = {}
+        """What happens while a request is served."""
 
-        async def request(name: str) -> None:
-            await queue.turn(name[0])
-            order.append(name)
+    async def request(self, name: str) -> None:
+        async with self.queue.turn(name[0]):
+            self.order.append(name)
+            self.now += COSTS.get(name[0], 1.0)
+            self.during.get(name, lambda: None)()
 
-        tasks = [asyncio.create_task(request(name)) for name in arrivals]
-        await asyncio.sleep(0)
-        for index in leaving:
-            tasks[index].cancel()
-        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
-        return order
+    async def together(self, *names: str, fail: bool = True) -> list[object]:
+        return await asyncio.gather(*map(self.request, names), return_exceptions=not fail)
 
-    return asyncio.run(run())
+    def play(self, story: Callable[[Server], Awaitable[object]]) -> list[str]:
+        async def bounded() -> None:
+            async with asyncio.timeout(10):
+                await story(self)
+
+        asyncio.run(bounded())
+        return self.order
+
+
+def served(arrivals: Sequence[str]) -> list[str]:
+    """Requests that arrive together, in the order in which they are served."""
+    return Server().play(lambda server: server.together(*arrivals))
 
 
 def test_a_single_request_waits_for_one_of_each_other_user() -> None:
     assert served(["a1", "a2", "a3", "a4", "b1"]) == ["a1", "b1", "a2", "a3", "a4"]
 
 
+def test_users_share_time_and_not_requests() -> None:
+    assert served(["c1", "c2", *(f"a{n}" for n in range(7))]) == ["c1", *(f"a{n}" for n in range(5)), "c2", "a5", "a6"]
+
+
 def test_each_user_is_served_in_the_order_of_arrival() -> None:
-    assert served(["a1", "b1", "b2", "a2", "c1", "b3"]) == ["a1", "b1", "c1", "a2", "b2", "b3"]
+    assert served(["a1", "b1", "b2", "a2", "d1", "b3"]) == ["a1", "b1", "d1", "a2", "b2", "b3"]
 
 
-def test_a_client_that_disconnects_while_it_waits_holds_nobody() -> None:
-    assert served(["a1", "b1", "a2", "b2"], leaving=[1, 2]) == ["a1", "b2"]
+def test_who_comes_while_another_is_served_comes_before_its_next() -> None:
+    server = Server()
+    later: list[asyncio.Future[None]] = []
+    server.during["a1"] = lambda: later.append(asyncio.ensure_future(server.request("b1")))
+
+    async def story(server: Server) -> None:
+        await server.together("a1", "a2", "a3")
+        await asyncio.gather(*later)
+
+    assert server.play(story) == ["a1", "b1", "a2", "a3"]
 
 
-def test_a_queue_that_was_empty_serves_again() -> None:
-    async def twice() -> int:
-        queue = FairQueue()
-        await asyncio.wait_for(queue.turn("a"), 10)
-        await asyncio.sleep(0)
-        await asyncio.wait_for(queue.turn("a"), 10)
-        return 2
+def test_who_was_away_has_saved_up_nothing() -> None:
+    async def story(server: Server) -> None:
+        busy = [asyncio.ensure_future(server.request(f"a{n}")) for n in range(4)]
+        while len(server.order) < 2:
+            await asyncio.sleep(0)
+        await asyncio.gather(*busy, server.together("b1", "b2", "b3"))
 
-    assert asyncio.run(twice()) == 2
+    assert Server().play(story) == ["a0", "a1", "b1", "a2", "b2", "a3", "b3"]
 
 
-def test_whoever_comes_while_others_wait_comes_after_one_of_each() -> None:
-    async def run() -> list[str]:
-        queue, order = FairQueue(), []
+@pytest.mark.parametrize("rounds", range(LOOKS + 4))
+def test_a_client_that_disconnects_at_any_moment_holds_nobody(rounds: int) -> None:
+    async def story(server: Server) -> None:
+        leaving = [asyncio.ensure_future(server.request(name)) for name in ("a1", "b1")]
+        staying = [asyncio.ensure_future(server.request(name)) for name in ("a2", "d1")]
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        for each in leaving:
+            each.cancel()
+        await asyncio.gather(*leaving, return_exceptions=True)
+        await asyncio.gather(*staying, server.request("e1"))
 
-        async def request(name: str, then: str = "") -> None:
-            await queue.turn(name[0])
-            order.append(name)
-            if then:
-                await request(then)
+    assert {"a2", "d1", "e1"} <= set(Server().play(story))
 
-        await asyncio.gather(request("a1"), request("a2"), request("a3"), request("b1", then="b2"))
-        return order
 
-    assert asyncio.run(run()) == ["a1", "b1", "a2", "b2", "a3"]
+def test_a_request_that_fails_holds_nobody_and_users_are_forgotten() -> None:
+    server = Server()
+    server.during["a1"] = lambda: 1 / 0
+
+    async def story(server: Server) -> None:
+        failed, *_ = await server.together("a1", "b1", fail=False)
+        assert isinstance(failed, ZeroDivisionError)
+        for number in range(50):
+            await server.request("defghijkl"[number % 9])
+
+    assert len(server.play(story)) == 52
+    assert len(server.queue._starts) <= 10
