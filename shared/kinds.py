@@ -105,7 +105,6 @@ CLUSTER_SERVICE_VERSION = watched(
 )
 OPERATOR_GROUP = watched(Kind(f"{_OLM}/v1", "OperatorGroup", "operatorgroups"))
 OPERATOR_CONDITION = watched(Kind(f"{_OLM}/v2", "OperatorCondition", "operatorconditions"))
-OPERATOR = Kind(f"{_OLM}/v1", "Operator", "operators", is_namespaced=False)
 OLM_CONFIG = watched(Kind(f"{_OLM}/v1", "OLMConfig", "olmconfigs", is_namespaced=False))
 
 NAMESPACE = watched(Kind("v1", "Namespace", "namespaces", is_namespaced=False))

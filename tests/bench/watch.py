@@ -16,13 +16,13 @@ import orjson
 from aiohttp import web
 
 from eventing.events.event import Event
-from eventing.local.apiserver.running import running_sandbox
 from eventing.local.kubelet.program import Kubelet
 from eventing.watch.program import Watcher
 from shared import kinds
 from shared.adapters.kube import KubeClient, connect
 from shared.api.manifest import Manifest
 from tests.bench.row import Row
+from tests.kit.sandbox import running_sandbox
 
 CHANGES = 300
 JOBS = 10

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import pytest
 
-from eventing.local.apiserver.running import running_sandbox
 from tests.conformance.control_plane import program, running_control_plane
 from tests.conformance.http import Api
+from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import wait_for
 
 REAL = pytest.param("real", marks=pytest.mark.conformance)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from eventing.local.apiserver.running import running_sandbox
 from tests.conformance.control_plane import running_control_plane
 from tests.kit.installation import Installation, installed
+from tests.kit.sandbox import running_sandbox
 
 SANDBOX, REAL = "sandbox", "real"
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Final
@@ -29,18 +27,21 @@ _CODES: Final = {
 }
 
 
-class _Server(ThreadedServer):
+class Server(ThreadedServer):
+    """The registry; a thread for each request."""
+
     shelf: Shelf
 
     @property
     def address(self) -> str:
+        """Where it listens, as `host:port`."""
         return f"{_HOST}:{self.server_address[1]}"
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # head and body in one packet: in two, the second waits 40 ms for the acknowledgement of the first
-    server: _Server
+    server: Server
 
     def do_GET(self) -> None:
         """Answer a read, or say which file cannot be read."""
@@ -125,28 +126,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Requests are not logged: who pulls, says so."""
 
 
-def _server(sources: Sources, port: int, tell: Callable[[str], None]) -> _Server:
-    server = _Server((_HOST, port), _Handler)
+def server_of(sources: Sources, port: int = 0, tell: Callable[[str], None] = lambda _: None) -> Server:
+    """A registry that listens and does not serve yet."""
+    server = Server((_HOST, port), _Handler)
     server.shelf = Shelf(sources, server.address, tell)
     return server
 
 
-@contextmanager
-def running(sources: Sources, port: int = 0, tell: Callable[[str], None] = lambda _: None) -> Iterator[str]:
-    """The address of a registry that serves in a thread until the end of the block."""
-    with _server(sources, port, tell) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        thread.start()
-        try:
-            yield server.address
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def serve(sources: Sources, port: int = 0, on_ready: Callable[[str], object] = lambda _: None) -> None:
     """Serve until the process ends; `on_ready` is told `host:port` as soon as requests are answered."""
-    with _server(sources, port, _tell) as server:
+    with server_of(sources, port, _tell) as server:
         _tell(f"serving images at {server.address}")
         on_ready(server.address)
         server.serve_forever()

@@ -22,11 +22,6 @@ def meet(left: NamespaceSet, right: NamespaceSet) -> NamespaceSet:
     return left if ALL_NAMESPACES in right else left & right
 
 
-def join(left: NamespaceSet, right: NamespaceSet) -> NamespaceSet:
-    """The namespaces in either set."""
-    return ALL if ALL_NAMESPACES in left | right else left | right
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Api:
     """One provided API."""

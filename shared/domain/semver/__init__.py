@@ -1,6 +1,6 @@
 """Versions and version ranges as operators and catalogs write them (fbc.md §5, v1.md §15)."""
 
-from shared.domain.semver.blang import InvalidRange, Range, in_range, parse_range, range_or_none, why_no_range
+from shared.domain.semver.blang import InvalidRange, Range, parse_range, range_or_none, why_no_range
 from shared.domain.semver.masterminds import Constraint, parse_constraint, parse_loose
 from shared.domain.semver.version import InvalidVersion, Version, parse_tolerant, parse_version, version_or_none
 
@@ -10,7 +10,6 @@ __all__ = [
     "InvalidVersion",
     "Range",
     "Version",
-    "in_range",
     "parse_constraint",
     "parse_loose",
     "parse_range",

@@ -51,11 +51,6 @@ class Range:
         return any(all(_holds(clause, version) for clause in clauses) for clauses in self.alternatives)
 
 
-def in_range(version: Version | str, range_text: str) -> bool:
-    """Whether the range holds the version. InvalidVersion or InvalidRange when one of the two cannot be read."""
-    return (parse_version(version) if isinstance(version, str) else version) in parse_range(range_text)
-
-
 @lru_cache(maxsize=16384)
 def parse_range(text: str) -> Range:
     """The range that a text states, e.g. `>=1.0.0 <1.2.0 || 2.x`. InvalidRange otherwise."""

@@ -37,15 +37,6 @@ class VersionRelease:
     version: Version
     release: Release = NO_RELEASE
 
-    def document(self) -> dict[str, str]:
-        """The form in JSON; `release` is always there."""
-        return {"version": str(self.version), "release": str(self.release)}
-
-    def safe_text(self) -> str:
-        """A text that may stand in the name of an object; it cannot be read back."""
-        text = str(self.version).replace("+", "-")
-        return f"{text}-{self.release}".lower() if self.release.text else text.lower()
-
 
 def parse_release(text: str) -> Release:
     """The release that a text states; the empty text states none. InvalidRelease otherwise."""
@@ -63,11 +54,6 @@ def parse_release(text: str) -> Release:
     if problems:
         raise InvalidRelease(f"invalid release {quoted(text)}: " + "\n".join(problems))
     return Release(tuple(identifiers), text)
-
-
-def parse_version_release(version: str, release: str | None) -> VersionRelease:
-    """Version and release as a catalog states them. InvalidVersion or InvalidRelease otherwise."""
-    return VersionRelease(parse_version(version), parse_release(release or ""))
 
 
 def with_build_as_release(version: Version) -> VersionRelease:

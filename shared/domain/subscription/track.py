@@ -16,7 +16,6 @@ from shared.domain.semver import version_or_none
 from shared.domain.subscription import health, plans, state
 from shared.domain.subscription.conditions import (
     BUNDLE_DEPRECATED,
-    CATALOGS_UNHEALTHY,
     CHANNEL_DEPRECATED,
     CSV_MISSING,
     DEPRECATED,
@@ -106,12 +105,6 @@ def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> li
     if reason := wish.why_held if installed else wish.hold:
         return [Condition(HELD, "True", "HeldByAnnotation", f"{installed or 'nothing yet'} is held: {reason}")]
     return []
-
-
-CONDITIONS = (CATALOGS_UNHEALTHY, CSV_MISSING, HELD, PINNED, *plans.CONDITIONS, *DEPRECATION_CONDITIONS)
-
-
-"""The conditions that only this module writes."""
 
 
 def deprecation_conditions(

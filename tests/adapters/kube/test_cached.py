@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from eventing.local.apiserver.running import running_sandbox
 from shared.adapters.kube import ApiError, CachedClient, KubeClient, Told, connect
 from shared.api.manifest import Manifest, version_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
 from shared.resource_versions import weight
+from tests.kit.sandbox import running_sandbox
 
 REF = SERVICE_ACCOUNT.ref("one", "default")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from eventing.local.apiserver.running import running_sandbox
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient, connect
 from shared.api.manifest import Manifest, name_of, uid_of, version_of
 from shared.kinds import Kind, Ref
+from tests.kit.sandbox import running_sandbox
 
 A_REF = kinds.CONFIG_MAP.ref("a", "default")
 WIDGET = Kind("example.com/v1", "Widget", "widgets")

@@ -15,7 +15,6 @@ import yaml
 
 from eventing.deploy.rbac import WATCHER, account_of
 from eventing.deploy.rights import RIGHTS
-from eventing.local.apiserver.running import running_sandbox
 from eventing.local.redis_server import start
 from eventing.local.state import free_port
 from shared.adapters.kube import ApiError, KubeClient
@@ -24,6 +23,7 @@ from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api
 from tests.conformance.targets import REAL, SANDBOX
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
+from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 pytestmark = pytest.mark.conformance

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from eventing.local.apiserver.running import running_sandbox
 from eventing.local.objects import apply_definitions
 from shared.adapters.kube import KubeClient
 from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api
 from tests.conformance.packages.offers import ARCHIVE, extracted, versions
 from tests.conformance.targets import REAL, SANDBOX
+from tests.kit.sandbox import running_sandbox
 
 pytestmark = [
     pytest.mark.conformance,

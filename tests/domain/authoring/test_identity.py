@@ -6,6 +6,7 @@ import pytest
 
 from shared.domain.authoring.identity import InvalidBundle, csv_of, display_name, install_modes, version_release
 from shared.domain.catalog.config import Blob
+from shared.domain.semver.release import NO_RELEASE
 from tests.domain.authoring.catalogs import a_bundle, a_catalog, a_csv, an_embedded
 
 SUBSTITUTE = {"metadata": {"annotations": {"olm.substitutesFor": "tea.v0"}}}
@@ -52,11 +53,11 @@ def test_build_metadata_is_a_release_where_a_bundle_stands_in_for_another(
 
 def test_r175_a_stated_release_wins_over_build_metadata() -> None:
     found = version_release(released("0.1234567890.p"))
-    assert found.document() == {"version": "8.11.3-opr-1+0.9999999999.x", "release": "0.1234567890.p"}
+    assert (str(found.version), str(found.release)) == ("8.11.3-opr-1+0.9999999999.x", "0.1234567890.p")
 
 
 def test_r176_without_build_metadata_there_is_no_release() -> None:
-    assert version_release(bundle("1.0.0", an_embedded(a_csv() | SUBSTITUTE))).document()["release"] == ""
+    assert version_release(bundle("1.0.0", an_embedded(a_csv() | SUBSTITUTE))).release == NO_RELEASE
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.semver import InvalidRange, in_range, parse_range, parse_version
+from shared.domain.semver import InvalidRange, Version, parse_range, parse_version
+
+
+def in_range(version: Version | str, range_text: str) -> bool:
+    return (parse_version(version) if isinstance(version, str) else version) in parse_range(range_text)
 
 
 @pytest.mark.parametrize(

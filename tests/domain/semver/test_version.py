@@ -26,6 +26,9 @@ from shared.domain.semver import InvalidVersion, parse_tolerant, parse_version, 
         pytest.param("1.0.0+", "Build meta data is empty", id="fbc.md 5.1: empty build"),
         pytest.param("1.0.0+a_b", 'Invalid character(s) found in build meta data "a_b"', id="fbc.md 5.1: build"),
         pytest.param(
+            "1.0.0+a.b_", 'Invalid character(s) found in build meta data "b_"', id="fbc.md 5.1: second of build"
+        ),
+        pytest.param(
             "1.0.18446744073709551616",
             'strconv.ParseUint: parsing "18446744073709551616": value out of range',
             id="fbc.md 5.4: 2^64",

@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 from eventing.local import redis_server
-from eventing.local.apiserver.running import running_sandbox
 from eventing.local.redis_server import RedisServer
 from eventing.local.state import free_port
 from eventing.metrics.health import (  # fmt: skip
@@ -38,6 +37,7 @@ from eventing.metrics.health import (  # fmt: skip
 from eventing.wiring import worker_health
 from shared.adapters.kube import KubeClient
 from shared.config import Settings
+from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from eventing.local.apiserver.direct import fresh_sandbox
-from eventing.local.apiserver.running import running_sandbox
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.definitions import DEFINITIONS
 from shared.api.manifest import Manifest
 from shared.api.schema import custom_resource_definition
 from shared.kinds import CONFIG_MAP, NAMESPACE, Ref
+from tests.kit.sandbox import running_sandbox
 
 ROLE = Ref("rbac.authorization.k8s.io/v1", "ClusterRole", "system:aggregate-to-admin")
 

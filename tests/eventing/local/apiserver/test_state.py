@@ -17,12 +17,12 @@ import pytest
 import structlog
 
 from eventing.local.apiserver.journal_file import JournalFile
-from eventing.local.apiserver.running import running_sandbox
 from eventing.local.apiserver.store import Store
 from eventing.local.processes.tie import READY_FILE
 from shared.telemetry import configure_logging
 from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define
 from tests.conformance.http import Api
+from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 CONFIG_MAPS = core("default", "configmaps")

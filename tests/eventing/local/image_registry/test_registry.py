@@ -5,13 +5,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import urllib3
 
-from eventing.local.image_registry import Shelf, Sources, running
+from eventing.local.image_registry import Shelf, Sources, server_of
 from eventing.local.left_out import left_out
 from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
 from shared.domain.bundle.model import UnpackedBundle
@@ -21,6 +23,19 @@ from shared.domain.image_source import ImageSource
 from shared.ports import Pulled
 
 _SAMPLES = Path(__file__).parents[4] / "k8s" / "samples" / "bundles"
+
+
+@contextmanager
+def running(sources: Sources, tell: Callable[[str], None] = lambda _: None) -> Iterator[str]:
+    """The address of a registry that serves in a thread until the end of the block."""
+    with server_of(sources, tell=tell) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield server.address
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from eventing.local.apiserver.running import running_sandbox
 from eventing.local.kubelet.job_runs import JobRuns
 from eventing.local.kubelet.pod_runs import PodRuns
 from eventing.local.kubelet.program import Kubelet, refuse_nodes
@@ -20,6 +19,7 @@ from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient, connect
 from shared.api.manifest import Manifest
 from shared.kinds import Ref
+from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS
 
 

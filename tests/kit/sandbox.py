@@ -1,4 +1,4 @@
-"""A sandbox in a thread of this process."""
+"""A sandbox in a thread of the process of the tests."""
 
 from __future__ import annotations
 
