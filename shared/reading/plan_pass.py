@@ -10,8 +10,8 @@ from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.crd_safety import stored
 from shared.domain.csv.admission import joined
-from shared.domain.go_types.decoding import check_object
-from shared.domain.go_types.goscalars import MisfitError
+from shared.domain.go_types.dialects import JSON
+from shared.domain.go_types.engine import MisfitError
 from shared.domain.objects.install_plan import FINISHED, planned_csvs
 from shared.domain.plan import crds, execution
 from shared.domain.plan.crds import competing
@@ -161,7 +161,7 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
 def _checked(cluster: Cluster, new: Manifest, live: Manifest) -> Iterator[str]:
     """Warnings about a safe update of a CRD; StepFailed when the update is not safe."""
     try:
-        check_object(new, crds.RULE.kind.kind)
+        JSON.read(new, crds.RULE.kind.kind)
     except MisfitError as error:
         raise StepFailed(f"error parsing step manifest: {error}") from error
     for kind in stored.to_check(live, new):

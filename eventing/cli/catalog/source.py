@@ -107,7 +107,7 @@ def render(references: Iterable[str], rendering: Rendering) -> Config:
     from shared.domain.authoring.migrate import migrate
     from shared.domain.authoring.writing.arrange import arrange
     from shared.domain.catalog.config import Config
-    from shared.domain.go_types.typed import MistypedError
+    from shared.domain.go_types.engine import MisfitError
 
     whole = Config()
     for reference in references:
@@ -116,7 +116,7 @@ def render(references: Iterable[str], rendering: Rendering) -> Config:
         arrange(config)
         try:
             migrate(config, rendering.level)
-        except MistypedError as error:
+        except MisfitError as error:
             raise CliError(f"migrate: {error}", NEGATIVE) from error
         whole.extend(config)
     return whole

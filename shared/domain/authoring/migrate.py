@@ -28,7 +28,7 @@ def check_level(level: str) -> None:
 
 
 def migrate(config: Config, level: str) -> None:
-    """Bring a catalog to a level. UnknownLevel, or MistypedError when a ClusterServiceVersion cannot be read."""
+    """Bring a catalog to a level. UnknownLevel, or MisfitError when a ClusterServiceVersion cannot be read."""
     check_level(level)
     if level in (_ALL, _DESCRIBE):
         config.bundles = [_described(bundle) for bundle in config.bundles]

@@ -9,7 +9,7 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.model import CRD, ParsedBundle
 from shared.domain.bundle.shape import as_list, as_object, name_in
-from shared.domain.go_types.typed import what_is
+from shared.domain.go_types.plain import what_is
 
 _CRDS: Final = "customresourcedefinitions"
 _SERVICES: Final = "apiservicedefinitions"

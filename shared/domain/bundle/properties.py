@@ -16,7 +16,7 @@ from shared.domain.catalog.shapes import list_of, why_not
 from shared.domain.go import json as gojson
 from shared.domain.go.encode import json_text
 from shared.domain.go.text import quoted
-from shared.domain.go_types.typed import what_is
+from shared.domain.go_types.plain import what_is
 
 _PROPERTIES: Final = list_of(PROPERTY)
 _API_FIELDS: Final = ("group", "kind", "version")

@@ -10,7 +10,7 @@ from shared.api.manifest import Manifest
 from shared.domain.bundle.model import Files
 from shared.domain.bundle.shape import is_deep
 from shared.domain.go import stream as gostream
-from shared.domain.go_types.typed import what_is
+from shared.domain.go_types.plain import what_is
 
 FILE_BYTES: Final = 4 * 1024 * 1024
 """A larger file is not read: no API server stores an object of half that size."""

@@ -10,8 +10,8 @@ from shared.api.manifest import ReadOnly
 from shared.domain.crd_safety import removal, stored
 from shared.domain.crd_safety.checks import CHECKS
 from shared.domain.crd_safety.upgrade import WHOLE, Problem, problems
-from shared.domain.go_types.decoding import check_object
-from shared.domain.go_types.goscalars import MisfitError
+from shared.domain.go_types.dialects import JSON
+from shared.domain.go_types.engine import MisfitError
 from shared.domain.shape import InvalidQuestion
 
 KNOWN: Final = frozenset({*WHOLE, *CHECKS, "oneOf", "unhandled", stored.CHECK, *removal.CHECKS})
@@ -84,7 +84,7 @@ def _judged(
 def _misfit(definition: ReadOnly) -> str:
     """Which field has the wrong type; looked for only when something has gone wrong, because most have none."""
     try:
-        check_object(definition, "CustomResourceDefinition")
+        JSON.read(definition, "CustomResourceDefinition")
     except MisfitError as error:
         return str(error)
     return ""

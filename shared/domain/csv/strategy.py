@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.api.manifest import ReadOnly
-from shared.domain.go_types.typed import MistypedError, arranged
+from shared.domain.go_types.engine import MisfitError
+from shared.domain.go_types.plain import PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def strategy_of(csv: ReadOnly) -> Strategy | UnknownStrategy:
         permissions, cluster_permissions = (
             tuple(map(_permission, spec.get(field) or ())) for field in ("permissions", "clusterPermissions")
         )
-    except MistypedError as error:
+    except MisfitError as error:
         return UnknownStrategy(f"install strategy: {error}")
     return Strategy(
         permissions,
@@ -72,5 +73,5 @@ def strategy_of(csv: ReadOnly) -> Strategy | UnknownStrategy:
 
 
 def _permission(item: ReadOnly) -> Permission:
-    manifest = arranged(item, "StrategyDeploymentPermissions")
+    manifest = PLAIN.read(item, "StrategyDeploymentPermissions")
     return Permission(manifest["serviceAccountName"], tuple(manifest["rules"] or ()), manifest)

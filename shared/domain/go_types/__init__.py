@@ -1,1 +1,1 @@
-"""Values as Go's types hold and write them: three engines over the same tables, which become one."""
+"""Objects as structs of Go hold and write them, and what these refuse."""

@@ -1,4 +1,4 @@
-"""The fields of a ClusterServiceVersion in Go's types; `podtypes` explains the notation."""
+"""The fields of a ClusterServiceVersion in Go's types; `typetables` explains the notation."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The fields of a Deployment in Go's types of Kubernetes 1.35, in the order in which they are written.
-
-One type per paragraph, its name first. Each word is a field: `!` means written even when empty, `:` names its type.
-Types: none is text, `b` boolean, `i` and `l` integers of 32 and 64 bits, `q` quantity, `t` time, `x` integer or text,
-`j` any JSON, `v` version, `r` release, another name is a type of this table; `*` may be absent, `[…]` list, `{…}` map.
-"""
+"""The fields of a Deployment in Go's types of Kubernetes 1.35; `typetables` explains the notation."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ from shared.domain.catalog.model import (
 )
 from shared.domain.go import yaml as goyaml
 from shared.domain.go.encode import json_text
-from shared.domain.go_types.typed import MistypedError, arranged
+from shared.domain.go_types.engine import MisfitError
+from shared.domain.go_types.plain import PLAIN
 from shared.domain.semver import Version, parse_version, version_or_none
 
 Gvk: TypeAlias = tuple[str, str, str]
@@ -183,8 +184,8 @@ def content_of(bundle: Mapping[str, Any], version: str, package: Mapping[str, An
     if not metadata or not isinstance(metadata[0], Mapping):
         return Content()
     try:
-        csv = _line(arranged(_csv(bundle, metadata[0], version, package), CSV))
-    except MistypedError as error:
+        csv = _line(PLAIN.read(_csv(bundle, metadata[0], version, package), CSV))
+    except MisfitError as error:
         raise NotServable(f"its {CSV_METADATA} cannot be read: {error}") from error
     return Content(csv, (csv,))
 

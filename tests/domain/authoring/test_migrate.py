@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from shared.domain.authoring.migrate import UnknownLevel, check_level, migrate
-from shared.domain.go_types.typed import MistypedError
+from shared.domain.go_types.engine import MisfitError
 from tests.domain.authoring.catalogs import a_bundle, a_catalog, a_csv, an_embedded
 
 EMBEDDED = [an_embedded({"kind": "Service"}), an_embedded(a_csv(displayName="Tea"))]
@@ -54,5 +54,5 @@ def test_r237_an_unknown_level_is_refused() -> None:
 )
 def test_fbc_10_5_a_csv_of_the_wrong_shape_ends_the_migration(csv: dict[str, object], message: str) -> None:
     config = a_catalog(a_bundle("b", "1.0.0", properties=[an_embedded(csv)]))
-    with pytest.raises(MistypedError, match=message):
+    with pytest.raises(MisfitError, match=message):
         migrate(config, "all")

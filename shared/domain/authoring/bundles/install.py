@@ -16,7 +16,8 @@ from shared.domain.catalog.model import Property
 from shared.domain.csv.rbac import objects_for
 from shared.domain.csv.strategy import Strategy, strategy_of
 from shared.domain.go.encode import json_text
-from shared.domain.go_types.typed import MistypedError, arranged
+from shared.domain.go_types.engine import MisfitError
+from shared.domain.go_types.plain import PLAIN
 from shared.domain.objects import hashes
 from shared.domain.plan.steps import Resource
 
@@ -72,7 +73,7 @@ def install_steps(manifests: Documents, target: Target, where: str) -> Installat
     try:
         csv = _installed(found[csvs[-1]], target)
         generated = _generated(csv, target.namespace)
-    except (MistypedError, _NotInstallableError) as error:
+    except (MisfitError, _NotInstallableError) as error:
         return BadBundle("Malformed", f"{where}: {csvs[-1]}: {error}")
     others = [_step(found[path], is_sorted=True) for path in in_order if path not in csvs]
     extra = tuple(Passed(path, f"{path} is a second {_CSV.kind}: only the last one is installed") for path in csvs[:-1])
@@ -95,7 +96,7 @@ def _grouped(steps: Iterable[InstallStep]) -> tuple[InstallStep, ...]:
 
 def _installed(manifest: ReadOnly, target: Target) -> Manifest:
     """The version as the catalog wants it: its namespace, what it replaces, its properties."""
-    csv = arranged(manifest, _CSV.kind)
+    csv = PLAIN.read(manifest, _CSV.kind)
     if not csv.get("apiVersion"):
         raise _NotInstallableError(f"bundle CSV {name_of(csv)} missing APIVersion")
     meta, spec = as_object(csv["metadata"]), as_object(csv["spec"])
@@ -103,7 +104,7 @@ def _installed(manifest: ReadOnly, target: Target) -> Manifest:
     stated = {**meta, "namespace": target.namespace, "annotations": dict(sorted(annotations.items()))}
     # Once more through the type, because what was absent has its place among the fields, too.
     changed = {**csv, "metadata": stated, "spec": {**spec, "replaces": target.replaces}}
-    return arranged(changed, _CSV.kind)
+    return PLAIN.read(changed, _CSV.kind)
 
 
 def _generated(csv: Manifest, namespace: str) -> list[InstallStep]:
@@ -137,7 +138,7 @@ def _written(manifest: ReadOnly, csv: ReadOnly, *, is_early: bool) -> InstallSte
     if kind == "ClusterRoleBinding":
         meta["namespace"] = manifest["subjects"][0]["namespace"]
     owners = [{**owner, "apiVersion": csv["apiVersion"]} for owner in meta.get("ownerReferences", ())]
-    stated: Manifest = {"metadata": arranged({**meta, "labels": labels, "ownerReferences": owners}, "ObjectMeta")}
+    stated: Manifest = {"metadata": PLAIN.read({**meta, "labels": labels, "ownerReferences": owners}, "ObjectMeta")}
     stated |= {field: manifest[field] for field in ("rules", "subjects", "roleRef") if field in manifest}
     if labels.get(names.PERMISSIONS_HASH) == hashes.rules_hash(None):
         stated["rules"] = None

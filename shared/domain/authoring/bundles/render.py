@@ -14,7 +14,7 @@ from shared.domain.bundle.shape import as_object
 from shared.domain.catalog.documents import HEAVY
 from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE
 from shared.domain.go.encode import json_text
-from shared.domain.go_types.typed import arranged
+from shared.domain.go_types.plain import PLAIN
 
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
@@ -46,9 +46,9 @@ def _objects(bundle: ParsedBundle) -> list[Manifest]:
 
 
 def csv_metadata(csv: ReadOnly) -> Manifest:
-    """The value of the `olm.csv.metadata` of a ClusterServiceVersion. MistypedError when it has another shape."""
-    meta = arranged(csv.get("metadata"), "ObjectMeta", "metadata")
-    spec = arranged(csv.get("spec"), "ClusterServiceVersionSpec", "spec")
+    """The value of the `olm.csv.metadata` of a ClusterServiceVersion. MisfitError when it has another shape."""
+    meta = PLAIN.read(csv.get("metadata"), "ObjectMeta", "metadata")
+    spec = PLAIN.read(csv.get("spec"), "ClusterServiceVersionSpec", "spec")
     described = {
         **spec,
         "annotations": meta.get("annotations"),
@@ -56,7 +56,7 @@ def csv_metadata(csv: ReadOnly) -> Manifest:
         "apiServiceDefinitions": spec.get("apiservicedefinitions"),
         "crdDescriptions": spec.get("customresourcedefinitions"),
     }
-    return arranged(described, "CSVMetadata")
+    return PLAIN.read(described, "CSVMetadata")
 
 
 def image_from(template: str, bundle: ParsedBundle) -> str:

@@ -18,7 +18,8 @@ from shared.domain.bundle.model import CRD, CSV
 from shared.domain.bundle.reading import MANIFESTS
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.go.text import quoted
-from shared.domain.go_types.typed import MistypedError, arranged
+from shared.domain.go_types.engine import MisfitError
+from shared.domain.go_types.plain import PLAIN
 from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN
 
 _SUPPORTED: Final = {
@@ -69,8 +70,8 @@ def _one(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
 
 def _version(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
     try:
-        arranged(manifest, CSV)
-    except MistypedError as error:
+        PLAIN.read(manifest, CSV)
+    except MisfitError as error:
         yield plain(f"json: {error}")
         return
     others = {other for other, _ in subject.of_kind(CSV)} - {path}
@@ -91,8 +92,8 @@ def _definition(manifest: ReadOnly) -> Iterator[Finding]:
 
 def _other(manifest: ReadOnly) -> Iterator[Finding]:
     try:
-        meta = arranged(manifest.get("metadata"), "ObjectMeta", "ObjectMeta.metadata")
-    except MistypedError as error:
+        meta = PLAIN.read(manifest.get("metadata"), "ObjectMeta", "ObjectMeta.metadata")
+    except MisfitError as error:
         yield plain(f"json: {error}")
         return
     wrong = list(object_metadata(meta))

@@ -10,7 +10,7 @@ from shared.api.manifest import ReadOnly
 from shared.domain.authoring.validation.finding import ERROR, Finding, plain
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.go.encode import json_text
-from shared.domain.go_types.typed import what_is
+from shared.domain.go_types.plain import what_is
 from shared.domain.syntax import LABEL_1035, SUBDOMAIN
 
 _SCOPES: Final = ("Cluster", "Namespaced")

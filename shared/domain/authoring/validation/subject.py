@@ -12,7 +12,8 @@ from shared.domain.bundle.model import CSV, Files
 from shared.domain.bundle.platform import NotInspected, Platforms
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, documents
 from shared.domain.bundle.shape import as_list, as_object
-from shared.domain.go_types.typed import MistypedError, arranged
+from shared.domain.go_types.engine import MisfitError
+from shared.domain.go_types.plain import PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ class Subject:
     def csv(self) -> Manifest:
         """The ClusterServiceVersion as Go's type holds it; empty without one, or when it has another shape."""
         try:
-            return arranged(self.stated_csv, CSV) if self.csv_path else {}
-        except MistypedError:
+            return PLAIN.read(self.stated_csv, CSV) if self.csv_path else {}
+        except MisfitError:
             return {}
 
     @property

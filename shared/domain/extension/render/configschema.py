@@ -60,7 +60,7 @@ def _format_of(modes: frozenset[str]) -> dict[str, str]:
 
 @cache
 def _deployment_config() -> Schema:
-    properties = {field.name: _direct(field.type) for field in structs()[_CONFIG]}
+    properties = {field.name: _direct(field.type) for field in structs("1.36")[_CONFIG].fields.values()}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
@@ -81,7 +81,7 @@ def definition(name: str) -> Schema:
     """The schema of a type."""
     if name in _SPECIAL:
         return _SPECIAL[name]
-    fields = structs()[name]
+    fields = structs("1.36")[name].fields.values()
     return {
         "type": "object",
         "properties": {field.name: _field_schema(field.type) for field in fields},

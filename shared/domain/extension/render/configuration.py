@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
 
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.extension.render.configschema import (
@@ -25,14 +24,9 @@ from shared.domain.extension.render.model import (
     Wishes,
 )  # fmt: skip
 from shared.domain.extension.render.schema import Checker, Failure
-from shared.domain.go.text import fold, quoted
-from shared.domain.go_types.decoding import check_object
-from shared.domain.go_types.goscalars import MisfitError
-from shared.domain.go_types.gotypes import converted
-from shared.domain.go_types.typetables import structs
-
-_CONFIG: Final = "SubscriptionConfig"
-_MEANT: Final = ("nodeSelector",)
+from shared.domain.go.text import quoted
+from shared.domain.go_types.dialects import JSON
+from shared.domain.go_types.engine import MisfitError
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +56,13 @@ def configured(bundle: Bundle, wishes: Wishes) -> Settings:
     except MisfitError as error:
         raise _terminal(f"invalid deploymentConfig: failed to unmarshal deploymentConfig: {error}") from error
     return Settings(config.get(WATCH_NAMESPACE), overrides)
+
+
+def deployment_config(stated: ReadOnly) -> Manifest:
+    """The configuration with the fields that Go knows. MisfitError for what only Go refuses."""
+    config = JSON.read(stated, "SubscriptionConfig")
+    # An empty selector takes the place of the one that is there; all other empty fields stand for nothing.
+    return {**config, "nodeSelector": {}} if stated.get("nodeSelector") == {} else config
 
 
 def _terminal(message: str) -> NotRenderedError:
@@ -126,26 +127,3 @@ def _sentence(failure: Failure, place: tuple[str, ...]) -> str:
         case "Pattern":
             return f"field {name} must match pattern {quoted(failure.limit)}"
     return failure.told
-
-
-def deployment_config(stated: ReadOnly) -> Manifest:
-    """The configuration with the fields that Go knows. MisfitError for what only Go refuses."""
-    check_object(stated, _CONFIG)
-    config = converted(_renamed(stated, _CONFIG), _CONFIG)
-    # An empty selector takes the place of the one that is there; all other empty fields stand for nothing.
-    return {**config, **{name: {} for name in _MEANT if stated.get(name) == {}}}
-
-
-def _renamed(value: Any, kind: str) -> Any:  # why: any JSON value
-    """With the names that Go gives the fields; to its decoder they are the same in upper and lower case."""
-    kind = kind.removeprefix("*")
-    if kind.startswith("[") and isinstance(value, list):
-        return [_renamed(item, kind[1:-1]) for item in value]
-    if kind not in structs() or not isinstance(value, Mapping):
-        return value
-    fields = {field.name: field for field in structs()[kind]}
-    folded = {fold(name): name for name in fields}
-    # The exact name comes last, and so counts most.
-    keys = sorted(value, key=lambda key: (key in fields, key))
-    known = {key: key if key in fields else folded.get(fold(key), "") for key in keys}
-    return {name: _renamed(value[key], fields[name].type) for key, name in known.items() if name}

@@ -15,9 +15,8 @@ from shared.domain.go import json as gojson
 from shared.domain.go import stream as gostream
 from shared.domain.go.encode import json_text
 from shared.domain.go.text import quoted
-from shared.domain.go_types.decoding import check_object
-from shared.domain.go_types.goscalars import MisfitError
-from shared.domain.go_types.gotypes import converted
+from shared.domain.go_types.dialects import CONVERTER, JSON
+from shared.domain.go_types.engine import MisfitError
 
 MANIFESTS: Final = "manifests"
 _CSV: Final = kinds.CLUSTER_SERVICE_VERSION.kind
@@ -40,9 +39,9 @@ def load(files: Files, *, is_in_memory: bool = False) -> Bundle:
         for manifest in _objects(path, files[path]):
             try:
                 if manifest["kind"] == _CSV:
-                    csv = converted(manifest, _CSV)
+                    csv = CONVERTER.read(manifest, _CSV)
                 elif manifest["kind"] == _CRD:
-                    definitions.append(converted(manifest, _CRD))
+                    definitions.append(CONVERTER.read(manifest, _CRD))
                 else:
                     others.append(manifest)
             except MisfitError as error:
@@ -118,7 +117,7 @@ def _misfit(value: object, wanted: str, field: str = "") -> MisfitError:
 def _check_metadata(manifest: Manifest) -> None:
     meta = manifest.get("metadata")
     if isinstance(meta, dict):
-        check_object(meta, "ObjectMeta", ("metadata",))
+        JSON.read(meta, "ObjectMeta", "metadata")
     elif meta is not None:
         raise _misfit(meta, "v1.ObjectMeta", "metadataOnlyObject.metadata")
 

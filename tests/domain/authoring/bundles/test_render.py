@@ -14,7 +14,7 @@ from shared.domain.authoring.migrate import migrate
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import parse
 from shared.domain.catalog.config import Config
-from shared.domain.go_types.typed import MistypedError
+from shared.domain.go_types.engine import MisfitError
 from tests.domain.bundle.test_properties import a_bundle, a_csv
 
 
@@ -102,7 +102,7 @@ def test_fbc_md_4_5_the_description_has_the_known_fields_in_their_order() -> Non
 
 
 def test_fbc_md_10_5_a_version_that_cannot_be_described_aborts() -> None:
-    with pytest.raises(MistypedError, match=r"spec\.keywords: wanted a list, got text"):
+    with pytest.raises(MisfitError, match=r"spec\.keywords: wanted a list, got text"):
         csv_metadata(parsed(a_csv(keywords="x")).csv)
 
 

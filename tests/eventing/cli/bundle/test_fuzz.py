@@ -13,7 +13,7 @@ from shared.domain.authoring.bundles.render import blob, csv_metadata
 from shared.domain.authoring.validation import OPTIONAL, Subject, validate
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import parse_documents
-from shared.domain.go_types.typed import MistypedError
+from shared.domain.go_types.engine import MisfitError
 from tests.eventing.cli.bundle.mutations import broken
 
 SEEDS: Final = (327, 817, 984, 1651)
@@ -32,7 +32,7 @@ def answered(seed: int) -> None:
     parsed = parse_documents(subject.manifests, subject.metadata, "here", is_complete=True)
     if isinstance(parsed, ParsedBundle):
         assert blob(parsed)["schema"] == "olm.bundle"
-        with suppress(MistypedError):  # which says what is wrong, and where
+        with suppress(MisfitError):  # which says what is wrong, and where
             csv_metadata(parsed.csv)
     else:
         assert parsed.message.startswith("here: ")

@@ -1,19 +1,18 @@
-"""Single values as Go's types read them from an object, with the words of its refusals."""
+"""Single values as Go reads them, with the words of its refusals: of encoding/json, and of Kubernetes' converter."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from shared.domain.go import json as gojson
 from shared.domain.go.float import json_text
 from shared.domain.go.text import quoted
+from shared.domain.go_types.engine import MisfitError, Reader
 from shared.domain.go_types.quantity import NotAQuantity, canonical
 from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
-
-Reader: TypeAlias = Callable[[Any], Any]  # why: any JSON value
 
 _SUFFIX: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
 _NO_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -26,12 +25,8 @@ _TIME: Final = (
 _INT64: Final = range(-(2**63), 2**63)
 
 
-class MisfitError(ValueError):
-    """A value does not fit into the type of its field."""
-
-
 def kind_of(value: object) -> str:
-    """What Go calls a decoded JSON value."""
+    """What the converter calls a decoded JSON value."""
     match value:
         case bool():
             return "bool"
@@ -46,17 +41,47 @@ def kind_of(value: object) -> str:
     return "map"
 
 
-def text(name: str) -> Reader:
-    """The reader of texts of a type of that name."""
+def misfit(value: object, wanted: str) -> MisfitError:
+    """The refusal of encoding/json: a value is not of the type that Go calls so."""
+    return _numbered(gojson.kind_of(value), wanted)
 
-    def read(value: Any) -> str:
-        if isinstance(value, str):
-            return value
-        if kind_of(value) == "int64":
-            raise MisfitError(f"cannot convert int64 to {name}")
-        raise MisfitError("unrecognized type: string")
+
+def _numbered(found: str, wanted: str) -> MisfitError:
+    return MisfitError(lambda place: gojson.misfit(found, wanted, place))
+
+
+def _json(kind: str, wanted: str, made: Reader = lambda value: value) -> Reader:
+    """The reader of JSON values of a kind."""
+
+    def read(value: Any) -> Any:
+        if gojson.kind_of(value) != kind:
+            raise misfit(value, wanted)
+        return made(value)
 
     return read
+
+
+def _json_integer(bits: int) -> Reader:
+    """The reader of integers of so many bits."""
+    half = 2 ** (bits - 1)
+
+    def read(value: Any) -> int:
+        # Numbers go through floating point on their way, so large ones are not exact any more.
+        written = json_text(float(value))
+        if not written.lstrip("-").isdigit() or not -half <= int(written) < half:
+            raise _numbered(f"number {written}", f"int{bits}")
+        return int(value)
+
+    return _json("number", f"int{bits}", read)
+
+
+def text(value: Any) -> str:
+    """A text; the place of a refusal is the name of its type."""
+    if isinstance(value, str):
+        return value
+    if kind_of(value) == "int64":
+        raise MisfitError(lambda place: f"cannot convert int64 to {place}")
+    raise MisfitError("unrecognized type: string")
 
 
 def boolean(value: Any) -> bool:
@@ -179,8 +204,12 @@ def encoded(value: Any) -> str:
     raise MisfitError(f"cannot restore slice from {kind_of(value)}")
 
 
-READERS: Final[Mapping[str, Reader]] = {
-    "": text("string"), "b": boolean, "i": integer(32), "l": integer(64), "f": number, "q": quantity, "x": int_or_text,
-    "t": time, "v": version, "r": release, "j": as_is, "n": encoded,
+_AS_JSON: Final[Mapping[str, Reader]] = {"q": quantity, "t": time, "j": as_is}
+CONVERTER_SCALARS: Final[Mapping[str, Reader]] = {
+    **_AS_JSON, "": text, "b": boolean, "i": integer(32), "l": integer(64), "f": number, "x": int_or_text, "v": version,
+    "r": release, "n": encoded,
 }  # fmt: skip
-ZEROES: Final[Mapping[str, Any]] = {"": "", "b": False, "i": 0, "l": 0, "f": 0, "q": "0", "x": 0, "v": "0.0.0"}
+JSON_SCALARS: Final[Mapping[str, Reader]] = {
+    **_AS_JSON, "": _json("string", "string"), "b": _json("bool", "bool"), "i": _json_integer(32),
+    "l": _json_integer(64), "f": _json("number", "float64", number), **dict.fromkeys("xvrn", as_is),
+}  # fmt: skip

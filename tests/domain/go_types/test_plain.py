@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from shared.domain.go.encode import json_text
-from shared.domain.go_types.typed import MistypedError, arranged
+from shared.domain.go_types.engine import MisfitError
+from shared.domain.go_types.plain import PLAIN
 
 MINIMAL: dict[str, Any] = {
     "metadata": {},
@@ -26,13 +27,13 @@ MINIMAL: dict[str, Any] = {
 
 
 def test_an_empty_version_has_what_go_never_leaves_out_in_its_order() -> None:
-    found = arranged({}, "ClusterServiceVersion")
+    found = PLAIN.read({}, "ClusterServiceVersion")
     assert json_text(found, is_sorted=False) == json.dumps(MINIMAL, separators=(",", ":"))
 
 
 def a_container(**fields: object) -> Any:
     template = {"spec": {"containers": [{"name": "c", **fields}]}}
-    found = arranged({"selector": None, "template": template}, "DeploymentSpec")
+    found = PLAIN.read({"selector": None, "template": template}, "DeploymentSpec")
     return found["template"]["spec"]["containers"][0]
 
 
@@ -116,13 +117,13 @@ def test_a_container_is_written_as_go_does(given: dict[str, object], wanted: dic
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_with_its_place(given: dict[str, object], words: str) -> None:
-    with pytest.raises(MistypedError) as refused:
+    with pytest.raises(MisfitError) as refused:
         a_container(**given)
     assert f"template.spec.containers[0].{words}" in str(refused.value)
 
 
 def a_spec(**fields: object) -> Any:
-    return arranged(fields, "ClusterServiceVersionSpec", "spec")
+    return PLAIN.read(fields, "ClusterServiceVersionSpec", "spec")
 
 
 @pytest.mark.parametrize(
@@ -155,27 +156,27 @@ def test_a_specification_is_written_as_go_does(fields: dict[str, object], wanted
     ],
 )
 def test_a_specification_of_the_wrong_shape_is_refused(fields: dict[str, object], words: str) -> None:
-    with pytest.raises(MistypedError, match=r"^spec") as refused:
+    with pytest.raises(MisfitError, match=r"^spec") as refused:
         a_spec(**fields)
     assert words in str(refused.value)
 
 
 def test_the_name_of_the_type_stands_for_a_place_at_the_top() -> None:
-    with pytest.raises(MistypedError, match="ObjectMeta: wanted an object, got text"):
-        arranged("x", "ObjectMeta")
+    with pytest.raises(MisfitError, match="ObjectMeta: wanted an object, got text"):
+        PLAIN.read("x", "ObjectMeta")
 
 
 @pytest.mark.parametrize("value", [None, "x"])
 def test_any_json_stays_as_it_is(value: object) -> None:
     descriptor = {"path": "a", "value": {"b": [1.5, None], "a": value}}
-    assert arranged(descriptor, "Descriptor") == descriptor
+    assert PLAIN.read(descriptor, "Descriptor") == descriptor
 
 
 def test_a_time_is_written_in_universal_time() -> None:
-    assert arranged({"creationTimestamp": "2020-01-01T01:00:00+01:00"}, "ObjectMeta") == {
+    assert PLAIN.read({"creationTimestamp": "2020-01-01T01:00:00+01:00"}, "ObjectMeta") == {
         "creationTimestamp": "2020-01-01T00:00:00Z"
     }
-    assert arranged({"creationTimestamp": None}, "ObjectMeta") == {}
+    assert PLAIN.read({"creationTimestamp": None}, "ObjectMeta") == {}
     for text in ("x", "2020-01-01", "2020-13-01T00:00:00Z"):
-        with pytest.raises(MistypedError, match=f"creationTimestamp: '{text}' is no time"):
-            arranged({"creationTimestamp": text}, "ObjectMeta")
+        with pytest.raises(MisfitError, match=f"creationTimestamp: '{text}' is no time"):
+            PLAIN.read({"creationTimestamp": text}, "ObjectMeta")

@@ -1,0 +1,124 @@
+"""Objects as OLM reads them with Kubernetes 1.35, refused in words of ours that name the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NoReturn
+
+from shared.domain.go.encode import ordered
+from shared.domain.go_types.engine import Dialect, MisfitError, Reader, Step, exact_last
+from shared.domain.go_types.quantity import NotAQuantity, canonical
+from shared.domain.go_types.typetables import structs
+from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
+
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+
+
+def what_is(value: object) -> str:
+    """What a value is, in one word or two."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case list():
+            return "a list"
+    return "an object"
+
+
+def _wrong(problem: str) -> MisfitError:
+    return MisfitError(lambda place: f"{place}: {problem}")
+
+
+def _unwanted(value: object, wanted: str) -> MisfitError:
+    return _wrong(f"wanted {wanted}, got {what_is(value)}")
+
+
+def _no_object(value: Any, kind: str) -> NoReturn:
+    raise _unwanted(value, "a list" if kind.startswith("[") else "an object")
+
+
+def _place(steps: Sequence[Step], name: str, path: str) -> str:
+    """The keys from the whole object to the value: `spec.containers[0].image`; the type for the object itself."""
+    for step in steps[::-1]:
+        match step:
+            case int():
+                path += f"[{step}]"
+            case str():
+                path += f".{step}"
+            case _:
+                path = f"{path}.{step[1]}".lstrip(".")
+    return path or name
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _unwanted(value, "boolean")
+
+
+def _integer(bits: int) -> Reader:
+    def read(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise _unwanted(value, "integer")
+        if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+            return value
+        raise _wrong(f"{value} does not fit into {bits} bits")
+
+    return read
+
+
+def _int_or_text(value: Any) -> int | str:
+    return value if isinstance(value, str) else _INT32(value)
+
+
+def _quantity(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _unwanted(value, "a quantity")
+    try:
+        return canonical(str(value).strip())
+    except NotAQuantity as error:
+        raise _wrong(str(error)) from error
+
+
+def _time(value: Any) -> str:
+    if not _TIME.fullmatch(str(value)):
+        raise _wrong(f"{value!r} is no time")
+    try:
+        return datetime.fromisoformat(str(value)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError) as error:
+        raise _wrong(f"{value!r} is no time") from error
+
+
+def _text(made: Callable[[str], object] = str, what: str = "") -> Reader:
+    """The reader of texts, perhaps of those that stand for something: for what is made of them."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, str):
+            raise _unwanted(value, "text")
+        try:
+            return made(value)
+        except InvalidVersion as error:
+            raise _wrong(f"{value!r} is no {what}: {error}") from error
+
+    return read
+
+
+def _release(value: str) -> str:
+    prerelease_of(value)
+    return value
+
+
+_INT32: Final = _integer(32)
+_SCALARS: Final[Mapping[str, Reader]] = {
+    "": _text(), "b": _boolean, "i": _INT32, "l": _integer(64), "q": _quantity, "t": _time, "x": _int_or_text,
+    "v": _text(lambda value: str(parse_tolerant(value)), "version"), "r": _text(_release, "release"), "j": ordered,
+}  # fmt: skip
+PLAIN: Final = Dialect(structs("1.35"), _SCALARS, _no_object, exact_last, True, _place, nulls=frozenset("jrv"))
+"""Null is no version and no release, and a JSON value like any other."""

@@ -1,0 +1,77 @@
+"""Objects as encoding/json and the converter of unstructured objects read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.domain.go_types.dialects import CONVERTER, JSON
+from shared.domain.go_types.engine import MisfitError
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        pytest.param({"KEY": "a"}, {"key": "a"}, id="names are the same in upper case"),
+        pytest.param({"KEY": "a", "key": "b"}, {"key": "b"}, id="the last key counts"),
+        pytest.param({"KEY": "a", "key": ""}, {}, id="also when it is empty"),
+        pytest.param({"KEY": "a", "key": None}, {"key": "a"}, id="null takes back no text"),
+        pytest.param({"TOLERATIONSECONDS": 1, "tolerationSeconds": 2.0}, {"tolerationSeconds": 2}, id="whole numbers"),
+        pytest.param({"TOLERATIONSECONDS": 1, "tolerationSeconds": None}, {}, id="null takes back what may be absent"),
+    ],
+)
+def test_json_reads_keys_in_their_order(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert JSON.read(given, "Toleration") == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        pytest.param({"KEY": "a", "operator": "Exists"}, {"operator": "Exists"}, id="names have one spelling"),
+        pytest.param({"key": ""}, {}, id="empty fields are left out"),
+        pytest.param({"tolerationSeconds": 0}, {"tolerationSeconds": 0}, id="what may be absent is there when stated"),
+        pytest.param({"tolerationSeconds": 2**63}, {"tolerationSeconds": -(2**63)}, id="integers run over"),
+    ],
+)
+def test_the_converter_takes_names_as_they_are(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert CONVERTER.read(given, "Toleration") == wanted
+
+
+@pytest.mark.parametrize("value", [0, "", False, {}, []])
+def test_any_json_that_is_stated_stays(value: object) -> None:
+    assert CONVERTER.read({"path": "a", "value": value}, "Descriptor") == {"path": "a", "value": value}
+    assert CONVERTER.read({"path": "a", "value": None}, "Descriptor") == {"path": "a"}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        pytest.param({"items": 5}, {"items": None}, id="a number is no schema and no list"),
+        pytest.param({"items": []}, {"items": None}, id="no schemas"),
+        pytest.param({"items": [{"type": "string"}]}, {"items": [{"type": "string"}]}, id="a list of schemas"),
+        pytest.param({"items": {"maxLength": 1.0}}, {"items": {"maxLength": 1}}, id="a schema"),
+        pytest.param({"items": {"TYPE": "string"}}, {"items": {}}, id="a schema with another spelling"),
+        pytest.param(
+            {"items": {"maximum": "x", "Maximum": 1}},
+            "json: cannot unmarshal string into Go struct field JSONSchemaProps.maximum of type float64",
+            id="what the converter refuses is judged by JSON",
+        ),
+        pytest.param({"additionalProperties": False}, {"additionalProperties": False}, id="a boolean"),
+        pytest.param({"dependencies": {"a": ["b"], "c": 5}}, {"dependencies": {"a": ["b"], "c": None}}, id="texts"),
+    ],
+)
+def test_a_schema_may_have_another_form(given: dict[str, Any], wanted: dict[str, Any] | str) -> None:
+    if isinstance(wanted, str):
+        with pytest.raises(MisfitError) as refused:
+            CONVERTER.read(given, "JSONSchemaProps")
+        assert str(refused.value) == wanted
+    else:
+        assert CONVERTER.read(given, "JSONSchemaProps") == wanted
+
+
+def test_a_refusal_of_json_names_the_innermost_type_and_the_whole_path() -> None:
+    with pytest.raises(MisfitError) as refused:
+        JSON.read({"ownerReferences": [{}, {"uid": 7}]}, "ObjectMeta", "metadata")
+    field = "OwnerReference.metadata.ownerReferences.uid"
+    assert str(refused.value) == f"json: cannot unmarshal number into Go struct field {field} of type string"
