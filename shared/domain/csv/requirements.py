@@ -10,7 +10,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of, uid_of
 from shared.domain.csv import chain
 from shared.domain.csv.strategy import Permission, Strategy, UnknownStrategy, strategy_of
-from shared.domain.go_types import gojson
+from shared.domain.go_types import encoding
 from shared.domain.objects.authorizer import Grants, Rules, defect, is_satisfied
 from shared.domain.objects.ownership import belongs_to_another
 from shared.domain.semver import version as semver
@@ -283,7 +283,7 @@ def _rules(scope: str, account: str, permissions: Sequence[Permission], granted:
             "version": version,
             "kind": "PolicyRule",
             "status": "Satisfied" if is_satisfied(rule, granted) else "NotSatisfied",
-            "message": f"{scope} rule:{gojson.encode(rule, gojson.RULE)}",
+            "message": f"{scope} rule:{encoding.encode(rule, 'PolicyRule')}",
         }
 
 

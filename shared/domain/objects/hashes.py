@@ -7,7 +7,7 @@ from hashlib import sha224
 from typing import Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.go_types import gojson
+from shared.domain.go_types import encoding
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _FNV_OFFSET: Final = 0xCBF29CE484222325
@@ -30,37 +30,35 @@ def text_hash(text: str) -> str:
     return in_base(62, sha224(text.encode()).digest())
 
 
-def content_hash(value: object, struct: gojson.Struct = ()) -> str:
+def content_hash(value: object, struct: str = "Any") -> str:
     """Hash of the JSON of a value (`olm.permissions.hash`)."""
-    return text_hash(gojson.encode(value, struct))
+    return text_hash(encoding.encode(value, struct))
 
 
-def deep_hash(value: object, struct: gojson.Struct = ()) -> str:
+def deep_hash(value: object, struct: str = "Any") -> str:
     """Hash of the JSON of a value and a newline (names of roles, hash of a Deployment)."""
-    return text_hash(gojson.encode(value, struct) + "\n")
+    return text_hash(encoding.encode(value, struct) + "\n")
 
 
 def rules_hash(rules: Sequence[ReadOnly] | None) -> str:
     """`olm.permissions.hash` of a Role or ClusterRole."""
-    return content_hash(rules, gojson.RULE)
+    return content_hash(rules, "PolicyRule")
 
 
 def binding_hash(role_ref: ReadOnly, subjects: Sequence[ReadOnly]) -> str:
     """`olm.permissions.hash` of a RoleBinding or ClusterRoleBinding."""
-    return content_hash({"RoleRef": role_ref, "Subjects": subjects}, gojson.BINDING)
+    return content_hash({"RoleRef": role_ref, "Subjects": subjects}, "Binding")
 
 
 def role_name(csv: str, permission: ReadOnly) -> str:
     """Name of the Role, and of its RoleBinding, that grants a namespaced permission."""
-    struct = (gojson.Field("name"), gojson.Field("permission", gojson.PERMISSION))
-    digest = deep_hash({"name": csv, "permission": permission}, struct)
+    digest = deep_hash({"name": csv, "permission": permission}, "Grant")
     return joined(f"{csv}-{permission.get('serviceAccountName') or ''}", digest)
 
 
 def cluster_role_name(csv: str, namespace: str, permission: ReadOnly) -> str:
     """Name of the ClusterRole, and of its ClusterRoleBinding, that grants a cluster permission."""
-    struct = (gojson.Field("name"), gojson.Field("namespace"), gojson.Field("permission", gojson.PERMISSION))
-    return joined(csv, deep_hash({"name": csv, "namespace": namespace, "permission": permission}, struct))
+    return joined(csv, deep_hash({"name": csv, "namespace": namespace, "permission": permission}, "Grant"))
 
 
 def joined(base: str, suffix: str) -> str:
@@ -72,7 +70,7 @@ def joined(base: str, suffix: str) -> str:
 
 def deployment_hash(spec: ReadOnly) -> str:
     """`olm.deployment-spec-hash` of a computed Deployment spec."""
-    return deep_hash(spec, gojson.DEPLOYMENT_SPEC)
+    return deep_hash(spec, "DeploymentSpec")
 
 
 def fnv1a(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.domain.go_types import gojson
+from shared.domain.go_types import encoding
 from shared.domain.objects import hashes
 
 RULE = {"verbs": ["get"], "apiGroups": ["g"], "resources": ["r"]}
@@ -129,11 +129,11 @@ def test_a_digest_is_not_padded(text: str, want: str) -> None:
     ],
 )
 def test_go_json(value: object, want: str) -> None:
-    assert gojson.encode(value) == want
+    assert encoding.encode(value) == want
 
 
 def test_go_json_keeps_zeros_that_are_set_and_drops_what_is_empty() -> None:
-    assert gojson.encode({"replicas": 0, "paused": None, "extra": 1}, gojson.DEPLOYMENT_SPEC) == (
+    assert encoding.encode({"replicas": 0, "paused": None, "extra": 1}, "DeploymentSpec") == (
         '{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{},"extra":1}'
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hashlib import sha224
 
 from shared.api.manifest import ReadOnly
-from shared.domain.go_types import gojson
+from shared.domain.go_types import encoding
 from shared.domain.objects.hashes import in_base, joined
 
 
 def role_name(csv: str, account: str, permission: ReadOnly) -> str:
     """Name of what grants a permission: another one when the version or the rules change."""
-    digest = sha224(f"{gojson.encode(permission, gojson.PERMISSION)}\n".encode()).digest()
+    digest = sha224(f"{encoding.encode(permission, 'StrategyDeploymentPermissions')}\n".encode()).digest()
     return joined(f"{csv}-{account}", in_base(36, digest))
 
 
