@@ -8,16 +8,17 @@ Emits:  `io.olmf.resolution.computed` when there is something to install; `io.ol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.conditions import since
-from shared.domain.resolver.explain.findings import explained
-from shared.domain.resolver.explain.fixes import explain
+from shared.domain.resolver.explain.findings import told
+from shared.domain.resolver.explain.fixes import findings
 from shared.domain.resolver.model import Resolution
-from shared.domain.resolver.resolve import resolve
+from shared.domain.resolver.posed import Posed, remembered
+from shared.domain.resolver.resolve import answer
 from shared.domain.subscription.conditions import RESOLUTION_FAILED
 from shared.domain.subscription.decided import decided
 from shared.domain.subscription.state import unjudged
@@ -33,12 +34,13 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     """Write `ResolutionFailed` and `Stranded` of the Subscriptions of one namespace (key: the Namespace)."""
     now = clock.now()
     snapshot = read_namespace(cluster, catalogs, ref.name, policy, is_resting=lambda one: is_just_begun(one, now))
-    resolution = resolve(snapshot.inputs)
+    asked = Posed(remembered(snapshot.inputs))
+    resolution = answer(asked)
     stuck = unjudged(snapshot.subscriptions, lambda: snapshot.groups or cluster.list(kinds.OPERATOR_GROUP, ref.name))
     is_stale = resolution.components and any(has_unpack_condition(one) for one in snapshot.subscriptions)
     computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
     return Outcome(
-        tuple(_status_writes(ref, snapshot, resolution, now)),
+        tuple(_status_writes(ref, snapshot, resolution, told(resolution, findings(asked, resolution)), now=now)),
         (*computed, *(Emit(names.STANDING_CHANGED, Ref.of(one)) for one in stuck)),
         again_in=_RETRY if snapshot.is_partial else None,
         wait=_wait(snapshot, resolution, now),
@@ -57,19 +59,17 @@ def _wait(snapshot: NamespaceSnapshot, resolution: Resolution, now: datetime) ->
 
 
 def _status_writes(
-    namespace: Ref, snapshot: NamespaceSnapshot, resolution: Resolution, now: datetime
+    namespace: Ref, snapshot: NamespaceSnapshot, resolution: Resolution, messages: Mapping[str, str], *, now: datetime
 ) -> Iterator[Write]:
     """The condition of each Subscription: the failure of its own component, or none."""
-    messages: set[str] = set()
-    findings = {name: one for one in explain(snapshot.inputs, resolution) for name in one.subscribers}
+    recorded: set[str] = set()
     for subscription in snapshot.subscriptions:
         component = resolution.component_of(name_of(subscription))
         if component is None:
             continue
-        refusal, finding = component.refusal, findings.get(name_of(subscription))
-        message = explained(refusal, finding) if refusal else ""
+        message = messages.get(name_of(subscription), "")
         if status := decided(subscription, component, message, now):
             yield SetStatus(Ref.of(subscription), status, version_of(subscription))
-            if refusal and message not in messages:
-                messages.add(message)
+            if component.refusal and message not in recorded:
+                recorded.add(message)
                 yield Record(namespace, "Warning", "ResolutionFailed", message)

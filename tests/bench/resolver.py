@@ -21,10 +21,11 @@ from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.domain.resolver.explain.choices import choices
-from shared.domain.resolver.explain.fixes import explain
+from shared.domain.resolver.explain.fixes import explain, findings
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Shelf, Subscriber
-from shared.domain.resolver.resolve import resolve
+from shared.domain.resolver.posed import Posed
+from shared.domain.resolver.resolve import answer, resolve
 from tests.bench.catalogs import COMMUNITY
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children
@@ -34,6 +35,9 @@ from tests.domain.resolver.scenery import Blob, catalog, gives, line, needs, nee
 KEY: Final = CatalogKey("olm", "community")
 NAMESPACES: Final = 1000
 _SINGLES: Final = 40
+_TOGETHER: Final = 100
+_WINDOWS: Final = 10
+"""One window of neighbouring packages begins so many packages after the one before."""
 _CLIQUE: Final = 500
 _PROVIDERS: Final = 400
 _WANTED: Final = [f"n{number}" for number in range(50)]
@@ -56,6 +60,7 @@ def rows() -> Iterable[Row]:
         yield Row(f"one Subscription (median of {_SINGLES})", statistics.median(singles[:_SINGLES]), 5, "ms")
         hundred = partial(_resolved, snapshot, names[:100])
         yield Row("100 Subscriptions", 1000 * best(hundred), 150, "ms")
+        yield Row(f"{_TOGETHER} neighbours in the catalog, explained (worst)", max(_neighbours(snapshot)), 150, "ms")
         shelf = shelf_of_snapshot(snapshot)
         fives = [[names[(5 * number + each) % len(names)] for each in range(5)] for number in range(NAMESPACES)]
         whole = _took(lambda: [resolve(_inputs(shelf, five)) for five in fives])
@@ -72,6 +77,19 @@ def _solvable(snapshot: Snapshot) -> list[str]:
 def _resolved(snapshot: Snapshot, packages: Iterable[str]) -> None:
     """With nothing remembered."""
     resolve(_inputs(shelf_of_snapshot(snapshot), packages))
+
+
+def _neighbours(snapshot: Snapshot) -> Iterator[float]:
+    """Milliseconds for each window: all are resolved, and what conflicts is explained. In most windows two do."""
+    names = list(snapshot.names)
+    starts = range(0, len(names) - _TOGETHER + 1, _WINDOWS)
+    return (1000 * best(partial(_told, snapshot, names[start : start + _TOGETHER])) for start in starts)
+
+
+def _told(snapshot: Snapshot, packages: Iterable[str]) -> None:
+    """With nothing remembered."""
+    asked = Posed(_inputs(shelf_of_snapshot(snapshot), packages))
+    findings(asked, answer(asked))
 
 
 def _inputs(shelf: Shelf, packages: Iterable[str]) -> Inputs:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from shared.domain.catalog.model import Bundle
 from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Constraint, Id, Variable, links
+from shared.domain.resolver.disjoint import Disjoint
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Refusal, prevented, unsatisfiable
 from shared.domain.resolver.operators import Operator
@@ -88,30 +89,12 @@ def _lost(one: Operator, market: Market) -> Reason | None:
     return None if found == 1 else Reason(Code.AMBIGUOUS_NAME, f"expected exactly one operator, got {found}")
 
 
-@dataclass(slots=True)
-class _Union:
-    """Disjoint sets of ids."""
-
-    parents: dict[Id, Id] = field(default_factory=dict)
-
-    def root(self, one: Id) -> Id:
-        parents = self.parents
-        while (parent := parents.setdefault(one, one)) is not one:
-            parents[one] = one = parents[parent]
-        return one
-
-    def join(self, one: Id, others: Iterable[Id]) -> None:
-        first = self.root(one)
-        for other in others:
-            self.parents[self.root(other)] = first
-
-
 def components(variables: Sequence[Variable]) -> Iterator[list[Variable]]:
     """Groups of variables that constraints connect, in the given order; groups without an anchor are left out."""
-    union = _Union()
+    joined = Disjoint[Id]()
     for subject, ids in links(variables):
-        union.join(subject, ids)
+        joined.join(subject, ids)
     groups: dict[Id, list[Variable]] = {}
     for variable in variables:
-        groups.setdefault(union.root(variable.id), []).append(variable)
+        groups.setdefault(joined.root(variable.id), []).append(variable)
     return (group for group in groups.values() if any(one.is_anchor for one in group))

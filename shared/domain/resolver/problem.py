@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from shared.domain.resolver.candidates import Candidates, candidates
+from shared.domain.resolver.candidates import AmbiguousInstallation, Candidates, candidates
 from shared.domain.resolver.cel import InvalidRule
 from shared.domain.resolver.channels import ChannelError
 from shared.domain.resolver.constraints import (
@@ -40,6 +40,12 @@ class Problem:
     """Errors that make OLM give up: in namespace mode a problem with errors is not solved."""
     is_about_installed: bool = False
     """The errors are about installed versions: OLM reports these before errors of catalogs."""
+    asked: tuple[Candidates, ...] = ()
+    """What each Subscription may get."""
+    requirements: Mapping[Operator, tuple[Predicate, ...]] = field(default_factory=dict)
+    """What each operator requires that is installed, may be chosen or is needed; nothing where that is ignored."""
+    ambiguity: Reason | None = None
+    """Why there is no problem at all: a Subscription has several installed versions."""
 
 
 @dataclass(slots=True)
@@ -52,6 +58,7 @@ class _Draft:
     """Operators with the same requirement share one tuple of ids: with wide requirements this is half of the time."""
     expanded: set[tuple[Operator, ...]] = field(default_factory=set)
     """Of these tuples the needs of every operator are known."""
+    requirements: dict[Operator, tuple[Predicate, ...]] = field(default_factory=dict)
     needs: dict[Operator, tuple[Dependency, ...]] = field(default_factory=dict)
     conflicts: dict[Operator, dict[Conflict, None]] = field(default_factory=dict)
     replaced: dict[Id, str] = field(default_factory=dict)
@@ -74,9 +81,7 @@ class _Draft:
             if one in self.needs:
                 continue
             self.needs[one] = ()
-            if one in self.carefree:
-                continue
-            wanted = self._requirements(one)
+            self.requirements[one] = wanted = () if one in self.carefree else self._requirements(one)
             options = [(each, found) for each in wanted if (found := self._options(each, one)) is not None]
             self.needs[one] = tuple(self._dependency(one, each, found) for each, found in options)
             waiting += [option for _, found in options if not self._is_expanded(found) for option in found]
@@ -148,8 +153,15 @@ class _Draft:
 
 
 def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
-    """The problem of a namespace. AmbiguousInstallation."""
-    ordered = sorted(subscribers, key=lambda one: one.name)
+    """The problem of a namespace."""
+    try:
+        return _posed(market, sorted(subscribers, key=lambda one: one.name))
+    except AmbiguousInstallation as error:
+        return Problem((), {}, {}, ambiguity=Reason(Code.PREVENTED, str(error)))
+
+
+def _posed(market: Market, ordered: Sequence[Subscriber]) -> Problem:
+    """The problem of Subscriptions by name. AmbiguousInstallation."""
     draft = _Draft(market, carefree=frozenset(carefree(ordered, market)))
     draft.expand(market.installed)
     if market.is_whole and draft.errors:
@@ -163,7 +175,10 @@ def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
     forbidden = limits(draft.asked, draft.needs, market, draft.id_of)
     subscriptions = [_subscription(found, draft, forbidden.get(found.subscriber.name, ())) for found in draft.asked]
     variables = (*subscriptions, *free, *others, *_invariants(operators, market))
-    return Problem(variables, operators, draft.replaced, tuple(draft.errors))
+    return Problem(
+        variables, operators, draft.replaced, tuple(draft.errors), asked=tuple(draft.asked),
+        requirements=draft.requirements,
+    )  # fmt: skip
 
 
 def _subscription(found: Candidates, draft: _Draft, forbidden: Sequence[Constraint]) -> Variable:

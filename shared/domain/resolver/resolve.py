@@ -2,58 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from shared.domain.resolver.adoption import adopted
-from shared.domain.resolver.candidates import AmbiguousInstallation
 from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
 from shared.domain.resolver.copies import occupied, way_out
 from shared.domain.resolver.decide import Take, Verdict, Why, apart, as_one
-from shared.domain.resolver.market import Market, Source
-from shared.domain.resolver.model import (
-    Catalog,
-    Chosen,
-    Component,
-    Inputs,
-    Refusal,
-    Resolution,
-    Subscriber,
-    prevented,
-    unreadable,
-    unsatisfiable,
-)
-from shared.domain.resolver.operators import of_installed
+from shared.domain.resolver.model import Chosen, Component, Inputs, Refusal, Resolution, Subscriber, unsatisfiable
 from shared.domain.resolver.opt_in import IGNORE
-from shared.domain.resolver.problem import existence, pose
+from shared.domain.resolver.posed import Posed, prevented_for, sick, stopped, unread
+from shared.domain.resolver.problem import existence
 from shared.domain.resolver.reach import dead_end
-from shared.domain.resolver.reasons import Code, Reason, together
+from shared.domain.resolver.reasons import Code, together
 
 
 def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
     """The answer for a namespace. It depends on the inputs alone, and not on their order."""
-    subscribers = sorted(inputs.subscribers, key=lambda one: one.name)
+    return answer(Posed(inputs), why=why)
+
+
+def answer(found: Posed, *, why: Why = conflict) -> Resolution:
+    """The answer for a namespace that is posed."""
+    inputs = found.asked
     if inputs.problem:
-        return _of(_stopped(one, inputs.problem) for one in subscribers)
+        return _of(stopped(one, inputs.problem) for one in _by_name(inputs))
     if inputs.is_whole:
-        return _whole(subscribers, inputs, why)
-    stopped = {one.name: found for one in subscribers if (found := set_aside(one, inputs)) is not None}
-    inputs, adoptions = adopted(inputs)
-    market = market_of(inputs)
-    try:
-        problem = pose(market, [one for one in inputs.subscribers if one.name not in stopped])
-    except AmbiguousInstallation as error:
-        return _of([_ambiguous(subscribers, error)])
-    decided = [_component(verdict, inputs, market, adoptions) for verdict in apart(problem, why)]
-    return _of([*(each for each in decided if each.subscribers), *stopped.values()])
-
-
-def market_of(inputs: Inputs) -> Market:
-    """The operators that the namespace may choose from."""
-    sources = [Source(key, shelf, inputs.catalogs[key].priority) for key, shelf in inputs.shelves.items()]
-    installed = [of_installed(one, inputs.namespace) for one in sorted(inputs.installed, key=lambda one: one.name)]
-    return Market(inputs.namespace, sources, installed, is_whole=inputs.is_whole)
+        return _whole(found, why)
+    if error := found.problem.ambiguity:
+        return _of([prevented_for(_names(inputs), error)])
+    subscribers = _by_variable(found.inputs)
+    verdicts = apart(found.problem, why)
+    components = [_component(verdict, _members(verdict, subscribers), found) for verdict in verdicts]
+    return _of([*(one for one in components if one.subscribers), *found.aside.values()])
 
 
 def _of(components: Iterable[Component]) -> Resolution:
@@ -61,94 +42,50 @@ def _of(components: Iterable[Component]) -> Resolution:
     return Resolution(ordered, {name: why for one in ordered for name, why in one.reasons.items()})
 
 
-def _whole(subscribers: Sequence[Subscriber], inputs: Inputs, why: Why) -> Resolution:
+def _by_name(inputs: Inputs) -> list[Subscriber]:
+    return sorted(inputs.subscribers, key=lambda one: one.name)
+
+
+def _names(inputs: Inputs) -> tuple[str, ...]:
+    return tuple(one.name for one in _by_name(inputs))
+
+
+def _by_variable(inputs: Inputs) -> Mapping[Id, Sequence[Subscriber]]:
+    """The Subscriptions that variables stand for; a fix that is tried may have two of one name."""
+    found: dict[Id, list[Subscriber]] = {}
+    for one in inputs.subscribers:
+        found.setdefault(of_subscription(one.name), []).append(one)
+    return found
+
+
+def _members(verdict: Verdict, subscribers: Mapping[Id, Sequence[Subscriber]]) -> list[Subscriber]:
+    """The Subscriptions that a verdict is about, by name as its variables are."""
+    ids = dict.fromkeys(one.id for one in verdict.variables)
+    return [each for one in ids for each in subscribers.get(one, ())]
+
+
+def _whole(found: Posed, why: Why) -> Resolution:
     """OLM's scope: one verdict, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
-    names = tuple(one.name for one in subscribers)
-    resting = {one.name: found for one in subscribers if (found := set_aside(one, inputs)) is not None}
-    if wrong := together(one.refusal.why for one in resting.values() if one.refusal):
-        return _of([_prevented(names, wrong)])
-    if unread := _unread(inputs):
-        return _of([Component(names, reasons=dict.fromkeys(names, unread))])
-    market = market_of(inputs)
-    try:
-        problem = pose(market, [one for one in subscribers if one.name not in resting])
-    except AmbiguousInstallation as error:
-        return _of([_ambiguous(subscribers, error)])
-    sick = () if problem.is_about_installed else _sick(inputs)
-    if wrong := together(sick) or together(problem.errors):
-        return _of([_prevented(names, wrong)])
-    component = _component(as_one(problem, market, why), inputs, market, {})
-    kept = {name: why for one in resting.values() for name, why in one.reasons.items()}
+    inputs, names = found.asked, _names(found.asked)
+    if wrong := together(one.refusal.why for _, one in sorted(found.aside.items()) if one.refusal):
+        return _of([prevented_for(names, wrong)])
+    if why_not := unread(inputs):
+        return _of([Component(names, reasons=dict.fromkeys(names, why_not))])
+    problem = found.problem
+    if problem.ambiguity:
+        return _of([prevented_for(names, problem.ambiguity)])
+    unwell = () if problem.is_about_installed else sick(inputs)
+    if wrong := together(unwell) or together(problem.errors):
+        return _of([prevented_for(names, wrong)])
+    verdict = as_one(problem, found.market, why)
+    component = _component(verdict, _members(verdict, _by_variable(inputs)), found)
+    kept = {name: why for one in found.aside.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
 
 
-def _sick(inputs: Inputs) -> Iterator[Reason]:
-    for key, catalog in sorted(inputs.catalogs.items()):
-        if (not catalog.reference and catalog.problem) or (inputs.is_strict and catalog.is_stale):
-            yield unreadable(key, catalog.problem)
-
-
-def _unread(inputs: Inputs) -> str:
-    """A sentence about the first catalog that was not read yet; empty when all were."""
-    return min((_not_yet(catalog) for catalog in inputs.catalogs.values() if _is_unread(catalog)), default="")
-
-
-def _not_yet(catalog: Catalog) -> str:
-    return f"catalog {catalog.key} has not been read yet"
-
-
-def _is_unread(catalog: Catalog) -> bool:
-    return not catalog.reference and not catalog.problem
-
-
-def set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
-    """The component of a Subscription that cannot be decided: its annotations, or its catalog, cannot be read."""
-    if problem := subscriber.opt_in.problem():
-        return _stopped(subscriber, Reason(Code.ANNOTATION_INVALID, problem))
-    return None if inputs.is_whole else _unreadable(subscriber, inputs)
-
-
-def _unreadable(subscriber: Subscriber, inputs: Inputs) -> Component | None:
-    """The component of a Subscription whose catalog, or package there, cannot be read."""
-    if inputs.is_strict and (unread := _unread(inputs)):
-        return _waiting(subscriber, unread)
-    if inputs.is_strict and (error := together(_sick(inputs))):
-        return _stopped(subscriber, error)
-    catalog = inputs.catalogs.get(subscriber.catalog)
-    if catalog is None:
-        return None
-    if _is_unread(catalog):
-        return _waiting(subscriber, _not_yet(catalog))
-    shelf = inputs.shelves.get(subscriber.catalog)
-    problem = catalog.problem if shelf is None else _problem_of(subscriber, inputs)
-    return _stopped(subscriber, unreadable(catalog.key, problem)) if problem else None
-
-
-def _problem_of(subscriber: Subscriber, inputs: Inputs) -> str:
-    shelf = inputs.shelves[subscriber.catalog]
-    return "" if shelf.package(subscriber.package) else shelf.problem(subscriber.package)
-
-
-def _stopped(subscriber: Subscriber, problem: Reason) -> Component:
-    return _waiting(subscriber) if subscriber.waits else _prevented((subscriber.name,), problem)
-
-
-def _waiting(subscriber: Subscriber, why: str = "") -> Component:
-    return Component((subscriber.name,), reasons={subscriber.name: subscriber.waits or why})
-
-
-def _ambiguous(subscribers: Iterable[Subscriber], error: AmbiguousInstallation) -> Component:
-    return _prevented(tuple(one.name for one in subscribers), Reason(Code.PREVENTED, str(error)))
-
-
-def _prevented(names: tuple[str, ...], problem: Reason) -> Component:
-    return Component(names, refusal=prevented(problem), reasons=dict.fromkeys(names, problem.text))
-
-
-def _component(verdict: Verdict, inputs: Inputs, market: Market, adoptions: Mapping[str, Chosen]) -> Component:
+def _component(verdict: Verdict, members: Sequence[Subscriber], found: Posed) -> Component:
     """The component that a verdict makes of its Subscriptions."""
-    ids = {one.id for one in verdict.variables}
-    members = [one for one in sorted(inputs.subscribers, key=lambda one: one.name) if of_subscription(one.name) in ids]
+    inputs, adoptions = found.inputs, found.adoptions
     names, is_manual = tuple(one.name for one in members), any(one.is_manual for one in members)
     waits = {one.name: one.waits for one in members if one.waits}
     if waits and not inputs.is_whole:
@@ -164,7 +101,7 @@ def _component(verdict: Verdict, inputs: Inputs, market: Market, adoptions: Mapp
     if stuck := _given_up(chosen, members):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, stuck))
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
-    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, market))}
+    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, found.market))}
     reasons = {
         one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _besides(one, inputs)
         for one in members
@@ -175,7 +112,7 @@ def _component(verdict: Verdict, inputs: Inputs, market: Market, adoptions: Mapp
 def _too_early(verdict: Verdict, members: Iterable[Subscriber], inputs: Inputs) -> str:
     """Why to wait: a conflict, or a dependency, may change with a catalog that was not read yet. Empty: no need."""
     is_open = verdict.refusal or any(not any(_asks_for(one, take) for one in members) for take in verdict.takes)
-    return _unread(inputs) if is_open else ""
+    return unread(inputs) if is_open else ""
 
 
 def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:

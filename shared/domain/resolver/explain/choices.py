@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from shared.domain.resolver.candidates import Candidates, candidates
 from shared.domain.resolver.explain.demands import Demands
 from shared.domain.resolver.explain.facts import Translator
-from shared.domain.resolver.explain.fixes import Posed, posed, remembered
 from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Chosen, Inputs, Resolution, Subscriber
 from shared.domain.resolver.operators import Operator
+from shared.domain.resolver.posed import Posed, remembered
 from shared.domain.resolver.reasons import Code
 
 _PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES, Code.REPLACES, Code.WANTED)
@@ -45,7 +45,7 @@ class Choice:
 
 def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     """A choice for each Subscription that is not refused, by name. GaveUp."""
-    found = posed(remembered(inputs))
+    found = Posed(remembered(inputs))
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     subscribers = sorted(found.inputs.subscribers, key=lambda one: one.name)
     going = [one for one in subscribers if one.name in resolution.reasons and one.name not in resolution.refused]
@@ -73,7 +73,7 @@ class _Newer:
     def __init__(self, found: Posed, gets: Mapping[str, Chosen], demands: Demands) -> None:
         self._market = found.market
         self._gets = {name: operator_of(one, found.market) for name, one in gets.items()}
-        self._translator = Translator(found.inputs, found.problem)
+        self._translator = Translator(found.inputs, found)
         self._demands = demands
 
     def of(self, wanted: Subscriber) -> tuple[Passed, ...]:

@@ -21,7 +21,7 @@ from shared.domain.resolver.constraints import (
 from shared.domain.resolver.explain.findings import Fact
 from shared.domain.resolver.model import Inputs, Refusal, Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.problem import Problem
+from shared.domain.resolver.posed import Posed
 from shared.domain.resolver.reasons import Code
 
 _SHOWN = 3
@@ -31,10 +31,10 @@ _SHARED: Final = {Code.ONE_PROVIDER: "provide", Code.ONE_PER_PACKAGE: "originate
 
 @dataclass(frozen=True)
 class Translator:
-    """Translates the constraints of one problem."""
+    """Translates the constraints of the problem of a namespace."""
 
     inputs: Inputs
-    problem: Problem
+    found: Posed
 
     def facts(self, refusal: Refusal) -> tuple[Fact, ...]:
         """The facts of a refusal, in OLM's order; an error that prevented the search is a single fact."""
@@ -49,7 +49,7 @@ class Translator:
     @property
     def operators(self) -> Mapping[Id, Operator]:
         """The operators that variables stand for."""
-        return self.problem.operators
+        return self.found.problem.operators
 
     @cached_property
     def subscribers(self) -> Mapping[Id, Subscriber]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from shared.domain.resolver.model import Refusal
+from shared.domain.resolver.model import Refusal, Resolution
 from shared.domain.resolver.reasons import Code
 
 _LONGEST_LINE = 240
@@ -89,6 +89,16 @@ def explained(refusal: Refusal, finding: Finding | None) -> str:
     if says_all:
         lines = lines[-1:] if refusal.code is Code.OPERATOR_GROUPS and finding and finding.fixes else ()
     return "\n".join((refusal.message, *lines))
+
+
+def told(resolution: Resolution, findings: Iterable[Finding]) -> Mapping[str, str]:
+    """What is told to each refused Subscription, as `explained` says it."""
+    found = {name: one for one in findings for name in one.subscribers}
+    messages: dict[str, str] = {}
+    for one in resolution.components:
+        if one.refusal is not None and one.subscribers:
+            messages.update(dict.fromkeys(one.subscribers, explained(one.refusal, found.get(one.subscribers[0]))))
+    return messages
 
 
 def in_one_line(message: str) -> str:

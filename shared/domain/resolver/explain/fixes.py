@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from shared.domain.resolver.adoption import adopted
-from shared.domain.resolver.candidates import AmbiguousInstallation
 from shared.domain.resolver.constraints import AtMostOne, Constraint, Dependency, others
-from shared.domain.resolver.decide import untold
 from shared.domain.resolver.explain.facts import Translator, ranks_in
 from shared.domain.resolver.explain.findings import Finding, Fix
+from shared.domain.resolver.explain.neighbourhoods import Neighbourhoods
 from shared.domain.resolver.explain.proposals import (
     Proposal,
     to_installed,
@@ -22,11 +20,9 @@ from shared.domain.resolver.explain.proposals import (
 )
 from shared.domain.resolver.explain.supply import added_catalogs, installed_first, loosened_pins, needs_in
 from shared.domain.resolver.identity import Installed
-from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Inputs, Refusal, Resolution
-from shared.domain.resolver.problem import Problem, pose
-from shared.domain.resolver.resolve import market_of, resolve, set_aside
-from shared.domain.resolver.shelves import MemoShelf
+from shared.domain.resolver.posed import Posed, remembered
+from shared.domain.resolver.resolve import answer
 
 MAX_TRIALS: Final = 40
 """Proposals that are tried for one refusal."""
@@ -35,62 +31,51 @@ MAX_FIXES: Final = 5
 
 def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Finding, ...]:
     """A finding for each refusal: why its Subscriptions get nothing, and what would help. Empty without refusals."""
-    inputs = remembered(inputs)
-    found = resolve(inputs) if resolution is None else resolution
+    found = Posed(remembered(inputs))
+    return findings(found, answer(found) if resolution is None else resolution)
+
+
+def findings(found: Posed, resolution: Resolution) -> tuple[Finding, ...]:
+    """The same for a namespace that is posed already; its catalogs are asked again and again."""
     alike: dict[str, tuple[Refusal, list[str]]] = {}
-    for one in found.components:
+    for one in resolution.components:
         if one.refusal is not None:
             alike.setdefault(one.refusal.message, (one.refusal, []))[1].extend(one.subscribers)
-    if not alike:
-        return ()
-    seen = posed(inputs)
-    translator = Translator(inputs, seen.problem)
-    return tuple(
-        _finding(refusal, sorted(names), translator, market=seen.market, refused=found.refused)
-        for refusal, names in alike.values()
-    )
-
-
-def remembered(inputs: Inputs) -> Inputs:
-    """The same inputs, with catalogs that answer each question only once: for resolving many times."""
-    return replace(inputs, shelves={key: MemoShelf(shelf) for key, shelf in inputs.shelves.items()})
+    namespace = _Namespace(found, Neighbourhoods(found), resolution.refused)
+    return tuple(namespace.finding(refusal, sorted(names)) for refusal, names in alike.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Posed:
-    """The problem of a namespace as `resolve` sees it."""
+class _Namespace:
+    """A namespace with refusals."""
 
-    inputs: Inputs
-    """The inputs after adoption."""
-    market: Market
-    problem: Problem
-    """Without variables when a Subscription has several installed versions."""
+    found: Posed
+    neighbourhoods: Neighbourhoods
+    refused: Set[str]
 
+    def finding(self, refusal: Refusal, names: Sequence[str]) -> Finding:
+        """Why these Subscriptions are refused."""
+        translator = Translator(self.found.asked, self.found)
+        proposals = _proposals(translator, refusal.facts, names)
+        fixes = islice(self._working(proposals, names), MAX_FIXES)
+        return Finding(tuple(names), refusal.reason, translator.facts(refusal), tuple(fixes), refusal.advice)
 
-def posed(inputs: Inputs) -> Posed:
-    """The problem that `resolve` solves."""
-    seen = inputs if inputs.is_whole else adopted(inputs)[0]
-    market = market_of(seen)
-    asking = [one for one in seen.subscribers if not set_aside(one, seen)]
-    try:
-        return Posed(seen, market, pose(market, asking))
-    except AmbiguousInstallation:
-        return Posed(seen, market, Problem((), {}, {}))
+    def _working(self, proposals: Iterator[Proposal], names: Sequence[str]) -> Iterator[Fix]:
+        seen = set()
+        for fix, changed in islice(proposals, MAX_TRIALS):
+            if fix.do not in seen and self._is_answered(changed, names):
+                seen.add(fix.do)
+                yield fix
 
-
-def _finding(
-    refusal: Refusal, names: Sequence[str], translator: Translator, *, market: Market, refused: Set[str]
-) -> Finding:
-    proposals = _proposals(translator, refusal.facts, market, names)
-    fixes = islice(_working(proposals, names, refused), MAX_FIXES)
-    return Finding(tuple(names), refusal.reason, translator.facts(refusal), tuple(fixes), refusal.advice)
+    def _is_answered(self, changed: Inputs, names: Sequence[str]) -> bool:
+        """Whether the given Subscriptions are no longer refused, and no other Subscription is newly refused."""
+        refused = self.neighbourhoods.after(changed, names).refused
+        return bool(changed.subscribers) and refused.isdisjoint(names) and refused <= self.refused
 
 
-def _proposals(
-    translator: Translator, facts: Sequence[Constraint], market: Market, names: Sequence[str]
-) -> Iterator[Proposal]:
+def _proposals(translator: Translator, facts: Sequence[Constraint], names: Sequence[str]) -> Iterator[Proposal]:
     """The proposals, cheapest first."""
-    inputs = translator.inputs
+    inputs, market = translator.inputs, translator.found.market
     involved = [one for each in facts if (one := translator.subscribers.get(each.subject))]
     asking = list({one.name: one for one in involved}.values())
     asking = asking or [one for one in inputs.subscribers if one.name in names]
@@ -111,16 +96,3 @@ def _unclaimed(facts: Sequence[Constraint], translator: Translator) -> list[Inst
     named = {translator.operators.get(one) for each in told for one in (each.subject, *others(each))}
     names = {one.name for one in named if one and one.is_installed and not one.owner}
     return [one for one in translator.inputs.installed if one.name in names]
-
-
-def _working(proposals: Iterator[Proposal], names: Sequence[str], refused: Set[str]) -> Iterator[Fix]:
-    seen = set()
-    for fix, changed in islice(proposals, MAX_TRIALS):
-        if fix.do not in seen and _is_answered(resolve(changed, why=untold), names, refused, changed):
-            seen.add(fix.do)
-            yield fix
-
-
-def _is_answered(after: Resolution, names: Sequence[str], refused: Set[str], changed: Inputs) -> bool:
-    """Whether the given Subscriptions are no longer refused, and no other Subscription is newly refused."""
-    return bool(changed.subscribers) and after.refused.isdisjoint(names) and after.refused <= refused

@@ -7,10 +7,11 @@ from typing import Final
 
 from shared.domain.resolver.explain.choices import Choice, choices, operator_of
 from shared.domain.resolver.explain.findings import Finding
-from shared.domain.resolver.explain.fixes import explain, remembered
+from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Inputs, Resolution
 from shared.domain.resolver.operators import Operator, installed_as
-from shared.domain.resolver.resolve import market_of, resolve
+from shared.domain.resolver.posed import market_of, remembered
+from shared.domain.resolver.resolve import resolve
 
 MAX_HOPS: Final = 200
 """The limit of a path: skip ranges can lead back to a version that was visited."""
