@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-import re
+from functools import reduce
 from typing import Any, Final
 
 import orjson
 import yaml
-from yaml._yaml import CParser
 
 from shared.api.manifest import Manifest
-from shared.domain.go.alias import is_excessive
-from shared.domain.go.events import events, go_line
-from shared.domain.go.scalar import ScalarError, key_text, plain, resolve, tagged
-from shared.domain.go.scalar import json_value as value_of
-from shared.domain.go.utf8 import why_not_utf8
+from shared.domain.go.scalar import ScalarError
+from shared.domain.go.yaml_reader import DEEPEST, Reader, YamlError
 
-_OF_JSON: Final = ("unsupported map key", "json: ")
+__all__ = ["DEEPEST", "YamlError", "document", "load", "load_value"]
+
 _COLONS: Final = 50
 """Maximum number of colons in one document that Go accepts but libyaml refuses."""
-DEEPEST: Final = 1000
-"""How deep values may be nested. Go allows ten times as much, but libyaml looks at each open bracket for each word."""
 _DEEPEST_HIDDEN: Final = 200
 _MARK: Final = "\ue0fe"
 _BYTE_ORDER: Final = "\ufeff"
 _LETTER: Final = "\ue0ff"
 """What libyaml sees in place of a colon and of a byte order mark that Go reads as parts of a text."""
-_COLLECTIONS: Final = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
-_ESCAPED_SLASH: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
-
-
-class YamlError(ValueError):
-    """The Go tools do not accept a text; the message says why and, if known, in which line."""
-
-    def __init__(self, problem: str, line: int = 0, go_line: int = 0) -> None:
-        super().__init__(f"line {line}: {problem}" if line else problem)
-        self.line = line
-        where = f"line {go_line}: " if go_line else ""
-        self.told = problem if problem.startswith(_OF_JSON) else f"yaml: {where}{problem}"
-        """The message of the tools; some errors occur only when the YAML is converted to JSON."""
-
-
-class _Unparsable(YamlError):
-    """An error that Go finds when it parses, before it looks at any value."""
+_LEADS: Final = ((0x80, 0x00, 1), (0xE0, 0xC0, 2), (0xF0, 0xE0, 3), (0xF8, 0xF0, 4))
+"""How the first octet of a character says how many there are: a mask, the bits below it, the number."""
+_SMALLEST: Final = (0, 0, 0x80, 0x800, 0x10000)
+"""The smallest character for which that number of octets is needed."""
+_FOLLOWER: Final = 0x80
 
 
 def load(source: str | bytes) -> Manifest:
@@ -76,7 +59,21 @@ def _text(source: str | bytes) -> str:
         return source.decode("utf-8")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
-        raise YamlError(why_not_utf8(source[error.start :]), line) from error
+        raise YamlError(_why_not_utf8(source[error.start :]), line) from error
+
+
+def _why_not_utf8(content: bytes) -> str:
+    """Why the first octets are not a character."""
+    width = next((width for mask, lead, width in _LEADS if content[0] & mask == lead), 0)
+    followers = content[1:width]
+    if not width:
+        return "invalid leading UTF-8 octet"
+    if len(followers) < width - 1:
+        return "incomplete UTF-8 octet sequence"
+    if any(octet & 0xC0 != _FOLLOWER for octet in followers):
+        return "invalid trailing UTF-8 octet"
+    number = reduce(lambda high, octet: high << 6 | octet & 0x3F, followers, content[0] & 0x7F >> width)
+    return "invalid length of a UTF-8 sequence" if number < _SMALLEST[width] else "invalid Unicode character"
 
 
 def _document(text: str) -> Any:
@@ -85,7 +82,7 @@ def _document(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
-        raise YamlError(error.problem or error.context or str(error), line, go_line(error)) from error
+        raise YamlError(error.problem or error.context or str(error), line, _go_line(error)) from error
     except yaml.reader.ReaderError as error:
         raise YamlError(error.reason, text.count("\n", 0, error.position) + 1) from error
     except (yaml.YAMLError, ScalarError) as error:
@@ -94,12 +91,19 @@ def _document(text: str) -> Any:
         raise YamlError("nested too deeply") from error
 
 
+def _go_line(error: yaml.MarkedYAMLError) -> int:
+    """The line in a message of Go, counted from 0 where the grammar is broken, from 1 where a character is; 0: none."""
+    if error.problem_mark is not None and error.problem_mark.line:
+        return error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
+    return error.context_mark.line if error.context_mark is not None else 0
+
+
 def _read(text: str) -> Any:
     """The value. What Go reads as text is hidden from libyaml: the colon of `[a:]` and inner byte order marks."""
     hidden = text if text.find(_BYTE_ORDER, 1) < 0 else text[0] + text[1:].replace(_BYTE_ORDER, _LETTER)
     for _ in range(_COLONS):
         try:
-            value = _Reader(hidden).document()
+            value = Reader(hidden).document()
         except yaml.scanner.ScannerError as error:
             if error.problem != "found unexpected ':'" or _MARK in text:
                 raise
@@ -107,7 +111,7 @@ def _read(text: str) -> Any:
             hidden = f"{hidden[:at]}{_MARK}{hidden[at + 1 :]}"
         else:
             return value if hidden is text else _shown(value)
-    return _Reader(hidden).document()
+    return Reader(hidden).document()
 
 
 def _shown(value: Any, depth: int = 0) -> Any:
@@ -121,176 +125,3 @@ def _shown(value: Any, depth: int = 0) -> Any:
         case list():
             return [_shown(one, depth + 1) for one in value]
     return value
-
-
-def _too_deep(event: Any) -> YamlError:
-    return _Unparsable(f"exceeded max depth of {DEEPEST}", event.start_mark.line + 1)
-
-
-def _unknown(anchor: str) -> YamlError:
-    return _Unparsable(f"unknown anchor '{anchor}' referenced")
-
-
-class _Pending:
-    """The placeholder of an anchor until its node is complete."""
-
-
-class _Reader:
-    """Builds the value of the first document from parser events."""
-
-    def __init__(self, text: str) -> None:
-        self._source = text
-        self._parser = CParser(text)
-        self._next = self._parser.get_event
-        self._text = text if "\\/" in text else ""
-        self._anchors: dict[str, Any] = {}
-        self._has_aliases = False
-        self._depth = 1
-        self._flow = 0
-        """How many of the collections around are written in brackets."""
-
-    def document(self) -> Any:
-        try:
-            event = self._next()
-            while event is not None and event.__class__ is not yaml.DocumentStartEvent:
-                event = self._next()
-            if event is None:
-                return None
-            if event.version not in (None, (1, 1)):
-                raise YamlError("found incompatible YAML document")
-            return self._root(self._next())
-        finally:
-            self._parser.dispose()
-
-    def _parse_rest(self) -> None:
-        """Read on to the end of the document: Go parses it before it looks at values, so those errors come first."""
-        depth = 0
-        while (event := self._next()) is not None and event.__class__ is not yaml.DocumentEndEvent:
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > DEEPEST:
-                raise _too_deep(event)
-            anchor: Any = getattr(event, "anchor", None)
-            if event.__class__ is yaml.AliasEvent and anchor not in self._anchors:
-                raise _unknown(anchor)
-            self._anchors[anchor] = _Pending
-
-    def _root(self, event: Any) -> Any:
-        try:
-            if event.__class__ is yaml.MappingStartEvent and not event.flow_style:
-                return self._root_mapping(event)
-            return self._whole(self._value(event))
-        except _Unparsable:
-            raise
-        except (YamlError, ScalarError):
-            self._parse_rest()
-            raise
-
-    def _root_mapping(self, event: Any) -> Any:
-        key: Any = self._next()
-        if key.__class__ in _COLLECTIONS and key.flow_style and key.tag is None and key.anchor is None:
-            inner = self._next()
-            if inner.__class__ in (yaml.SequenceEndEvent, yaml.MappingEndEvent):
-                # Go ignores the colon after `[]` and `{}`, and with it the rest of the document.
-                return {} if key.__class__ is yaml.MappingStartEvent else []
-            raise YamlError("invalid map key", event.start_mark.line + 1)
-        self._anchors |= {event.anchor: _Pending} if event.anchor else {}
-        return self._whole(self._anchored(event, self._mapping(key)))
-
-    def _whole(self, value: Any) -> Any:
-        """The value. YamlError when invalid text follows it, or when it has excessive aliases."""
-        self._next()
-        if self._has_aliases and is_excessive(events(self._source)):
-            raise YamlError("document contains excessive aliasing")
-        return value
-
-    def _value(self, event: Any) -> Any:
-        kind = event.__class__
-        if kind is yaml.ScalarEvent:
-            return self._anchored(event, value_of(self._scalar(event)))
-        if kind is yaml.AliasEvent:
-            return self._alias(event)
-        if event.anchor:
-            self._anchors[event.anchor] = _Pending
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise _too_deep(event)
-        self._flow += event.flow_style
-        value = self._mapping() if kind is yaml.MappingStartEvent else self._sequence()
-        self._flow -= event.flow_style
-        self._depth -= 1
-        return self._anchored(event, value)
-
-    def _anchored(self, event: Any, value: Any) -> Any:
-        if event.anchor:
-            self._anchors[event.anchor] = value
-        return value
-
-    def _alias(self, event: Any) -> Any:
-        if event.anchor not in self._anchors:
-            raise _unknown(event.anchor)
-        value = self._anchors[event.anchor]
-        if value is _Pending:
-            raise YamlError(f"anchor {event.anchor!r} value contains itself")
-        self._has_aliases = True
-        return value
-
-    def _scalar(self, event: Any) -> object:
-        if self._text and event.style == '"':
-            self._check_escapes(event)
-        if self._flow and not event.style and "?" in event.value[1:]:
-            # In brackets, Go ends a text at a question mark; libyaml does not.
-            raise _Unparsable("did not find expected ',' or closing bracket", event.start_mark.line + 1)
-        if event.tag is None:
-            return resolve(event.value) if event.implicit[0] else event.value
-        return event.value if event.tag == "!" else tagged(event.tag, event.value)
-
-    def _check_escapes(self, event: Any) -> None:
-        # libyaml supports this escape of JSON; the parser of the Go tools does not.
-        if _ESCAPED_SLASH.search(self._text, event.start_mark.index, event.end_mark.index):
-            line = event.start_mark.line
-            raise _Unparsable("found unknown escape character", line + 1, line and line + 1)
-
-    def _sequence(self) -> list[Any]:
-        values = []
-        event = self._next()
-        while event.__class__ is not yaml.SequenceEndEvent:
-            values.append(self._value(event))
-            event = self._next()
-        return values
-
-    def _mapping(self, first: Any = None) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        step, scalar, end, check = self._next, yaml.ScalarEvent, yaml.MappingEndEvent, bool(self._text or self._flow)
-        key = first or step()
-        while key.__class__ is not end:
-            if key.__class__ is scalar and key.tag is None and key.value == "<<" and key.implicit[0]:
-                self._merge(step(), values)
-            else:
-                name = self._key(key)
-                event = step()
-                if event.__class__ is scalar and event.anchor is None and event.tag is None and not check:
-                    values[name] = plain(event.value) if event.implicit[0] else event.value
-                else:
-                    values[name] = self._value(event)
-            key = step()
-        return values
-
-    def _key(self, event: Any) -> str:
-        if event.__class__ is yaml.ScalarEvent:
-            scalar = self._scalar(event)
-            self._anchored(event, value_of(scalar) if event.anchor else None)
-            return scalar if scalar.__class__ is str else key_text(scalar)
-        value = self._value(event)
-        if isinstance(value, dict | list):
-            raise YamlError("invalid map key", event.start_mark.line + 1)
-        return key_text(value)
-
-    def _merge(self, event: Any, values: dict[str, Any]) -> None:
-        source = self._value(event)
-        sources = source if isinstance(source, list) else [source]
-        if not all(isinstance(one, dict) for one in sources):
-            raise YamlError("map merge requires map or sequence of maps as the value")
-        merged: dict[str, Any] = {}
-        for one in reversed(sources):
-            merged |= one
-        values |= merged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from shared.domain.go.alias import is_excessive
+from shared.domain.go.yaml_reader import is_excessive
 
 
 def bomb(levels: int, width: int) -> str:
