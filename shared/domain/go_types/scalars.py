@@ -150,12 +150,11 @@ def time(value: Any) -> str:
     stated = _json_text(value)
     why = _time_problem(stated)
     try:
-        found = datetime.fromisoformat(stated) if not why else None
-    except ValueError:
-        found, why = None, ": day out of range"
-    if found is None:
-        raise MisfitError(f"parsing time {quoted(stated)}{why}")
-    return found.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        if not why:
+            return datetime.fromisoformat(stated).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):  # in UTC, the year may be 0 or 10000
+        why = ": day out of range"
+    raise MisfitError(f"parsing time {quoted(stated)}{why}")
 
 
 def _time_problem(stated: str) -> str:

@@ -70,6 +70,13 @@ def test_a_schema_may_have_another_form(given: dict[str, Any], wanted: dict[str,
         assert CONVERTER.read(given, "JSONSchemaProps") == wanted
 
 
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2020-02-30T00:00:00Z"])
+def test_a_time_that_is_in_no_calendar_is_refused(text: str) -> None:
+    with pytest.raises(MisfitError) as refused:
+        JSON.read({"creationTimestamp": text}, "ObjectMeta")
+    assert str(refused.value) == f'parsing time "{text}": day out of range'
+
+
 def test_a_refusal_of_json_names_the_innermost_type_and_the_whole_path() -> None:
     with pytest.raises(MisfitError) as refused:
         JSON.read({"ownerReferences": [{}, {"uid": 7}]}, "ObjectMeta", "metadata")
