@@ -45,7 +45,7 @@ _NAMED: Final = {
 
 
 def _misfit(value: Any, kind: str) -> NoReturn:
-    raise misfit(value, _go_name(kind))
+    raise misfit(_go_name(kind))(value)
 
 
 def _go_name(kind: str) -> str:

@@ -10,8 +10,9 @@ from typing import Any, Final, NoReturn
 from shared.domain.go.encode import ordered
 from shared.domain.go_types.engine import Dialect, MisfitError, Reader, Step, exact_last
 from shared.domain.go_types.quantity import NotAQuantity, canonical
+from shared.domain.go_types.scalars import NUMBER, Refusal, checked, release, version
 from shared.domain.go_types.typetables import structs
-from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
+from shared.domain.semver.version import InvalidVersion
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 
@@ -36,12 +37,16 @@ def _wrong(problem: str) -> MisfitError:
     return MisfitError(lambda place: f"{place}: {problem}")
 
 
-def _unwanted(value: object, wanted: str) -> MisfitError:
-    return _wrong(f"wanted {wanted}, got {what_is(value)}")
+def _wanted(what: str) -> Refusal:
+    return lambda value: _wrong(f"wanted {what}, got {what_is(value)}")
 
 
 def _no_object(value: Any, kind: str) -> NoReturn:
-    raise _unwanted(value, "a list" if kind.startswith("[") else "an object")
+    raise _wanted("a list" if kind.startswith("[") else "an object")(value)
+
+
+def _no_time(value: Any) -> MisfitError:
+    return _wrong(f"{value!r} is no time")
 
 
 def _place(steps: Sequence[Step], name: str, path: str) -> str:
@@ -57,21 +62,13 @@ def _place(steps: Sequence[Step], name: str, path: str) -> str:
     return path or name
 
 
-def _boolean(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise _unwanted(value, "boolean")
-
-
 def _integer(bits: int) -> Reader:
-    def read(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise _unwanted(value, "integer")
+    def made(value: Any) -> int:
         if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            return value
+            return int(value)
         raise _wrong(f"{value} does not fit into {bits} bits")
 
-    return read
+    return checked((int,), _wanted("integer"), made)
 
 
 def _int_or_text(value: Any) -> int | str:
@@ -79,8 +76,6 @@ def _int_or_text(value: Any) -> int | str:
 
 
 def _quantity(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _unwanted(value, "a quantity")
     try:
         return canonical(str(value).strip())
     except NotAQuantity as error:
@@ -88,37 +83,29 @@ def _quantity(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    if not _TIME.fullmatch(str(value)):
-        raise _wrong(f"{value!r} is no time")
+    if not _TIME.fullmatch(value):
+        raise _no_time(value)
     try:
-        return datetime.fromisoformat(str(value)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError) as error:
-        raise _wrong(f"{value!r} is no time") from error
+        raise _no_time(value) from error
 
 
-def _text(made: Callable[[str], object] = str, what: str = "") -> Reader:
-    """The reader of texts, perhaps of those that stand for something: for what is made of them."""
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, str):
-            raise _unwanted(value, "text")
+def _valid(made: Callable[[str], str]) -> Reader:
+    def read(value: Any) -> str:
         try:
             return made(value)
         except InvalidVersion as error:
-            raise _wrong(f"{value!r} is no {what}: {error}") from error
+            raise _wrong(f"{value!r} is no {made.__name__}: {error}") from error
 
-    return read
-
-
-def _release(value: str) -> str:
-    prerelease_of(value)
-    return value
+    return checked((str,), _wanted("text"), read)
 
 
 _INT32: Final = _integer(32)
 _SCALARS: Final[Mapping[str, Reader]] = {
-    "": _text(), "b": _boolean, "i": _INT32, "l": _integer(64), "q": _quantity, "t": _time, "x": _int_or_text,
-    "v": _text(lambda value: str(parse_tolerant(value)), "version"), "r": _text(_release, "release"), "j": ordered,
+    "": checked((str,), _wanted("text")), "b": checked((bool,), _wanted("boolean")), "i": _INT32, "l": _integer(64),
+    "q": checked((str, *NUMBER), _wanted("a quantity"), _quantity), "t": checked((str,), _no_time, _time),
+    "x": _int_or_text, "v": _valid(version), "r": _valid(release), "j": ordered,
 }  # fmt: skip
 PLAIN: Final = Dialect(structs("1.35"), _SCALARS, _no_object, exact_last, True, _place, nulls=frozenset("jrv"))
 """Null is no version and no release, and a JSON value like any other."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from shared.domain.go import json as gojson
 from shared.domain.go.float import json_text
@@ -13,6 +13,8 @@ from shared.domain.go.text import quoted
 from shared.domain.go_types.engine import MisfitError, Reader
 from shared.domain.go_types.quantity import NotAQuantity, canonical
 from shared.domain.semver.version import InvalidVersion, parse_tolerant, prerelease_of
+
+Refusal: TypeAlias = Callable[[Any], MisfitError]
 
 _SUFFIX: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
 _NO_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -23,138 +25,115 @@ _TIME: Final = (
 )  # fmt: skip
 """How Go writes the parts of a time in its layouts, and what they look like."""
 _INT64: Final = range(-(2**63), 2**63)
+_INT32: Final = range(-(2**31), 2**31)
+_KINDS: Final = {bool: "bool", int: "int64", float: "float64", str: "string", list: "slice"}
 
 
 def kind_of(value: object) -> str:
     """What the converter calls a decoded JSON value."""
-    match value:
-        case bool():
-            return "bool"
-        case int():
-            return "int64" if value in _INT64 else "float64"
-        case float():
-            return "float64"
-        case str():
-            return "string"
-        case list():
-            return "slice"
-    return "map"
+    return "float64" if type(value) is int and value not in _INT64 else _KINDS.get(type(value), "map")
 
 
-def misfit(value: object, wanted: str) -> MisfitError:
-    """The refusal of encoding/json: a value is not of the type that Go calls so."""
-    return _numbered(gojson.kind_of(value), wanted)
+def checked(types: tuple[type, ...], refusal: Refusal, made: Reader | None = None) -> Reader:
+    """The reader of values of these types, or of what is made of them."""
+
+    def read(value: Any) -> Any:
+        if value.__class__ not in types:
+            raise refusal(value)
+        return value if made is None else made(value)
+
+    return read
 
 
-def _numbered(found: str, wanted: str) -> MisfitError:
+def misfit(wanted: str) -> Refusal:
+    """The refusal of encoding/json, which names the field: a value is not of the type that Go calls so."""
+    return lambda value: _misfit(gojson.kind_of(value), wanted)
+
+
+def _misfit(found: str, wanted: str) -> MisfitError:
     return MisfitError(lambda place: gojson.misfit(found, wanted, place))
 
 
-def _json(kind: str, wanted: str, made: Reader = lambda value: value) -> Reader:
-    """The reader of JSON values of a kind."""
-
-    def read(value: Any) -> Any:
-        if gojson.kind_of(value) != kind:
-            raise misfit(value, wanted)
-        return made(value)
-
-    return read
+def _alone(wanted: str) -> Refusal:
+    """The same of a value that is read by itself."""
+    return lambda value: MisfitError(gojson.misfit(gojson.kind_of(value), wanted))
 
 
-def _json_integer(bits: int) -> Reader:
-    """The reader of integers of so many bits."""
-    half = 2 ** (bits - 1)
+def _unrecognized(wanted: str) -> Refusal:
+    return lambda _: MisfitError(f"unrecognized type: {wanted}")
 
-    def read(value: Any) -> int:
+
+def _no_text(value: Any) -> MisfitError:
+    """The place is the name of the type of the text."""
+    is_integer = kind_of(value) == "int64"
+    return MisfitError(
+        (lambda place: f"cannot convert int64 to {place}") if is_integer else "unrecognized type: string"
+    )
+
+
+def _no_bytes(value: Any) -> MisfitError:
+    return MisfitError(f"cannot restore slice from {kind_of(value)}")
+
+
+def _fitting(bits: int) -> Reader:
+    half: int = 2 ** (bits - 1)
+
+    def made(value: Any) -> int:
         # Numbers go through floating point on their way, so large ones are not exact any more.
         written = json_text(float(value))
         if not written.lstrip("-").isdigit() or not -half <= int(written) < half:
-            raise _numbered(f"number {written}", f"int{bits}")
+            raise _misfit(f"number {written}", f"int{bits}")
         return int(value)
 
-    return _json("number", f"int{bits}", read)
+    return made
 
 
-def text(value: Any) -> str:
-    """A text; the place of a refusal is the name of its type."""
-    if isinstance(value, str):
-        return value
-    if kind_of(value) == "int64":
-        raise MisfitError(lambda place: f"cannot convert int64 to {place}")
-    raise MisfitError("unrecognized type: string")
+def _wrapped(bits: int) -> Reader:
+    """Integers lose what does not fit."""
+    half: int = 2 ** (bits - 1)
 
-
-def boolean(value: Any) -> bool:
-    """A truth value."""
-    if isinstance(value, bool):
-        return value
-    raise MisfitError("unrecognized type: bool")
-
-
-def integer(bits: int) -> Reader:
-    """The reader of integers of so many bits; larger ones lose what does not fit."""
-
-    def read(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise MisfitError(f"unrecognized type: int{bits}")
+    def made(value: Any) -> int:
         if isinstance(value, float) and not value.is_integer():
             raise MisfitError(f"cannot convert float64 to int{bits}")
-        half: int = 2 ** (bits - 1)
         return (int(value) + half) % (2 * half) - half
 
-    return read
+    return made
 
 
-def number(value: Any) -> int | float:
-    """A floating point number; whole ones without a point."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise MisfitError("unrecognized type: float64")
+def _number(value: Any) -> int | float:
+    """Whole numbers without a point."""
     written = json_text(float(value))
     return float(written) if set(written) & set(".eE") else int(written)
 
 
-def quantity(value: Any) -> str:
-    """An amount, in the form in which Kubernetes writes it."""
-    stated = value.strip() if isinstance(value, str) else _json_of(value)
+def _quantity(value: Any) -> str:
+    stated = value.strip() if isinstance(value, str) else _written(value)
     try:
         return canonical(stated)
     except NotAQuantity as error:
-        raise MisfitError(_quantity_problem(stated)) from error
+        is_suffix = stated and _SUFFIX.fullmatch(stated)
+        raise MisfitError("unable to parse quantity's suffix" if is_suffix else _NO_QUANTITY) from error
 
 
-def _json_of(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return str(value) if isinstance(value, int) else json_text(value)
-    return "[]" if isinstance(value, list) else "{}"
+def _written(number: float) -> str:
+    return str(number) if isinstance(number, int) else json_text(number)
 
 
-def _quantity_problem(stated: str) -> str:
-    return "unable to parse quantity's suffix" if stated and _SUFFIX.fullmatch(stated) else _NO_QUANTITY
-
-
-def int_or_text(value: Any) -> int | str:
-    """A port by number or by name."""
-    if isinstance(value, str):
+def _int_or_text(value: Any) -> int | str:
+    if isinstance(value, str) or (isinstance(value, int) and value in _INT32):
         return value
-    if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
-        return value
-    what = gojson.kind_of(value)
-    raise MisfitError(gojson.misfit(f"number {_json_of(value)}" if what == "number" else what, "int32"))
+    raise MisfitError(gojson.misfit(f"number {_written(value)}", "int32"))
 
 
-def time(value: Any) -> str:
-    """A point in time, in UTC, without fractions of a second."""
-    stated = _json_text(value)
-    why = _time_problem(stated)
+def _time(value: Any) -> str:
+    """In UTC, without fractions of a second."""
+    why = _time_problem(value)
     try:
         if not why:
-            return datetime.fromisoformat(stated).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError):  # in UTC, the year may be 0 or 10000
         why = ": day out of range"
-    raise MisfitError(f"parsing time {quoted(stated)}{why}")
+    raise MisfitError(f"parsing time {quoted(value)}{why}")
 
 
 def _time_problem(stated: str) -> str:
@@ -167,48 +146,45 @@ def _time_problem(stated: str) -> str:
     return f": extra text: {quoted(rest)}" if rest else ""
 
 
-def version(value: Any) -> str:
-    """The version of an operator."""
-    try:
-        return str(parse_tolerant(_json_text(value)))
-    except InvalidVersion as error:
-        raise MisfitError(str(error)) from error
+def version(value: str) -> str:
+    """The text of a version. InvalidVersion."""
+    return str(parse_tolerant(value))
 
 
-def release(value: Any) -> str:
-    """The release of an operator."""
-    stated = _json_text(value)
-    try:
-        prerelease_of(stated)
-    except InvalidVersion as error:
-        raise MisfitError(str(error)) from error
-    return stated
-
-
-def _json_text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise MisfitError(gojson.misfit(gojson.kind_of(value), "string"))
-
-
-def as_is(value: Any) -> Any:
-    """Any JSON value."""
+def release(value: str) -> str:
+    """The text of a release. InvalidVersion."""
+    prerelease_of(value)
     return value
 
 
-def encoded(value: Any) -> str:
-    """Bytes, in base64."""
-    if isinstance(value, str):
-        return value
-    raise MisfitError(f"cannot restore slice from {kind_of(value)}")
+def _valid(made: Callable[[str], str]) -> Reader:
+    def read(value: Any) -> str:
+        try:
+            return made(value)
+        except InvalidVersion as error:
+            raise MisfitError(str(error)) from error
+
+    return checked((str,), _alone("string"), read)
 
 
-_AS_JSON: Final[Mapping[str, Reader]] = {"q": quantity, "t": time, "j": as_is}
+def _as_is(value: Any) -> Any:
+    return value
+
+
+NUMBER: Final = (int, float)
+_COMMON: Final[Mapping[str, Reader]] = {
+    "q": checked((str, *NUMBER), lambda _: MisfitError(_NO_QUANTITY), _quantity), "j": _as_is,
+    "t": checked((str,), _alone("string"), _time),
+}  # fmt: skip
 CONVERTER_SCALARS: Final[Mapping[str, Reader]] = {
-    **_AS_JSON, "": text, "b": boolean, "i": integer(32), "l": integer(64), "f": number, "x": int_or_text, "v": version,
-    "r": release, "n": encoded,
+    **_COMMON, "": checked((str,), _no_text), "b": checked((bool,), _unrecognized("bool")),
+    "i": checked(NUMBER, _unrecognized("int32"), _wrapped(32)),
+    "l": checked(NUMBER, _unrecognized("int64"), _wrapped(64)), "f": checked(NUMBER, _unrecognized("float64"), _number),
+    "x": checked((str, *NUMBER), _alone("int32"), _int_or_text), "v": _valid(version), "r": _valid(release),
+    "n": checked((str,), _no_bytes),
 }  # fmt: skip
 JSON_SCALARS: Final[Mapping[str, Reader]] = {
-    **_AS_JSON, "": _json("string", "string"), "b": _json("bool", "bool"), "i": _json_integer(32),
-    "l": _json_integer(64), "f": _json("number", "float64", number), **dict.fromkeys("xvrn", as_is),
+    **_COMMON, "": checked((str,), misfit("string")), "b": checked((bool,), misfit("bool")),
+    "i": checked(NUMBER, misfit("int32"), _fitting(32)), "l": checked(NUMBER, misfit("int64"), _fitting(64)),
+    "f": checked(NUMBER, misfit("float64"), _number), **dict.fromkeys("xvrn", _as_is),
 }  # fmt: skip

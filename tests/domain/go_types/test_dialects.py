@@ -77,8 +77,19 @@ def test_a_time_that_is_in_no_calendar_is_refused(text: str) -> None:
     assert str(refused.value) == f'parsing time "{text}": day out of range'
 
 
-def test_a_refusal_of_json_names_the_innermost_type_and_the_whole_path() -> None:
+@pytest.mark.parametrize(
+    ("given", "name", "field"),
+    [
+        pytest.param(
+            {"ownerReferences": [{}, {"uid": 7}]}, "ObjectMeta", "OwnerReference.at.ownerReferences.uid", id="a list"
+        ),
+        pytest.param({"labels": {"a": 7}}, "ObjectMeta", "ObjectMeta.at.labels", id="a map"),
+        pytest.param(
+            {"not": {"items": {"id": 7}}}, "JSONSchemaProps", "JSONSchemaProps.at.not.items.id", id="another form"
+        ),
+    ],
+)
+def test_a_refusal_of_json_names_the_innermost_type_and_the_whole_path(given: Any, name: str, field: str) -> None:
     with pytest.raises(MisfitError) as refused:
-        JSON.read({"ownerReferences": [{}, {"uid": 7}]}, "ObjectMeta", "metadata")
-    field = "OwnerReference.metadata.ownerReferences.uid"
+        JSON.read(given, name, "at")
     assert str(refused.value) == f"json: cannot unmarshal number into Go struct field {field} of type string"
