@@ -97,7 +97,9 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from eventing.content.pulls import puller
         from eventing.journal import Recorder, RedisChanges, RedisJournal
         from eventing.runner import Runner
-        from shared.adapters.content import ImageBundles, ImageCatalogs, Store
+        from shared.adapters.content.bundles import ImageBundles
+        from shared.adapters.content.catalogs import ImageCatalogs
+        from shared.adapters.content.store import Store
         from shared.adapters.kube import CachedClient, KubeInventory, SystemClock, connect
         from shared.adapters.kube.copies import KubeCopies
         from shared.adapters.kube.mirrors import KubeMirrors

@@ -123,7 +123,7 @@ def _places(inputs: Inputs, words: Sequence[str]) -> dict[CatalogKey, str]:
 
 def _pinned(word: str) -> str:
     """The argument with the digest of its image, so that a kept snapshot answers without the registry."""
-    from shared.adapters.oci import Reference
+    from shared.adapters.oci.reference import Reference
     from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 
     name, path = split(word)

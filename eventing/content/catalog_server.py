@@ -12,8 +12,9 @@ from pathlib import Path
 from shared.adapters.catalog_api import cache_folder
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.lines import Lines
-from shared.adapters.content import Snapshot, Store
 from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.snapshot import Snapshot
+from shared.adapters.content.store import Store
 
 
 class SickCatalogError(Exception):

@@ -8,12 +8,12 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
-from shared.adapters.content import Puller, Secrets
-from shared.adapters.oci import Transport
+from shared.adapters.content.pulling import Puller, Secrets
 from shared.adapters.oci.addresses import AddressRules, as_address, guessed_networks
 from shared.adapters.oci.dialing import resolved
 from shared.adapters.oci.mirrors import Places
 from shared.adapters.oci.pace import Allowance
+from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.trust import Trust
 from shared.config import SettingError, Settings
 

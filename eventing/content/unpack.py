@@ -12,10 +12,14 @@ import orjson
 
 from shared.adapters.content.bundles import LIMITS, payload_of
 from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
-from shared.adapters.oci import Credentials, OciError, Reference, Registry, Transport, mirror_sets
-from shared.adapters.oci.credentials import Login
+from shared.adapters.oci import mirror_sets
+from shared.adapters.oci.credentials import Credentials, Login
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.logins import mirrors_of_machine
 from shared.adapters.oci.mirrors import Mirrors
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.trust import Trust
 from shared.api.manifest import Manifest, annotations_of
 from shared.kinds import Ref

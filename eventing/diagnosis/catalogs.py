@@ -19,7 +19,7 @@ from shared.domain.resolver.shelves import MemoShelf
 from shared.reading.indexed_shelf import IndexedShelf
 
 if TYPE_CHECKING:
-    from shared.adapters.content import ImageCatalogs
+    from shared.adapters.content.catalogs import ImageCatalogs
     from shared.adapters.content.snapshot import Snapshot
     from shared.adapters.kube import KubeClient
     from shared.ports import Unavailable
@@ -84,9 +84,11 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     """The catalogs of a cluster, for a verb of the command line."""
     from eventing.local.state import StateDirectory
     from eventing.wiring import machine_mirrors, secret_reader
-    from shared.adapters.content import ImageCatalogs, Puller, Store
+    from shared.adapters.content.catalogs import ImageCatalogs
+    from shared.adapters.content.pulling import Puller
+    from shared.adapters.content.store import Store
     from shared.adapters.kube.mirrors import KubeMirrors
-    from shared.adapters.oci import Transport
+    from shared.adapters.oci.transport import Transport
     from shared.adapters.oci.trust import Trust
 
     addresses = StateDirectory.default().read()

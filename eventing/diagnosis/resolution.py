@@ -68,7 +68,7 @@ def _digest(question: Mapping[str, Any]) -> bytes:
 
 def _loaded(path: str) -> LoadedShelf:
     from shared.adapters import files
-    from shared.adapters.oci import OciError
+    from shared.adapters.oci.errors import OciError
     from shared.domain.catalog.documents import NotACatalog, light, read
 
     try:

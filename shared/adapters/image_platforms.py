@@ -10,8 +10,10 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Final
 
-from shared.adapters.oci import OciError, Reference, logins
+from shared.adapters.oci import logins
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.image import platforms
+from shared.adapters.oci.reference import Reference
 from shared.domain.bundle.platform import NotInspected, Platforms
 
 _SECONDS: Final = 60.0

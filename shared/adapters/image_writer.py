@@ -7,11 +7,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from shared.adapters.oci import Reference, Registry, logins
+from shared.adapters.oci import logins
 from shared.adapters.oci.build import Files, build
 from shared.adapters.oci.local import ArchiveName, LayoutName, local_name
 from shared.adapters.oci.mirrors import Place
 from shared.adapters.oci.push import push
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.saving import save_archive, save_layout
 
 

@@ -16,11 +16,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from shared.adapters.oci import Limits, OciError, Reference, Registry, logins, pull
+from shared.adapters.oci import logins
 from shared.adapters.oci.docker_archive import DockerArchive
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.image import pull
 from shared.adapters.oci.layout import Layout
+from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.local import ArchiveName, LayoutName, local_name
 from shared.adapters.oci.origin import Name, Origin
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
 from shared.adapters.progress import ended
 from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
 

@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 from shared.adapters.images import folder_of, unpacked
-from shared.adapters.oci import Limits, OciError, Registry, Transport
 from shared.adapters.oci.build import Files, build
 from shared.adapters.oci.docker_archive import DockerArchive
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.local import ArchiveName, LayoutName
+from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.saving import save_archive, save_layout
+from shared.adapters.oci.transport import Transport
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 from tests.kit.image_registry import a_file, a_layer, scripted_registry
 

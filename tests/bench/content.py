@@ -13,7 +13,9 @@ from typing import Any
 import orjson
 import yaml
 
-from shared.adapters.content import ImageCatalogs, Puller, Store
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.pulling import Puller
+from shared.adapters.content.store import Store
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.go import yaml as goyaml
 from shared.domain.image_source import ImageSource

@@ -13,7 +13,8 @@ from typing import Final
 
 import orjson
 
-from shared.adapters.content.snapshot import Older, Snapshot, Source, identity_of, write
+from shared.adapters.content.snapshot import Older, Snapshot, Source, identity_of
+from shared.adapters.content.snapshot.writing import write
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children
 

@@ -13,7 +13,7 @@ from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 
 if TYPE_CHECKING:
-    from shared.adapters.content import Store
+    from shared.adapters.content.store import Store
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image or oci:DIR[:TAG].")]
 _MEGABYTE = 1_000_000
@@ -30,7 +30,7 @@ def register(group: typer.Typer) -> None:
 
 def default_store() -> Store:
     """The store of the verbs that work without a cluster."""
-    from shared.adapters.content import Store
+    from shared.adapters.content.store import Store
 
     return Store.of_user(os.environ)
 

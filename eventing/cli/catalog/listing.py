@@ -15,7 +15,8 @@ from eventing.cli.inputs.pulling import is_lax, pulling
 from eventing.cli.output import document, heading
 
 if TYPE_CHECKING:
-    from shared.adapters.content import Snapshot, Store
+    from shared.adapters.content.snapshot import Snapshot
+    from shared.adapters.content.store import Store
     from shared.adapters.content.validated import Listing
     from shared.domain.catalog.config import Config
 

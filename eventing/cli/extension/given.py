@@ -16,7 +16,7 @@ from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from shared.domain.bundle.shape import defect, name_in
 
 if TYPE_CHECKING:
-    from shared.adapters.content import Snapshot
+    from shared.adapters.content.snapshot import Snapshot
     from shared.domain.crd_safety.judgement import Waiver
     from shared.domain.extension.model import CatalogView, Installed, Offer
 

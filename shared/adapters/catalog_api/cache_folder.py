@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from shared.adapters import files
-from shared.adapters.content import Snapshot, Store, snapshot_of
-from shared.adapters.content.folders import names_of
-from shared.adapters.content.snapshot import BrokenSnapshot, Source, digest_of
+from shared.adapters.content.folders import names_of, snapshot_of
+from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot, Source, digest_of
+from shared.adapters.content.store import Store
 from shared.domain.go.text import quoted
 
 _OURS = ("folder", "catalog", "file-", "lines-", ".aside-")

@@ -8,7 +8,8 @@ from typing import BinaryIO, Final
 
 from shared.adapters.content.image_snapshots import name_of
 from shared.adapters.content.indexing import indexed, opened
-from shared.adapters.content.snapshot import Snapshot, Source, file_name, write
+from shared.adapters.content.snapshot import Snapshot, Source, file_name
+from shared.adapters.content.snapshot.writing import write
 from shared.adapters.content.store import Store
 from shared.adapters.oci.addresses import OPEN, AddressRules
 from shared.adapters.oci.errors import OciError

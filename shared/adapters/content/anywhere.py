@@ -28,7 +28,8 @@ def snapshot_at(path: str, store: Store) -> Snapshot:
 def _of_image(image: str, store: Store) -> Snapshot:
     from shared.adapters.content.image_snapshots import snapshot_of_image
     from shared.adapters.images import origin_of
-    from shared.adapters.oci import Reference, Registry
+    from shared.adapters.oci.reference import Reference
+    from shared.adapters.oci.registry import Registry
 
     with origin_of(image) as (origin, name):
         if isinstance(origin, Registry) and isinstance(name, Reference):

@@ -6,8 +6,11 @@ from functools import partial
 from typing import Final
 
 from shared.adapters.content.pulling import Puller
-from shared.adapters.oci import Limits, OciError, Reference, Registry, pull
-from shared.adapters.oci.image import in_memory
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.image import in_memory, pull
+from shared.adapters.oci.limits import Limits
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.payload import payload

@@ -12,7 +12,9 @@ from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.store import Store, file_of
-from shared.adapters.oci import OciError, Reference, Registry
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage

@@ -32,7 +32,7 @@ def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) ->
     family, name = names_of(place, sources)
 
     def fill(stream: BinaryIO) -> None:
-        from shared.adapters.content.snapshot import write
+        from shared.adapters.content.snapshot.writing import write
 
         write(stream, sources, folder=str(root), older=older(store, family))
 

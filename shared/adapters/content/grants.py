@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from shared.adapters.content.store import GRANT
-from shared.adapters.oci import OciError, Reference, Registry
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
 from shared.adapters.whole_file import write_whole
 
 FRESH_SECONDS: Final = 3600.0

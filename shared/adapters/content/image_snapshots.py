@@ -13,10 +13,12 @@ import msgspec
 from shared import names
 from shared.adapters.content.indexing import indexed, older
 from shared.adapters.content.room import Batch
-from shared.adapters.content.snapshot import Snapshot, Source, file_name, write
+from shared.adapters.content.snapshot import Snapshot, Source, file_name
 from shared.adapters.content.snapshot.needs import IMAGE
+from shared.adapters.content.snapshot.writing import write
 from shared.adapters.content.store import Store
-from shared.adapters.oci import OciError, pull
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.image import pull
 from shared.adapters.oci.origin import N, Origin
 from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
 from shared.domain.catalog import ignore

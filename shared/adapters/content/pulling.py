@@ -7,11 +7,16 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from shared.adapters.oci import Credentials, Limits, OciError, Reference, Registry, Transport
 from shared.adapters.oci.addresses import AddressRules
+from shared.adapters.oci.credentials import Credentials
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.mirrors import NO_MIRRORS, Places
 from shared.adapters.oci.pace import Allowance, Pull, bounded
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.slow_hosts import SlowHosts
+from shared.adapters.oci.transport import Transport
 from shared.api.manifest import Manifest
 from shared.domain.image_source import ImageSource
 from shared.ports import Unavailable

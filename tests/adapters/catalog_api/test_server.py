@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.errors import PortTakenError
 from shared.adapters.catalog_api.server import running, server_of, struct_of
-from shared.adapters.content import Store, snapshot_of
+from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.store import Store
 from tests.kit.catalogs import POT, a_bundle, a_property, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS
 

@@ -15,7 +15,8 @@ import pytest
 
 from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.catalog_api.web import running
-from shared.adapters.content import Store, snapshot_of
+from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.store import Store
 from tests.kit.catalogs import a_bundle, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 

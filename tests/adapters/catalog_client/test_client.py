@@ -12,10 +12,13 @@ import pytest
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.server import running
 from shared.adapters.catalog_client.client import catalog_at
-from shared.adapters.content import ImageCatalogs, Puller, Store, snapshot_of
 from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot.needs import IMAGE
-from shared.adapters.oci import OciError
+from shared.adapters.content.store import Store
+from shared.adapters.oci.errors import OciError
 from shared.domain.catalog.model import Package
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.adapters.content import ImageBundles, Puller
-from shared.adapters.oci import Transport
+from shared.adapters.content.bundles import ImageBundles
+from shared.adapters.content.pulling import Puller
+from shared.adapters.oci.transport import Transport
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load
 from shared.domain.image_source import ImageSource

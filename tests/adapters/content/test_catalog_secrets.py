@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shared.adapters.content import ImageCatalogs, Puller, Store
-from shared.adapters.oci import Transport
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.pulling import Puller
+from shared.adapters.content.store import Store
+from shared.adapters.oci.transport import Transport
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled
 from tests.adapters.content.test_catalogs import a_package, publish

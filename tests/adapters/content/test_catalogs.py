@@ -8,9 +8,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from shared.adapters.content import ImageCatalogs, Puller, Store
-from shared.adapters.oci import Transport
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.pulling import Puller
+from shared.adapters.content.store import Store
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
+from shared.adapters.oci.transport import Transport
 from shared.api.manifest import Manifest
 from shared.domain.bundle.annotations import CONFIGS, PACKAGE
 from shared.domain.catalog.model import Entry, Package

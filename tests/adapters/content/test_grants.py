@@ -11,10 +11,13 @@ import pytest
 
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.server import running
-from shared.adapters.content import ImageCatalogs, Puller, Store, snapshot_of
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.grants import AWAY_SECONDS, FRESH_SECONDS, Grants
-from shared.adapters.oci import Transport
+from shared.adapters.content.pulling import Puller
+from shared.adapters.content.store import Store
 from shared.adapters.oci.addresses import AddressRules
+from shared.adapters.oci.transport import Transport
 from shared.api.manifest import Manifest
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable

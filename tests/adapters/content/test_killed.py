@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.content import Snapshot, Store
 from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.snapshot import Snapshot
+from shared.adapters.content.store import Store
 from shared.adapters.image_writer import write_image
 from shared.domain.bundle.annotations import CONFIGS
 from tests.kit.catalogs import one, written

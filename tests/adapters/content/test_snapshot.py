@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.content import Snapshot, Store, snapshot_of
-from shared.adapters.content.snapshot import BrokenSnapshot, Channels, Older, Source, write
+from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.snapshot import BrokenSnapshot, Channels, Older, Snapshot, Source
+from shared.adapters.content.snapshot.writing import write
+from shared.adapters.content.store import Store
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.catalog.parse import SickPackage

@@ -11,9 +11,8 @@ from typing import BinaryIO
 
 import pytest
 
-from shared.adapters.content import Store
-from shared.adapters.content.store import NoStoreFolder, file_of
-from shared.adapters.oci import OciError
+from shared.adapters.content.store import NoStoreFolder, Store, file_of
+from shared.adapters.oci.errors import OciError
 
 _DIGEST = "sha256:" + "a" * 64
 _OTHER = "sha256:" + "b" * 64

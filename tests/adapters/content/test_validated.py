@@ -6,9 +6,13 @@ from typing import BinaryIO
 
 import pytest
 
-from shared.adapters.content import ImageCatalogs, Puller, Snapshot, Store, snapshot_of
 from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.pulling import Puller
+from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.snapshot.needs import IMAGE
+from shared.adapters.content.store import Store
 from shared.adapters.content.validated import Listing, config_of, is_valid, remember
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import OciError

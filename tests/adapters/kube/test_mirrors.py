@@ -6,8 +6,9 @@ import pytest
 
 from shared.adapters.kube import ApiError
 from shared.adapters.kube.mirrors import KubeMirrors
-from shared.adapters.oci import OciError, Reference
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
+from shared.adapters.oci.reference import Reference
 from shared.api.manifest import Manifest
 from shared.kinds import MIRROR_SETS, Kind
 from tests.kit.cluster import FakeCluster

@@ -8,11 +8,14 @@ from ipaddress import ip_address
 
 import pytest
 
-from shared.adapters.oci import Credentials, OciError, Reference, Registry, Transport, pull
 from shared.adapters.oci.addresses import AddressRules, Entry, guessed_networks
-from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.credentials import Credentials, Login
 from shared.adapters.oci.dialing import Dial, RefusedAddress
-from shared.adapters.oci.image import in_memory
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.image import in_memory, pull
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import Transport
 from tests.kit.image_registry import Answer, Request, ScriptedRegistry, a_file, a_layer, scripted_registry
 
 _CLUSTER = AddressRules.parse((), ("10.96.0.0/12", "fd00:1::/64"), [("203.0.113.9", 6443)])

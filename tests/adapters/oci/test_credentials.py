@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from shared.adapters.oci import Credentials, Reference
-from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.credentials import Credentials, Login
+from shared.adapters.oci.reference import Reference
 
 
 def encoded(text: str) -> str:

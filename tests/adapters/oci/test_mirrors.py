@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from shared.adapters.certificates import ARE_IGNORED
-from shared.adapters.oci import OciError, Reference, Registry, Transport, logins, mirror_sets, pull
-from shared.adapters.oci.image import in_memory
+from shared.adapters.oci import logins, mirror_sets
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.image import in_memory, pull
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import Transport
 from tests.kit.image_registry import Answer, ScriptedRegistry, a_file, a_layer, scripted_registry
 
 _DIGEST = "sha256:" + "a" * 64

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.oci import Limits, OciError
 from shared.adapters.oci.credentials import Credentials
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.layers import Tree
+from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.mirrors import Mirrors
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.verify import Descriptor, document

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.adapters.oci import OciError, Reference, Registry, Transport, pull
-from shared.adapters.oci.image import in_memory
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.image import in_memory, pull
 from shared.adapters.oci.pace import Allowance, Pull, bounded
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.slow_hosts import SlowHosts
+from shared.adapters.oci.transport import Transport
 from tests.kit.image_registry import a_file, a_layer, scripted_registry
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"

@@ -14,13 +14,16 @@ from urllib3.connection import HTTPConnection
 from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.exceptions import MaxRetryError, NameResolutionError, SSLError
 
-from shared.adapters.oci import ANONYMOUS, Credentials, Image, Limits, OciError, Reference, Registry, Transport, pull
 from shared.adapters.oci.authorization import Authorizer
-from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.credentials import ANONYMOUS, Credentials, Login
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.exchange import Exchange
-from shared.adapters.oci.image import in_memory
+from shared.adapters.oci.image import Image, in_memory, pull
+from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.mirrors import Place
-from shared.adapters.oci.transport import unreachable
+from shared.adapters.oci.reference import Reference
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import Transport, unreachable
 from tests.kit.image_registry import (
     Answer,
     Entry,

@@ -11,8 +11,10 @@ import pytest
 
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import unpacked
-from shared.adapters.oci import OciError, Registry, Transport
 from shared.adapters.oci.build import Files, build
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import Transport
 from tests.kit.image_registry import Answer, Request, ScriptedRegistry, scripted_registry
 
 FILES: Files = {"b/c": b"C", "a": b"A"}

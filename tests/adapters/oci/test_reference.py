@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.adapters.oci import OciError, Reference
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import Reference
 
 _DIGEST = "sha256:" + "a" * 64
 

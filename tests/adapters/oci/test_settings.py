@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.oci import Credentials, OciError, Reference
-from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.credentials import Credentials, Login
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.logins import files, mirrors_of_machine, of_machine, registry_of_machine
+from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.trust import Trust
 from shared.names import REGISTRIES_CONF, REGISTRY_CA
 

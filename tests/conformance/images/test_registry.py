@@ -11,8 +11,9 @@ import pytest
 
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import OciError, folder_of
-from shared.adapters.oci import ANONYMOUS, Credentials, Registry, Transport
-from shared.adapters.oci.credentials import Login
+from shared.adapters.oci.credentials import ANONYMOUS, Credentials, Login
+from shared.adapters.oci.registry import Registry
+from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.trust import Trust
 from shared.domain.bundle.annotations import CONFIGS
 from tests.conformance.images.registry import PASSWORD, USER, Running, required, running, skopeo

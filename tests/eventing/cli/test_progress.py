@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from eventing.cli.progress import shown
-from shared.adapters.content import Store
 from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.store import Store
 from shared.adapters.image_writer import write_image
 from shared.adapters.images import folder_of
 from shared.adapters.judging import judge

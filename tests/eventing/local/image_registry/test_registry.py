@@ -15,7 +15,10 @@ import urllib3
 
 from eventing.local.image_registry import Shelf, Sources, server_of
 from eventing.local.left_out import left_out
-from shared.adapters.content import ImageBundles, ImageCatalogs, Puller, Store
+from shared.adapters.content.bundles import ImageBundles
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.pulling import Puller
+from shared.adapters.content.store import Store
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load
 from shared.domain.catalog.model import Entry, Package
