@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from eventing.endpoint.draining import Beside, Waiting
 from eventing.events.event import Event
 from eventing.events.trace import begun_by
+from eventing.metrics.health import API, OUTLET, REDIS, SWEEPER, Health, HealthPort, Heartbeat, serve
+from eventing.metrics.listener import listener
 from eventing.routes import ROUTES, TO_SINK, jobs_for
 from shared import names, ports
+from shared.adapters.content.store import Store
 from shared.api.manifest import Manifest
 from shared.config import Settings
 from shared.kinds import CACHED, NAMESPACE, SECRET
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
 
     from eventing.endpoint.senders import Senders
     from eventing.journal import RedisJournal
-    from eventing.metrics.health import Health, Heartbeat
     from eventing.runner import Runner
     from eventing.workqueue import Claim, WorkQueue
     from eventing.workqueue.run_result import RunResult
@@ -56,9 +59,6 @@ def check(values: Settings) -> None:
 
 def worker_health(values: Settings) -> Health:
     """What the probes of a worker ask: whether it drains, and Redis and the API server answer."""
-    from eventing.metrics.health import API, REDIS, Health, HealthPort, Heartbeat
-    from eventing.metrics.listener import listener
-
     if not values.health_port:
         return Health()
     heartbeat = Heartbeat((REDIS, API))
@@ -81,9 +81,6 @@ def _has_api(values: Settings) -> bool:
 
 def scheduler_heartbeat(values: Settings) -> Heartbeat:
     """What the probes of the scheduler ask, served on its port."""
-    from eventing.metrics.health import OUTLET, REDIS, SWEEPER, HealthPort, Heartbeat, serve
-    from eventing.metrics.listener import listener
-
     heartbeat = Heartbeat((REDIS,), loops=(SWEEPER, OUTLET) if values.sink else (SWEEPER,))
     if values.health_port:
         serve(HealthPort(listener(values, values.health_port), heartbeat))
@@ -99,7 +96,6 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from eventing.runner import Runner
         from shared.adapters.content.bundles import ImageBundles
         from shared.adapters.content.catalogs import ImageCatalogs
-        from shared.adapters.content.store import Store
         from shared.adapters.kube import CachedClient, KubeInventory, SystemClock, connect
         from shared.adapters.kube.copies import KubeCopies
         from shared.adapters.kube.mirrors import KubeMirrors
@@ -210,7 +206,6 @@ def drain(values: Settings, command: Sequence[str], environ: Mapping[str, str]) 
 
     They are run by a worker process beside this one, of that command line and with these variables besides ours.
     """
-    from eventing.endpoint.draining import Beside, Waiting
     from eventing.worker.drainer import GROUPS
     from eventing.workqueue import WorkQueue, connect
 

@@ -12,11 +12,17 @@ import typer
 
 from eventing.cli.extension.given import WaiveOption, located, manifests, waivers_of
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.lines import answer_lines
+from eventing.cli.output import document
 from shared.domain.bundle.shape import name_in
+from shared.domain.crd_safety import report
+from shared.domain.crd_safety.judgement import judged
+from shared.domain.crd_safety.question import answered
+from shared.domain.crd_safety.report import Definition
+from shared.domain.shape import InvalidQuestion
 
 if TYPE_CHECKING:
     from shared.domain.crd_safety.judgement import Waiver
-    from shared.domain.crd_safety.report import Definition
 
 
 class Form(enum.StrEnum):
@@ -71,9 +77,6 @@ def diff(
 
 
 def _answer_all() -> None:
-    from eventing.cli.lines import answer_lines
-    from shared.domain.crd_safety.question import answered
-
     answer_lines(answered)
 
 
@@ -94,10 +97,6 @@ def _pairs(old: str, new: str) -> _Pairs:
 
 
 def _compared(pairs: _Pairs, objects: Sequence[Mapping[str, Any]], waivers: Sequence[Waiver]) -> list[Definition]:
-    from shared.domain.crd_safety.judgement import judged
-    from shared.domain.crd_safety.report import Definition
-    from shared.domain.shape import InvalidQuestion
-
     found = []
     for name, (before, file, after) in pairs.items():
         try:
@@ -118,11 +117,7 @@ def _definitions(path: str) -> _Located:
 
 
 def _tell(found: Sequence[Definition], form: Form) -> None:
-    from shared.domain.crd_safety import report
-
     if form in (Form.JSON, Form.YAML):
-        from eventing.cli.output import document
-
         document(report.as_values(found), form)
     else:
         sys.stdout.write(report.as_sarif(found) if form == Form.SARIF else report.as_text(found))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.given import opened_capture, subscribed_in
+from eventing.cli.namespace import check_namespace, show, standing_of, told_of, waiting
+from eventing.cli.objects import checked_step, ref_of
 from eventing.cli.output import OutputOption, document, say
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
+from eventing.diagnosis.status.listing import installed
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +53,6 @@ def why(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Tell why an object is as it is (write, run, causes, events) and what it waits for; exit 1: nothing known."""
-    from eventing.cli.objects import ref_of
     from eventing.diagnosis.why.explain import why as ask
     from eventing.diagnosis.why.text import text_of
 
@@ -65,8 +70,6 @@ def why(
     if not is_told_of and known.objects.get(ref) is None:
         raise CliError(f"{ref} does not exist, and the journal knows nothing of it", NEGATIVE)
     if output == "table":
-        from eventing.cli.namespace import told_of
-
         say("\n\n".join((text_of(answer), *told_of(standing))))
     else:
         document({**answer.json(), **standing}, output)
@@ -95,7 +98,6 @@ def _running(place: Target) -> _Known:
 
 def _captured(path: Path) -> _Known:
     """A capture has no queue: it does not say when a step is tried next."""
-    from eventing.cli.given import opened_capture, subscribed_in
     from eventing.diagnosis.replay.inputs import objects_of_capture
 
     capture = opened_capture(path)
@@ -106,10 +108,6 @@ def _captured(path: Path) -> _Known:
 
 def _standing(known: _Known, ref: Ref) -> Row:
     """Where the package of a Subscription, version or waiting plan stands, since and until when; else nothing."""
-    from eventing.cli.namespace import standing_of
-    from eventing.diagnosis.status.listing import installed
-    from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION
-
     columns = ((SUBSCRIPTION, "subscription"), (CLUSTER_SERVICE_VERSION, "version"), (INSTALL_PLAN, "plan"))
     column = next(
         (column for kind, column in columns if (ref.api_version, ref.kind) == (kind.api_version, kind.kind)), ""
@@ -120,9 +118,6 @@ def _standing(known: _Known, ref: Ref) -> Row:
 
 def _tell_of_namespace(known: _Known, namespace: str, output: str) -> None:
     """What its Subscriptions wait for. CliError when it has none."""
-    from eventing.cli.namespace import check_namespace, show, waiting
-    from eventing.diagnosis.status.listing import installed
-
     rows = installed(known.objects, namespace, known.jobs)
     if not rows:
         check_namespace(namespace, known.objects)
@@ -145,8 +140,6 @@ def capture(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Write what was seen, asked, decided and written, and the present objects, to a tar without Secret data."""
-    import time
-
     from eventing.diagnosis.replay import capture as write
     from eventing.diagnosis.replay import present_objects
     from eventing.journal import Book, RedisJournal, read_files
@@ -193,7 +186,6 @@ def replay(
 
 
 def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
-    from eventing.cli.objects import checked_step
     from eventing.diagnosis.replay import replay as decide
 
     only = checked_step("--only", only)
@@ -222,8 +214,6 @@ def _told(each: Replayed) -> Iterator[str]:
 
 
 def _replay_world(file: Path, perturb: str, seed: int) -> int:
-    from typing import get_args
-
     from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
     from eventing.diagnosis.replay.world import Perturbation
     from shared.telemetry import configure_logging

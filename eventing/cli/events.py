@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 import uuid
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.objects import ref_of
 from eventing.cli.output import OutputOption, fitted, show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
+from eventing.endpoint.sender import send as post
+from eventing.events.event import Event
+from shared import names
 
 if TYPE_CHECKING:
     from eventing.journal import Recorded, Saw
@@ -62,10 +67,6 @@ def send(
     With --endpoint the token is that of OLMF_ENDPOINT_TOKEN or OLMF_ENDPOINT_TOKEN_FILE.
     """
     from eventing import wiring
-    from eventing.cli.objects import ref_of
-    from eventing.endpoint.sender import send as post
-    from eventing.events.event import Event
-    from shared import names
 
     kind = f"{names.RESOURCE_EVENT}{type_}" if type_ in ("add", "update", "delete") else type_
     place = None if endpoint else choose(state, kubeconfig)
@@ -82,8 +83,6 @@ def send(
 
 
 def _row(entry: Recorded | Saw) -> dict[str, object]:
-    from datetime import UTC, datetime
-
     from eventing.journal import Saw
 
     if isinstance(entry, Saw):

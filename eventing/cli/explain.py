@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,13 @@ from eventing.cli.given import CatalogsOption, FromOption, given
 from eventing.cli.output import TextOption, document, say
 from eventing.cli.resolve import Isolation
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
+from eventing.diagnosis.status.listing import installed
+from shared.domain.resolver.explain.choices import choices
+from shared.domain.resolver.explain.findings import as_json
+from shared.domain.resolver.explain.fixes import explain as refusals
+from shared.domain.resolver.resolve import resolve
+from shared.domain.resolver.sat import GaveUp
+from shared.domain.unpack.report import REFUSED
 
 if TYPE_CHECKING:
     from eventing.cli.namespace import Row
@@ -62,10 +70,6 @@ def explain(
     if output == "text":
         say(*told(findings, found, rows))
     else:
-        from dataclasses import asdict
-
-        from shared.domain.resolver.explain.findings import as_json
-
         decided = [asdict(one) for one in found]
         document({"refused": aimed_in(as_json(findings)), "decided": decided, "stands": aimed_in(rows)}, output)
     if findings or any(one.dead_end for one in found) or any(map(is_failing, rows)):
@@ -74,11 +78,6 @@ def explain(
 
 def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], list[Choice]]:
     """The refusals and the decisions, of all Subscriptions or of one. CliError when it takes too long."""
-    from shared.domain.resolver.explain.choices import choices
-    from shared.domain.resolver.explain.fixes import explain as refusals
-    from shared.domain.resolver.resolve import resolve
-    from shared.domain.resolver.sat import GaveUp
-
     resolution = resolve(inputs)
     try:
         findings, found = refusals(inputs, resolution), choices(inputs, resolution)
@@ -92,16 +91,12 @@ def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], li
 
 def standings(objects: Cluster, namespace: str, subscription: str = "", jobs: Sequence[Listed] = ()) -> list[Row]:
     """Where the Subscriptions of a namespace stand, or one of them; without what a new resolution knows better."""
-    from eventing.diagnosis.status.listing import installed
-
     rows = [row for row in installed(objects, namespace, jobs) if row["phase"] != "ResolutionFailed"]
     return [row for row in rows if row["subscription"] and subscription in ("", row["subscription"])]
 
 
 def is_failing(row: Row) -> bool:
     """Whether a package neither works nor is on its way: refused by the API server, or its run fails, it is not."""
-    from shared.domain.unpack.report import REFUSED
-
     if row["phase"] in _UNDER_WAY:
         return row.get("reason") == REFUSED or bool(row.get("nextTry"))
     return row["phase"] != "Succeeded"

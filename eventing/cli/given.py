@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +12,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.aim import Aim, take
+from eventing.cli.catalog.cache import default_store
+from eventing.cli.extension.given import at, manifests
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.failures import told
+from eventing.cli.namespace import check_namespace
+from eventing.cli.target import choose
+from eventing.diagnosis.catalogs import digest_of_snapshot, shelf_of_snapshot
+from eventing.diagnosis.resolution import inputs_of_manifests, inputs_of_namespace, namespaces_in
+from shared.adapters.content.anywhere import snapshot_at
 from shared.api.manifest import name_of, namespace_of
+from shared.domain.catalog.documents import NotACatalog
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.shape import InvalidQuestion
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:
@@ -19,7 +33,6 @@ if TYPE_CHECKING:
     from eventing.workqueue import Listed
     from shared.adapters.content.snapshot import Snapshot
     from shared.api.manifest import Manifest
-    from shared.domain.resolver.identity import CatalogKey
     from shared.domain.resolver.model import Inputs, Shelf
     from shared.ports import Cluster
 
@@ -65,9 +78,6 @@ def given(
         return _of_files(catalogs, folder, namespace, is_whole=is_whole)
     if folder:
         raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
-    from eventing.cli.namespace import check_namespace
-    from eventing.cli.target import choose
-    from eventing.diagnosis.resolution import inputs_of_namespace
 
     target = choose(*cluster)
     place, objects = namespace or target.namespace, target.cluster()
@@ -79,7 +89,6 @@ def given(
 
 def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Cluster | None:
     """The objects of files, if each that should say where it stands does; else the first that does not is named."""
-    from eventing.cli.extension.given import at
     from eventing.diagnosis.replay.inputs import Captured
 
     kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
@@ -95,16 +104,11 @@ def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> C
 
 
 def _is_capture(path: Path) -> bool:
-    import tarfile
-
     return tarfile.is_tarfile(path)
 
 
 def opened_capture(path: Path) -> Capture:
     """The capture in a file; commands that are printed from now on are for it. CliError when there is none."""
-    import shlex
-
-    from eventing.cli.aim import Aim, take
     from eventing.diagnosis.replay import NotACapture, open_capture
 
     take(Aim(capture=shlex.join(["--from", str(path)])))
@@ -126,10 +130,6 @@ def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole
 
 
 def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Given:
-    from eventing.cli.extension.given import manifests
-    from eventing.diagnosis.resolution import inputs_of_manifests
-    from shared.domain.shape import InvalidQuestion
-
     if folder is None:
         raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)
     objects = list(manifests([str(folder)]))
@@ -143,8 +143,6 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
 
 def _chosen_namespace(namespace: str, objects: Sequence[Mapping[str, object]], path: Path) -> str:
     """The namespace that is meant. CliError lists those that may be meant, also when nothing is in the given one."""
-    from eventing.diagnosis.resolution import namespaces_in
-
     if not namespace:
         return _only(subscribed_in(objects), path)
     found = namespaces_in(objects)
@@ -179,8 +177,6 @@ def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) ->
 
 def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, str]:
     """Where the catalogs are, by key. One without a name is whatever the Subscriptions name, if any do. CliError."""
-    from shared.domain.resolver.identity import CatalogKey
-
     found: dict[CatalogKey, str] = {}
     for word in words:
         name, path = split(word)
@@ -201,8 +197,6 @@ def split(word: str) -> tuple[str, str]:
 
 
 def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
-    from shared.domain.resolver.identity import CatalogKey
-
     specs = [one.get("spec") for one in objects if one.get("kind") == "Subscription"]
     keys = {
         CatalogKey(str(spec.get("sourceNamespace") or GLOBAL), str(spec.get("source") or ""))
@@ -214,24 +208,15 @@ def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
 
 def shelf_at(path: str) -> Shelf:
     """A catalog wherever it is, from what is kept of it on this machine. CliError."""
-    from eventing.diagnosis.catalogs import shelf_of_snapshot
-
     return shelf_of_snapshot(_snapshot_at(path))
 
 
 def content_at(path: str) -> str:
     """The digest of what a catalog holds: of its image, or else of its files, wherever these are. CliError."""
-    from eventing.diagnosis.catalogs import digest_of_snapshot
-
     return digest_of_snapshot(_snapshot_at(path))
 
 
 def _snapshot_at(path: str) -> Snapshot:
-    from eventing.cli.catalog.cache import default_store
-    from eventing.cli.inputs.failures import told
-    from shared.adapters.content.anywhere import snapshot_at
-    from shared.domain.catalog.documents import NotACatalog
-
     try:
         with told(path):
             return snapshot_at(path, default_store())

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.graph import FORMS, drawing_of, drawn
+from eventing.cli.catalog.source import check_form
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.offers import CatalogOption, PackageRequest, SourceOption, offer_of
+from eventing.cli.output import document
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
+from eventing.deploy.flow_chart import mermaid as flow_chart
+from shared.domain.authoring.pictures.drawing import Wish, documents_of
+from shared.domain.catalog.graph import heads
 
 if TYPE_CHECKING:
     from shared.domain.authoring.pictures.drawing import DrawnChannel
@@ -44,14 +50,10 @@ def graph(
     if bool(package) == flow:
         raise CliError("say what to draw: `olmf graph PACKAGE` or `olmf graph --flow`", USAGE)
     if flow:
-        from eventing.deploy.flow_chart import mermaid as flow_chart
-
         sys.stdout.write(flow_chart())
         return
     offer = offer_of(PackageRequest(package, catalog, source, namespace, (state, kubeconfig)))
     if form == "json":
-        from eventing.cli.output import document
-
         document({"catalog": str(offer.catalog), **as_json(offer.package)}, form)
     else:
         sys.stdout.write(picture(offer.package, form))
@@ -59,9 +61,6 @@ def graph(
 
 def _form(output: str, **flags: bool) -> str:
     """What the flags ask for together. CliError."""
-    from eventing.cli.catalog.graph import FORMS
-    from eventing.cli.catalog.source import check_form
-
     wanted = {name for name, is_set in {**flags, output: bool(output)}.items() if is_set} or {"mermaid"}
     if len(wanted) > 1:
         raise CliError("graph: wanted one of -o, --mermaid, --svg and --json", USAGE)
@@ -72,17 +71,11 @@ def _form(output: str, **flags: bool) -> str:
 
 def picture(package: Package, form: str) -> str:
     """The graph in a language of `olmf catalog graph`. CliError."""
-    from eventing.cli.catalog.graph import drawn
-    from shared.domain.authoring.pictures.drawing import Wish, documents_of
-
     return drawn(documents_of(package), Wish(package.name), form)
 
 
 def as_json(package: Package) -> dict[str, object]:
     """The graph for programs: what the picture shows, with versions and heads. CliError."""
-    from eventing.cli.catalog.graph import drawing_of
-    from shared.domain.authoring.pictures.drawing import Wish, documents_of
-
     found = drawing_of(documents_of(package), Wish(package.name)).packages
     return {
         "package": package.name,
@@ -93,8 +86,6 @@ def as_json(package: Package) -> dict[str, object]:
 
 
 def _channel(drawn: DrawnChannel, package: Package) -> dict[str, object]:
-    from shared.domain.catalog.graph import heads
-
     channel = next(one for one in package.channels if one.name == drawn.name)
     return {
         "name": drawn.name,

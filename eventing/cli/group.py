@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
+
+from eventing.cli.progress import shown
+
+_AROUND: Final = 6
+"""Letters around the name of a verb in a list of them."""
 
 
 class Verbs(TyperGroup):
-    """Verbs and the modules that register them."""
+    """Verbs and the modules that register them; each of these is imported when one of its verbs is asked for."""
 
-    modules: ClassVar[Mapping[str, tuple[str, ...]]]
-    """The verbs of each module, in the order of `--help`."""
+    modules: ClassVar[Mapping[str, Mapping[str, str]]]
+    """The verbs of each module, in the order of `--help`, which imports none of them: with what each does."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # why: of the base class
         """The names of all verbs; imports nothing."""
@@ -27,6 +32,13 @@ class Verbs(TyperGroup):
         if cmd_name not in self.commands:
             self._load(homes or self.modules)
         return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  # why: of the base class
+        """Write the verbs with what each does."""
+        said = {verb: TyperCommand(verb, help=text) for verbs in self.modules.values() for verb, text in verbs.items()}
+        limit = formatter.width - _AROUND - max(map(len, said))
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, one.get_short_help_str(limit)) for verb, one in said.items()])
 
     def _load(self, modules: Iterable[str]) -> None:
         app = typer.Typer(rich_markup_mode=None)
@@ -40,7 +52,5 @@ class LongVerbs(Verbs):
 
     def invoke(self, ctx: Any) -> Any:
         """Run one."""
-        from eventing.cli.progress import shown
-
         with shown():
             return super().invoke(ctx)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError, told
 from eventing.cli.output import OutputOption, document, table
 from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_runs
-from eventing.local.state import Addresses, StateDirectory
-
-if TYPE_CHECKING:
-    from eventing.local.plan import Plan
+from eventing.local.health import report
+from eventing.local.left_out import left_out
+from eventing.local.plan import Plan
+from eventing.local.processes.interrupt import Interrupt
+from eventing.local.processes.tie import tie_to_supervisor
+from eventing.local.served import Served, is_without_bundles, recall
+from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
 
 
 def register(app: typer.Typer) -> None:
@@ -38,8 +44,6 @@ def up(
     detach: Annotated[bool, typer.Option("--detach", help="Return when everything is ready.")] = False,
 ) -> None:
     """Start everything on this machine: a sandbox API, or the functions for an existing cluster."""
-    from eventing.local.plan import Plan
-
     directory = _directory(state)
     if running := directory.read():
         raise CliError(directory.occupied(running.supervisor), NEGATIVE)
@@ -64,10 +68,6 @@ def up(
 
 def _with_what_was_served(plan: Plan) -> Plan:
     """The plan, with the folders of the last time when it names none: the catalogs made of them are still there."""
-    from dataclasses import replace
-
-    from eventing.local.served import Served, is_without_bundles, recall
-
     if not plan.bundles and not plan.catalogs and (served := recall(plan.state, plan.kubeconfig)) != Served():
         sys.stderr.write(f"# serving again: {served}\n")
         plan = replace(plan, bundles=served.bundles, catalogs=tuple(map(str, served.catalogs)))
@@ -78,7 +78,6 @@ def _with_what_was_served(plan: Plan) -> Plan:
 
 def _detach(plan: Plan) -> None:
     from eventing.local.detach import start_detached
-    from eventing.local.processes.interrupt import Interrupt
     from eventing.local.processes.supervisor import StartError
 
     try:
@@ -91,14 +90,9 @@ def _detach(plan: Plan) -> None:
 
 
 def _stay(plan: Plan) -> None:
-    import asyncio
-    import threading
-
     from eventing.local.installation import run
     from eventing.local.objects import TakeOverError
     from eventing.local.processes.supervisor import StartError
-    from eventing.local.processes.tie import tie_to_supervisor
-    from eventing.local.state import AlreadyRunningError
     from shared.adapters.kube import ApiError
     from shared.telemetry import configure_logging
 
@@ -138,8 +132,6 @@ def _say_where(plan: Plan) -> None:
 
 def _say_what_is_wrong(plan: Plan) -> None:
     """Warn of each defect of the bundles and catalogs that are served."""
-    from eventing.local.left_out import left_out
-
     addresses = plan.state.read()
     if addresses is None:
         return
@@ -173,8 +165,6 @@ def down(state: StateOption = None) -> None:
 
 def status(state: StateOption = None, kubeconfig: KubeconfigOption = None, output: OutputOption = "table") -> None:
     """Say where things are, which process is healthy and what catalogs say; exit 1 when a process is not healthy."""
-    from eventing.local.health import report
-
     target = choose(state, kubeconfig, quiet=True, idle=NEGATIVE)
     addresses = target.addresses()
     if addresses is None:

@@ -13,6 +13,11 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.given import content_at, given, places_of, split
+from shared.adapters.oci.reference import Reference
+from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
+from shared.adapters.whole_file import write_whole
+from shared.domain.resolver.lock import InvalidLock, checked, differences, is_whole, lock_of
+from shared.domain.resolver.resolve import resolve
 
 if TYPE_CHECKING:
     from eventing.cli.given import Where
@@ -42,8 +47,6 @@ class Read:
 
 def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | None) -> tuple[Inputs, Resolution]:
     """The answer for a namespace; written to a lock file, or compared with one. CliError."""
-    from shared.domain.resolver.resolve import resolve
-
     held = _opened(locked) if locked else None
     read = _as_locked(read, held) if held else read
     inputs = given(read.namespace, read.catalogs, read.folder, cluster, is_whole=read.is_whole).inputs
@@ -56,8 +59,6 @@ def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | No
 
 
 def _opened(path: Path) -> Lock:
-    from shared.domain.resolver.lock import InvalidLock, checked
-
     try:
         return checked(json.loads(path.read_bytes()))
     except OSError as error:
@@ -69,8 +70,6 @@ def _opened(path: Path) -> Lock:
 
 def _as_locked(read: Read, lock: Lock) -> Read:
     """What to read: the command line takes precedence, the lock says the rest."""
-    from shared.domain.resolver.lock import is_whole
-
     source: Any = lock.get("read")
     source = source if isinstance(source, dict) else {}
     words, folder = source.get("catalogs"), source.get("from")
@@ -80,17 +79,12 @@ def _as_locked(read: Read, lock: Lock) -> Read:
 
 
 def _check(path: Path, lock: Lock, inputs: Inputs, resolution: Resolution) -> None:
-    from shared.domain.resolver.lock import differences, lock_of
-
     if wrong := list(differences(lock, lock_of(inputs, resolution))):
         raise CliError(f"--locked {path}: {'; '.join(wrong)}; resolve with --lock {path} to accept it", NEGATIVE)
 
 
 def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> None:
     """Write the lock of an answer; when a Subscription is refused, write no lock and say so."""
-    from shared.adapters.whole_file import write_whole
-    from shared.domain.resolver.lock import lock_of
-
     if refused := sorted(name for one in resolution.components if one.refusal for name in one.subscribers):
         sys.stderr.write(f"# nothing is locked in {path}, because Subscription {refused[0]} gets no answer\n")
         return
@@ -123,9 +117,6 @@ def _places(inputs: Inputs, words: Sequence[str]) -> dict[CatalogKey, str]:
 
 def _pinned(word: str) -> str:
     """The argument with the digest of its image, so that a kept snapshot answers without the registry."""
-    from shared.adapters.oci.reference import Reference
-    from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
-
     name, path = split(word)
     if "://" in path or not (image := image_named_by(path)) or image.startswith(LOCAL_PREFIXES):
         return word

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from eventing.cli.aim import aimed
 from eventing.cli.failure import CliError, told
 from eventing.cli.group import Verbs
 from eventing.cli.visible import VisibleText
@@ -18,22 +19,85 @@ from eventing.cli.visible import VisibleText
 
 class _Olmf(Verbs):
     modules: ClassVar = {
-        "eventing.cli.local": ("up", "down", "status", "demo"),
-        "eventing.cli.packages": ("install", "uninstall", "upgrade", "approve", "hold", "list"),
-        "eventing.cli.resolve": ("resolve",),
-        "eventing.cli.explain": ("explain",),
-        "eventing.cli.upgrades": ("upgrades", "versions"),
-        "eventing.cli.debug": ("why", "capture", "replay"),
-        "eventing.cli.graph": ("graph",),
-        "eventing.cli.catalog.verbs": ("catalog",),
-        "eventing.cli.bundle.verbs": ("bundle",),
-        "eventing.cli.extension.verbs": ("extension",),
-        "eventing.cli.crd": ("crd",),
-        "eventing.cli.semver": ("semver",),
-        "eventing.cli.events": ("events",),
-        "eventing.cli.queue": ("queue",),
-        "eventing.cli.manifests": ("crds", "manifests"),
-        "eventing.cli.run": ("run", "unpack"),
+        "eventing.cli.local": {
+            "up": "Start everything on this machine: a sandbox API, or the functions for an existing cluster.",
+            "down": "Stop what `olmf up` started; what it stored stays in the state directory.",
+            "status": (
+                "Say where things are, which process is healthy and what catalogs say; exit 1 when a process is "
+                "not healthy."
+            ),
+            "demo": "Install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened.",
+        },
+        "eventing.cli.packages": {
+            "install": "Install a package: make its OperatorGroup and Subscription, and wait until it works.",
+            "uninstall": (
+                "Delete the Subscription and every ClusterServiceVersion of a package; definitions and their "
+                "objects stay."
+            ),
+            "upgrade": "Approve what waits and follow the package to its newest version.",
+            "approve": "Approve an InstallPlan that waits.",
+            "hold": "Keep the installed version of a package until it is released.",
+            "list": "List what is installed, or what the catalogs offer.",
+        },
+        "eventing.cli.resolve": {
+            "resolve": "Say what the Subscriptions of a namespace would get: of a cluster, or of files.",
+        },
+        "eventing.cli.explain": {
+            "explain": "Say why each Subscription gets its version, or why it gets none and what would help.",
+        },
+        "eventing.cli.upgrades": {
+            "upgrades": "Say which way a package goes from a version, hop by hop, and why no further.",
+            "versions": "List the versions of a package, newest first, with the channels that offer them.",
+        },
+        "eventing.cli.debug": {
+            "why": (
+                "Tell why an object is as it is (write, run, causes, events) and what it waits for; exit 1: "
+                "nothing known."
+            ),
+            "capture": (
+                "Write what was seen, asked, decided and written, and the present objects, to a tar without "
+                "Secret data."
+            ),
+            "replay": (
+                "Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, "
+                "with a diff."
+            ),
+        },
+        "eventing.cli.graph": {
+            "graph": (
+                "Draw the update graph of a package: who replaces or skips whom in each channel, and what is "
+                "never installed."
+            ),
+        },
+        "eventing.cli.catalog.verbs": {
+            "catalog": "File-based catalogs: check, compare, list, serve.",
+        },
+        "eventing.cli.bundle.verbs": {
+            "bundle": "Bundles: check, render, unpack, build.",
+        },
+        "eventing.cli.extension.verbs": {
+            "extension": "What OLM v1 would do with a ClusterExtension.",
+        },
+        "eventing.cli.crd": {
+            "crd": "CustomResourceDefinitions and what may change in them.",
+        },
+        "eventing.cli.semver": {
+            "semver": "Versions and version ranges, exactly as OLM reads them.",
+        },
+        "eventing.cli.events": {
+            "events": "Events in and runs out, as the journal tells them.",
+        },
+        "eventing.cli.queue": {
+            "queue": "The work queue: what waits, runs, is delayed or dead.",
+        },
+        "eventing.cli.manifests": {
+            "crds": "The CustomResourceDefinitions, made from the models in `shared/api`.",
+            "manifests": "RBAC, the base and Knative objects, made from the routes and steps.",
+        },
+        "eventing.cli.run": {
+            "run": "Run one program until SIGTERM.",
+            "unpack": "Read a bundle image and write it into a ConfigMap: the program of an unpack Job.",
+        },
     }
 
 
@@ -81,7 +145,6 @@ def main() -> None:
             raise
         if isinstance(error, OSError) and not error.filename:
             _drop_answer()
-        from eventing.cli.aim import aimed
 
         sys.stderr.write(f"olmf: {aimed(str(failure))}\n")
         sys.exit(failure.code)

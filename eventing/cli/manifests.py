@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from eventing.deploy.manifests import render_manifests
+
 OutOption = Annotated[Path | None, typer.Option("--out", help="Folder to write to; without it: stdout.")]
 
 
@@ -34,8 +36,6 @@ def manifests(
     ] = None,
 ) -> None:
     """RBAC, the base and Knative objects, made from the routes and steps."""
-    from eventing.deploy.manifests import render_manifests
-
     _put(render_manifests(api_port or ()), out)
 
 

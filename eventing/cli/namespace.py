@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from eventing.cli.aim import aimed
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import say, table
+from eventing.diagnosis.status.remedies import UNRESOLVED
 from shared.api.manifest import namespace_of
+from shared.domain.subscription.health import UNHEALTHY
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,8 +31,6 @@ _AT_EVENT = "at the next event"
 
 def check_namespace(namespace: str, cluster: Cluster) -> None:
     """CliError when a namespace has no Subscription, as that may be a wrong word; it says where some are."""
-    from shared.kinds import SUBSCRIPTION
-
     found = cluster.list(SUBSCRIPTION)
     if not any(namespace_of(one) == namespace for one in found):
         others = ", ".join(sorted(set(map(namespace_of, found))))
@@ -101,10 +102,7 @@ def _when(at: datetime | None, until: str) -> str:
 
 def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | None:
     """When its catalog is tried again, if that one waits for something; one that can be read is only polled."""
-    from eventing.diagnosis.status.remedies import UNRESOLVED
     from eventing.diagnosis.why.explain import why
-    from shared.domain.subscription.health import UNHEALTHY
-    from shared.kinds import CATALOG_SOURCE
 
     if row.get("reason", "") not in ("", UNRESOLVED, UNHEALTHY):
         return None
@@ -118,7 +116,6 @@ def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | Non
 def _last(row: Row, book: Book, jobs: Sequence[Listed]) -> list[Stuck]:
     """Where the steps left its CSV, then its Subscription."""
     from eventing.diagnosis.why.explain import why
-    from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
     version, name, namespace = (str(row[key]) for key in ("version", "subscription", "namespace"))
     refs = (CLUSTER_SERVICE_VERSION.ref_or_none(version, namespace), SUBSCRIPTION.ref_or_none(name, namespace))

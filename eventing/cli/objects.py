@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eventing.cli.failure import USAGE, CliError
+from eventing.routes import STEPS
 from shared.kinds import KINDS, InvalidName, Kind, Ref
 
 SHORT = {
@@ -44,8 +45,6 @@ def kind_of(word: str) -> Kind:
 
 def checked_step(option: str, word: str) -> str:
     """The step of that name, with its group, which the word may lack; empty for none. CliError lists the steps."""
-    from eventing.routes import STEPS
-
     found = next((step for step in STEPS if word in (step, step.partition("/")[2])), "")
     if word and not found:
         raise CliError(f"{option} {word}: no such step; wanted one of {', '.join(sorted(STEPS))}", USAGE)

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.given import named
+from eventing.cli.requests.sources import out_of_sight, visible_sources
+from eventing.cli.target import choose
+from eventing.diagnosis.catalogs import shelves_of, unread_catalogs
+from eventing.diagnosis.status.listing import subscription_of
 
 if TYPE_CHECKING:
     from eventing.cli.given import Where
@@ -60,8 +65,6 @@ class Offer:
 
 def offer_of(request: PackageRequest) -> Offer:
     """The package, in the catalog that answers; which one that is, is said where several could. CliError."""
-    from eventing.cli.given import named
-
     if request.catalogs:
         shelves = named(request.catalogs)
         return _chosen(request, shelves, "", is_told=len(shelves) > 1)
@@ -69,10 +72,6 @@ def offer_of(request: PackageRequest) -> Offer:
 
 
 def _offer_of_cluster(request: PackageRequest) -> Offer:
-    from eventing.cli.requests.sources import out_of_sight, visible_sources
-    from eventing.cli.target import choose
-    from eventing.diagnosis.catalogs import shelves_of, unread_catalogs
-
     try:
         target = choose(*request.cluster)
     except CliError as error:
@@ -114,8 +113,6 @@ def _is_asked(request: PackageRequest, key: CatalogKey) -> bool:
 
 def _subscribed(cluster: KubeClient, namespace: str, package: str) -> str:
     """The catalog of the Subscription to the package in the namespace; empty without one."""
-    from eventing.diagnosis.status.listing import subscription_of
-
     spec = (subscription_of(cluster, namespace, package) or {}).get("spec") or {}
     return f"{spec.get('sourceNamespace')}/{spec.get('source')}" if spec else ""
 

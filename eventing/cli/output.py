@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
+import yaml
 
 from eventing.cli.aim import aimed
 from eventing.cli.failure import USAGE, CliError
@@ -59,8 +60,6 @@ def document(value: object, output: str) -> None:
     if output == "json":
         sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
     else:
-        import yaml
-
         yaml.safe_dump(json.loads(json.dumps(value, default=str)), sys.stdout, sort_keys=False)
 
 

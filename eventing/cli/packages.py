@@ -12,7 +12,13 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.output import OutputOption, say, show
+from eventing.cli.requests.channels import switch_channel
+from eventing.cli.requests.follow import follow, narrowing
+from eventing.cli.requests.follow import install as ask
+from eventing.cli.requests.request import PackageError, Request
+from eventing.cli.requests.subscribing import approve_plan, set_hold
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, checked_namespace, choose
+from eventing.diagnosis.status.listing import installed, offered
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -40,8 +46,6 @@ def _place(
     namespace: str, state: StateOption, kubeconfig: KubeconfigOption, *, timeout: int = 0
 ) -> Iterator[tuple[KubeClient, str]]:
     """The cluster and the namespace that are meant. A verb with a `timeout` waits, and says for whom."""
-    from eventing.cli.requests.request import PackageError
-
     target = choose(state, kubeconfig)
     if timeout and target.is_unwatched:
         sys.stderr.write(
@@ -66,9 +70,6 @@ def install(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
-    from eventing.cli.requests.follow import install as ask
-    from eventing.cli.requests.request import Request
-
     wish = {"channel": channel, "source": source, "starting_csv": starting_csv}
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         for line in ask(cluster, Request(package, place, **wish, is_manual=manual), timeout=timedelta(seconds=timeout)):
@@ -101,9 +102,6 @@ def upgrade(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve what waits and follow the package to its newest version."""
-    from eventing.cli.requests.channels import switch_channel
-    from eventing.cli.requests.follow import follow, narrowing
-
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         leaving = switch_channel(cluster, place, package, channel) if channel else ""
         limit = timedelta(seconds=timeout)
@@ -121,8 +119,6 @@ def approve(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Approve an InstallPlan that waits."""
-    from eventing.cli.requests.subscribing import approve_plan
-
     with _place(namespace, state, kubeconfig) as (cluster, place):
         say(approve_plan(cluster, place, plan))
 
@@ -137,8 +133,6 @@ def hold(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Keep the installed version of a package until it is released."""
-    from eventing.cli.requests.subscribing import set_hold
-
     if not reason:
         raise CliError("--reason: say why, in a few words", USAGE)
     with _place(namespace, state, kubeconfig) as (cluster, place):
@@ -159,8 +153,6 @@ def list_packages(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List what is installed, or what the catalogs offer."""
-    from eventing.diagnosis.status.listing import installed, offered
-
     if everywhere and namespace:
         raise CliError(f"-A and -n {namespace} exclude each other", USAGE)
     if available and namespace:

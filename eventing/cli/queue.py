@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.objects import checked_step
 from eventing.cli.output import OutputOption, show
 from eventing.cli.target import KubeconfigOption, StateOption, choose
+from eventing.events.job import Job
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,9 +48,6 @@ def retry(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Release the dead letters."""
-    from eventing.cli.objects import checked_step
-    from eventing.events.job import Job
-
     step = checked_step("--step", step)
     with choose(state, kubeconfig).redis() as client:
         queue = _queue(client)

@@ -9,9 +9,11 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.given import CatalogsOption, FromOption
+from eventing.cli.lines import answer_lines
 from eventing.cli.locking import LockedOption, LockOption, Read, answered
 from eventing.cli.output import OutputOption, show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
+from eventing.diagnosis.resolution import answering
 
 if TYPE_CHECKING:
     from shared.domain.resolver.model import Inputs, Resolution
@@ -74,9 +76,6 @@ def resolve(
 
 
 def _answer_lines(*, is_whole: bool) -> None:
-    from eventing.cli.lines import answer_lines
-    from eventing.diagnosis.resolution import answering
-
     answer_lines(answering(is_whole=is_whole))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -13,9 +14,16 @@ from typing import Annotated
 import typer
 
 from eventing.cli.failure import USAGE, CliError
+from eventing.endpoint.serve import serve
+from eventing.local.image_registry import Sources
+from eventing.local.image_registry import serve as serve_images
+from eventing.local.image_registry.shelf import name_of
+from eventing.local.kubelet.run import run as run_kubelet
 from eventing.local.processes.tie import READY_FILE, TIED, announce, tie_to_supervisor
 from eventing.local.state import is_alive
+from eventing.watch.run import run
 from shared.config import Settings
+from shared.kinds import CONFIG_MAP
 
 StatePathOption = Annotated[Path | None, typer.Option("--state", help="Where it keeps its data.")]
 
@@ -42,7 +50,6 @@ def _settings(**given: str) -> Settings:
 def watch() -> None:
     """Watch the Kubernetes API and ring the steps of every change."""
     from eventing import wiring
-    from eventing.watch.run import run
 
     settings = _settings()
     run(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
@@ -70,7 +77,6 @@ def endpoint(
 ) -> None:
     """Accept CloudEvents over HTTP."""
     from eventing import wiring
-    from eventing.endpoint.serve import serve
 
     settings = _settings()
     worker = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
@@ -102,9 +108,7 @@ def scheduler() -> None:
 
 def kubelet() -> None:
     """Stand in for the kubelet where the cluster has no Nodes."""
-    from eventing.local.kubelet.run import run
-
-    run(_settings(), on_ready=announce)
+    run_kubelet(_settings(), on_ready=announce)
 
 
 def content(
@@ -116,20 +120,15 @@ def content(
     ] = None,
 ) -> None:
     """Serve folders as images from a registry on loopback."""
-    from eventing.local.image_registry import Sources, serve
-    from eventing.local.image_registry.shelf import name_of
-
     settings = _settings()
     folders = {name_of(folder.resolve().name): folder for folder in catalog or ()}
     if len(folders) < len(catalog or ()):
         raise CliError(f"--catalog: two folders would be called the same; got {', '.join(folders)}", USAGE)
-    serve(Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
+    serve_images(Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
 
 
 def api(state: StatePathOption = None) -> None:
     """Serve the sandbox, a small Kubernetes API."""
-    import asyncio
-
     from eventing.local.apiserver.server import Settings as Sandbox
     from eventing.local.apiserver.server import serve
 
@@ -162,6 +161,5 @@ def unpack(
 ) -> None:
     """Read a bundle image and write it into a ConfigMap: the program of an unpack Job."""
     from eventing.content.unpack import main
-    from shared.kinds import CONFIG_MAP
 
     raise typer.Exit(main(image, CONFIG_MAP.ref(config_map, namespace), mirrors))

@@ -9,7 +9,10 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.lines import answer_lines
-from shared.domain.semver.questions import Dialect, Order
+from shared.domain.semver import parse_tolerant, parse_version
+from shared.domain.semver.blang import InvalidRange
+from shared.domain.semver.questions import Dialect, Order, comparison, members, read
+from shared.domain.semver.version import InvalidVersion
 
 BatchOption = Annotated[
     bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
@@ -43,10 +46,6 @@ def match(
     {"range": R, "versions": [V…]}, its answer {"range": R, "in": {V: true|false…}} or {"range": R, "error": why};
     there, a text that is no version lies in no range.
     """
-    from shared.domain.semver.blang import InvalidRange
-    from shared.domain.semver.questions import members, read
-    from shared.domain.semver.version import InvalidVersion
-
     if batch:
         answer_lines(lambda question: _membership(dialect, question), echo=["range"])
         return
@@ -82,9 +81,6 @@ def compare(
     Exit code 0: they are equal; 1: they are not. With --batch a line is {"a": A, "b": B}, its answer {"cmp": -1|0|1}
     or {"error": why}.
     """
-    from shared.domain.semver import parse_tolerant, parse_version
-    from shared.domain.semver.questions import comparison
-
     read = parse_tolerant if tolerant else parse_version
     if batch:
         answer_lines(lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)}, echo=[])
@@ -101,8 +97,6 @@ def compare(
 
 
 def _membership(dialect: Dialect, question: dict[str, object]) -> dict[str, object]:
-    from shared.domain.semver.questions import members
-
     (range_text,) = _texts(question, "range")
     versions = question.get("versions")
     if not isinstance(versions, list) or not all(isinstance(version, str) for version in versions):

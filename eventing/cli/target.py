@@ -18,6 +18,7 @@ from eventing.cli.aim import Aim, take
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.local.finding import directory_of, works_on
 from eventing.local.state import Addresses, StateDirectory
+from shared.config import SettingError
 
 if TYPE_CHECKING:
     from eventing.workqueue import Client, Listed
@@ -113,7 +114,6 @@ class Target:
     def jobs(self) -> tuple[Listed, ...]:
         """The work queue, for a verb that shows objects: empty where it is not known, or cannot be asked."""
         from eventing.workqueue import REFUSED, listed
-        from shared.config import SettingError
 
         try:
             with self.redis() as client:

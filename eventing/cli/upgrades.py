@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,11 @@ from eventing.cli.offers import CatalogOption, Offer, PackageRequest, SourceOpti
 from eventing.cli.output import OutputOption, TextOption, document, show
 from eventing.cli.packages import PackageArgument
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
+from shared.domain.catalog.graph import defect
+from shared.domain.resolver.explain.hops import way
+from shared.domain.resolver.model import Catalog, Inputs, Subscriber
+from shared.domain.resolver.operators import installed_as
+from shared.domain.semver import InvalidVersion, Version, parse_tolerant
 
 if TYPE_CHECKING:
     from shared.domain.resolver.explain.hops import Way
@@ -43,8 +49,6 @@ def upgrades(
 
     Exit code 0: told; 1: something is unsatisfiable, or the channel lacks the version and leads nowhere from it.
     """
-    from dataclasses import asdict
-
     offer = offer_of(PackageRequest(package, catalog, source, namespace, (state, kubeconfig)))
     found = way_of(offer, start, channel)
     if output == "text":
@@ -57,10 +61,6 @@ def upgrades(
 
 def way_of(offer: Offer, start: str, channel: str) -> Way:
     """The way of a package in the catalog that answers. CliError."""
-    from shared.domain.resolver.explain.hops import way
-    from shared.domain.resolver.model import Catalog, Inputs, Subscriber
-    from shared.domain.resolver.operators import installed_as
-
     shelves, key, found, package = offer.shelves, offer.catalog, offer.package, offer.package.name
     channel = channel or found.default_channel
     offered = [one for group in shelves[key].operators(package, key).values() for one in group]
@@ -99,8 +99,6 @@ def versions(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """List the versions of a package, newest first, with the channels that offer them."""
-    from shared.domain.catalog.graph import defect
-    from shared.domain.semver import InvalidVersion, Version, parse_tolerant
 
     def rank(text: str) -> tuple[bool, Version]:
         try:

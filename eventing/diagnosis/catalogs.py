@@ -9,26 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eventing.local.state import StateDirectory
+from shared.adapters.content.snapshot import digest_of
+from shared.adapters.content.snapshot.needs import IMAGE
+from shared.adapters.content.store import Store
+from shared.adapters.oci.trust import Trust
 from shared.api.manifest import ReadOnly
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 from shared.domain.image_source import ImageSource
+from shared.domain.resolution_inputs.namespace import catalog_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Shelf
 from shared.domain.resolver.shelves import MemoShelf
+from shared.ports import Unavailable
 from shared.reading.indexed_shelf import IndexedShelf
 
 if TYPE_CHECKING:
     from shared.adapters.content.catalogs import ImageCatalogs
     from shared.adapters.content.snapshot import Snapshot
     from shared.adapters.kube import KubeClient
-    from shared.ports import Unavailable
 
 
 def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[CatalogKey, Shelf]:
     """The last snapshot of each of these catalogs that was read at least once, the highest priority first."""
-    from shared.domain.resolution_inputs.namespace import catalog_of
-
     content = catalogs_for(cluster)
     found = sorted(map(catalog_of, sources), key=lambda one: (-one.priority, one.key))
     return {one.key: IndexedShelf(content, one.reference, one.source) for one in found if one.reference}
@@ -36,8 +40,6 @@ def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[Catalog
 
 def unread_catalogs(sources: Iterable[ReadOnly]) -> dict[CatalogKey, str]:
     """Each of these catalogs that was never read, and what it says of the reason."""
-    from shared.domain.resolution_inputs.namespace import catalog_of
-
     found = sorted(map(catalog_of, sources), key=lambda one: one.key)
     return {one.key: one.problem for one in found if not one.reference}
 
@@ -49,9 +51,6 @@ def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
 
 def digest_of_snapshot(snapshot: Snapshot) -> str:
     """The digest of the content of a catalog: that of its image, else one over its file names and files."""
-    from shared.adapters.content.snapshot import digest_of
-    from shared.adapters.content.snapshot.needs import IMAGE
-
     if not snapshot.header.folder:
         return snapshot.name.removeprefix(IMAGE).replace("-", ":", 1)
     listed = (f"{digest_of(snapshot.source(path))}  {path}\n" for path in sorted(snapshot.files))
@@ -66,8 +65,6 @@ class _Snapshot:
 
     def package(self, _: str, name: str, __: object) -> Package | Unavailable | None:
         """One package."""
-        from shared.ports import Unavailable
-
         found = self.snapshot.package(name)
         return Unavailable("Malformed", "; ".join(found.findings)) if isinstance(found, SickPackage) else found
 
@@ -82,14 +79,11 @@ class _Snapshot:
 
 def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     """The catalogs of a cluster, for a verb of the command line."""
-    from eventing.local.state import StateDirectory
     from eventing.wiring import machine_mirrors, secret_reader
     from shared.adapters.content.catalogs import ImageCatalogs
     from shared.adapters.content.pulling import Puller
-    from shared.adapters.content.store import Store
     from shared.adapters.kube.mirrors import KubeMirrors
     from shared.adapters.oci.transport import Transport
-    from shared.adapters.oci.trust import Trust
 
     addresses = StateDirectory.default().read()
     store = Store(Path(addresses.state) / "content") if addresses else Store.of_user(os.environ)

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from eventing.diagnosis.catalogs import catalogs_for
+from shared.adapters import files
+from shared.adapters.oci.errors import OciError
 from shared.api.manifest import namespace_of
+from shared.domain.catalog.documents import NotACatalog, light, read
 from shared.domain.resolution_inputs.question import answer_of, inputs_of, shelf_of
+from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Shelf
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.shape import InvalidQuestion
+from shared.reading.namespace import read_namespace
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -33,8 +39,6 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
 
     It raises InvalidQuestion, which says what is wrong with a question or with one of its catalogs.
     """
-    from shared.domain.resolver.explain.fixes import explain
-
     loaded: dict[str, LoadedShelf] = {}
 
     def load(path: str) -> LoadedShelf:
@@ -67,10 +71,6 @@ def _digest(question: Mapping[str, Any]) -> bytes:
 
 
 def _loaded(path: str) -> LoadedShelf:
-    from shared.adapters import files
-    from shared.adapters.oci.errors import OciError
-    from shared.domain.catalog.documents import NotACatalog, light, read
-
     try:
         with files.opened(path) as found:
             documents = [light(one) for file in found for one in read(file.name, file.read())]
@@ -102,9 +102,7 @@ def namespaces_in(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
 
 def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) -> Inputs:
     """The inputs for a namespace of a cluster, with the settings of the environment. Raises SettingError."""
-    from eventing.diagnosis.catalogs import catalogs_for
     from eventing.wiring import settings
-    from shared.reading.namespace import read_namespace
 
     policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
     snapshot = read_namespace(cluster, catalogs_for(cluster), namespace, policy)

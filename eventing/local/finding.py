@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from eventing.local.sign import Sign
 from eventing.local.state import StateDirectory
 
 
@@ -33,7 +34,6 @@ def works_on(directory: StateDirectory, kubeconfig: str) -> bool:
 
 
 def _named_by_cluster(kubeconfig: str) -> StateDirectory | None:
-    from eventing.local.sign import Sign
     from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
 
     try:

@@ -14,6 +14,7 @@ from typing import Never
 
 import structlog
 
+from eventing.endpoint.sender import send
 from eventing.events.event import Event
 from eventing.local.image_registry.folder import State, state_of
 from eventing.local.objects import leave, make_objects
@@ -150,8 +151,6 @@ async def ring_on_change(
     folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, token: str = "", *, look_seconds: float = FOLDER_SECONDS
 ) -> None:
     """Send `io.olmf.poke` about a CatalogSource whenever one of its folders changed; until cancelled."""
-    from eventing.endpoint.sender import send
-
     seen = {ref: await asyncio.to_thread(_state, paths) for ref, paths in folders.items()}
     while folders:
         await asyncio.sleep(look_seconds)

@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, TypeVar
 
+import msgspec
+
 from shared.adapters.whole_file import write_whole
 
 
@@ -193,8 +195,6 @@ def write_json(path: Path, value: object) -> None:
 
 def read_json(path: Path, wanted: type[_T]) -> _T | None:
     """The value of a type that `write_json` wrote; None without a file. ForeignFileError for any other content."""
-    import msgspec  # why: `olmf --help` reads nothing
-
     try:
         return msgspec.json.decode(path.read_bytes(), type=wanted)
     except FileNotFoundError:

@@ -7,9 +7,11 @@ import os
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
@@ -87,8 +89,6 @@ def _read_all(found: list[File], new: Callable[[], Reading] = Reading) -> Readin
     first, second = _halves(found)
     if not second or (os.cpu_count() or 1) == 1:
         return _read(found, new())
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
 
     with ProcessPoolExecutor(1, get_context("fork")) as beside:
         later = beside.submit(_read_silently, second, new())

@@ -7,7 +7,10 @@ import os
 from pathlib import Path
 from typing import Final
 
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.local import local_name
 from shared.adapters.oci.prefixes import ARCHIVE_PREFIX, LAYOUT_MARK, LAYOUT_PREFIX
+from shared.domain.catalog.image_reference import why_not_canonical
 
 LOCAL_PREFIXES: Final = (LAYOUT_PREFIX, ARCHIVE_PREFIX)
 """Of images on this machine."""
@@ -39,7 +42,6 @@ def image_named_by(path: str) -> str:
         return f"{LAYOUT_PREFIX}{path}" if (place / LAYOUT_MARK).is_file() else ""
     if path.startswith((".", "/")):
         raise NoSuchPath(path)
-    from shared.domain.catalog.image_reference import why_not_canonical
 
     if why := why_not_canonical(path):
         pulling = f'failed to pull image "{path}": {why} (registry/name:tag)'
@@ -48,9 +50,6 @@ def image_named_by(path: str) -> str:
 
 
 def _check_local(path: str) -> None:
-    from shared.adapters.oci.errors import OciError
-    from shared.adapters.oci.local import local_name
-
     try:
         name = None if path in LOCAL_PREFIXES else local_name(path)
     except OciError as error:

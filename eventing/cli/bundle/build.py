@@ -5,18 +5,21 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+import yaml
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.inputs.bundle import contents, read
 from eventing.cli.inputs.failures import unwritable
 from eventing.cli.inputs.pulling import pulling
-
-if TYPE_CHECKING:
-    from shared.domain.authoring.bundles.labels import Wanted
-    from shared.domain.authoring.validation import Subject
+from shared.domain.authoring.bundles.interpret import NotInterpretableError, interpret
+from shared.domain.authoring.bundles.labels import Wanted, differences, labels
+from shared.domain.authoring.validation import Subject, said, validate
+from shared.domain.authoring.validation.form import NO_CSV, lacks_csv, media_type
+from shared.domain.authoring.validation.package_manifest import package_manifest
+from shared.domain.bundle.reading import FILE_BYTES, documents
 
 _ANNOTATIONS = "metadata/annotations.yaml"
 
@@ -57,7 +60,6 @@ def build(
     """Make the image of a bundle: the same files give the same bytes, wherever and whenever it is built."""
     from shared.adapters.image_writer import write_image
     from shared.adapters.images import OciError
-    from shared.domain.authoring.bundles.labels import Wanted
 
     del image_builder  # images are made without a container engine
     folder = bundle or directory
@@ -93,9 +95,6 @@ def _completed(wanted: Wanted, found: Wanted) -> Wanted:
 
 def _subject(folder: Path) -> Subject:
     """The files of the bundle; a folder of manifests alone has its metadata beside it."""
-    from shared.domain.authoring.validation import Subject
-    from shared.domain.bundle.reading import FILE_BYTES
-
     name = str(folder)
     if (folder / "manifests").is_dir():
         files = read(folder, name)
@@ -114,11 +113,6 @@ def _files(folder: Path) -> list[Path]:
 
 def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple[dict[str, bytes], dict[str, str]]:
     """The files and the labels of the image. CliError when annotations that are there say something else."""
-    import yaml
-
-    from shared.domain.authoring.bundles.labels import differences, labels
-    from shared.domain.authoring.validation.form import NO_CSV, lacks_csv, media_type
-
     made = labels(media_type(subject), subject.annotations, wanted)
     files = dict(subject.files)
     wrong = list(differences(subject.annotations, made)) if subject.annotations_path else []
@@ -132,8 +126,6 @@ def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple
 
 
 def _check(files: dict[str, bytes], subject: Subject) -> None:
-    from shared.domain.authoring.validation import Subject, said, validate
-
     if line := said(validate(Subject(files, subject.where))):
         raise CliError(f"{subject.where}: {line}; --skip-validation builds it nevertheless", NEGATIVE)
 
@@ -147,10 +139,6 @@ def _lay_out(files: dict[str, bytes], folder: Path) -> None:
 
 def interpreted(folder: Path, subject: Subject) -> Wanted:
     """Package and channels of the bundle in a folder. CliError when nothing beside it says them."""
-    from shared.domain.authoring.bundles.interpret import NotInterpretableError, interpret
-    from shared.domain.authoring.validation.package_manifest import package_manifest
-    from shared.domain.bundle.reading import documents
-
     parent = folder.resolve().parent
     what = "please manually input channels and packageName, error interpreting bundle from directory"
     named = {f"package/{path.name}": path for path in sorted(parent.glob("*.package.yaml"))}
@@ -171,8 +159,6 @@ def interpreted(folder: Path, subject: Subject) -> Wanted:
 
 def _replaced(parent: Path) -> dict[str, str]:
     """What each version replaces, of all bundles in a folder."""
-    from shared.domain.authoring.validation import Subject
-
     found: dict[str, str] = {}
     for folder in sorted(path for path in parent.iterdir() if path.is_dir()):
         manifests = folder / "manifests" if (folder / "manifests").is_dir() else folder

@@ -7,6 +7,7 @@ import typer
 from eventing.cli.inputs.bundle import BundleArgument, opened
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
+from shared.domain.authoring.bundles.images import related_images
 
 
 def register(group: typer.Typer) -> None:
@@ -19,8 +20,6 @@ def images(
     output: OutputOption = "table",
 ) -> None:
     """List the images that a bundle relates, runs, and is."""
-    from shared.domain.authoring.bundles.images import related_images
-
     with opened(bundle) as source:
         found = related_images(source.parsed().csv, source.image)
     show(found, output, columns=("image", "name"))

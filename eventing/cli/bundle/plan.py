@@ -12,9 +12,14 @@ from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.inputs.bundle import BundleArgument, opened
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
+from shared.domain.authoring.bundles.install import Target, install_steps, properties_annotation
+from shared.domain.bundle.model import BadBundle, ParsedBundle
+from shared.domain.bundle.parse import parse_documents
+from shared.domain.bundle.properties import properties
+from shared.domain.bundle.reading import MANIFESTS, METADATA, documents
+from shared.domain.bundle.shape import as_object
 
 if TYPE_CHECKING:
-    from shared.domain.authoring.bundles.install import Target
     from shared.domain.bundle.reading import Documents
 
 COLUMNS = ("kind", "group", "version", "name")
@@ -34,10 +39,6 @@ def plan(
     output: OutputOption = "table",
 ) -> None:
     """List the objects that installing a bundle creates: with OLM's names, in OLM's order."""
-    from shared.domain.authoring.bundles.install import install_steps
-    from shared.domain.bundle.model import BadBundle
-    from shared.domain.bundle.reading import MANIFESTS, METADATA, documents
-
     with opened(bundle) as source:
         files = source.files()
     manifests = documents(files, MANIFESTS)
@@ -52,12 +53,6 @@ def plan(
 
 def _target(manifests: Documents, metadata: Documents, namespace: str, replaces: str | None) -> Target:
     """Where it goes, with what its catalog would say about it: what it says itself."""
-    from shared.domain.authoring.bundles.install import Target, properties_annotation
-    from shared.domain.bundle.model import ParsedBundle
-    from shared.domain.bundle.parse import parse_documents
-    from shared.domain.bundle.properties import properties
-    from shared.domain.bundle.shape import as_object
-
     found = parse_documents(manifests, metadata, "")
     if not isinstance(found, ParsedBundle):
         return Target(namespace, replaces or "")

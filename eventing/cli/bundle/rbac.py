@@ -19,6 +19,7 @@ from eventing.cli.extension.objects import (
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import BundleArgument
 from eventing.cli.inputs.pulling import pulling
+from shared.domain.extension.permissions import Installer, least
 
 
 def register(group: typer.Typer) -> None:
@@ -45,8 +46,6 @@ def rbac(
     Verbs are narrowed to the names of its objects where Kubernetes can do that. Whoever installs roles must have every
     rule in them, so those are listed, too.
     """
-    from shared.domain.extension.permissions import Installer, least
-
     if not install_namespace:
         raise CliError("bundle rbac: --install-namespace says where the operator is installed", USAGE)
     gates = gates_of(feature_gates)

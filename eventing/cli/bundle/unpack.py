@@ -12,6 +12,8 @@ import typer
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import Source, opened
 from eventing.cli.inputs.pulling import pulling
+from shared.domain.authoring.validation import Subject, said, validate
+from shared.domain.authoring.validation.form import form
 
 
 def register(group: typer.Typer) -> None:
@@ -44,9 +46,6 @@ def unpack(
 
 def _check(source: Source) -> None:
     """CliError when the image is no sound bundle."""
-    from shared.domain.authoring.validation import Subject, said, validate
-    from shared.domain.authoring.validation.form import form
-
     subject = Subject(source.files(), source.name)
     for what, findings in (("format", form(subject)), ("content", validate(subject))):
         if line := said(findings):

@@ -9,16 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import orjson
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import opened
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import document
+from shared.domain.authoring.validation import MULTIARCH, OPTIONAL, Options, Subject, inspected_images, said
+from shared.domain.authoring.validation import validate as judge
 
 if TYPE_CHECKING:
     from shared.adapters.image_platforms import Inspector
-    from shared.domain.authoring.validation import Finding, Options
+    from shared.domain.authoring.validation import Finding
 
 _FORMS = ("text", "json", "yaml")
 _NO_TOOL = "none"
@@ -73,8 +76,6 @@ def _chosen(output: str, optional: str) -> tuple[str, frozenset[str]]:
 
     In that list, names that are not known are passed over, as by opm; in ours they are refused.
     """
-    from shared.domain.authoring.validation import OPTIONAL
-
     if unknown := sorted({name.strip() for name in optional.split(",")} - {"", "all", *OPTIONAL}):
         wanted = f"wanted all, or some of {', '.join(OPTIONAL)}"
         raise CliError(f"--optional-validators {','.join(unknown)}: {wanted}", USAGE)
@@ -87,8 +88,6 @@ def _chosen(output: str, optional: str) -> tuple[str, frozenset[str]]:
 
 
 def _options(kubernetes: str, index_path: Path | None) -> Options:
-    from shared.domain.authoring.validation import Options
-
     try:
         dockerfile = index_path.read_text("utf-8", "replace") if index_path else None
     except OSError as error:
@@ -98,8 +97,6 @@ def _options(kubernetes: str, index_path: Path | None) -> Options:
 
 def _categories(path: str) -> tuple[str, ...]:
     """The categories in a file of `{"categories": […]}`."""
-    import orjson
-
     try:
         found = orjson.loads(Path(path).read_bytes())["categories"] if path else []
         return tuple(map(str, found))
@@ -109,8 +106,6 @@ def _categories(path: str) -> tuple[str, ...]:
 
 def _inspector(chosen: frozenset[str], container_tools: str) -> Inspector | None:
     """What asks registries, or None when no validator needs it, or the user wants none to be asked."""
-    from shared.domain.authoring.validation import MULTIARCH
-
     if container_tools not in _CONTAINER_TOOLS:
         raise CliError(f"--container-tools {container_tools}: wanted {', '.join(_CONTAINER_TOOLS)}", USAGE)
     if MULTIARCH not in chosen or container_tools == _NO_TOOL:
@@ -123,9 +118,6 @@ def _inspector(chosen: frozenset[str], container_tools: str) -> Inspector | None
 def _judged(
     reference: str, chosen: frozenset[str], options: Options, inspector: Inspector | None
 ) -> tuple[Finding, ...]:
-    from shared.domain.authoring.validation import Subject, inspected_images
-    from shared.domain.authoring.validation import validate as judge
-
     with opened(reference) as source:
         subject = Subject(source.files(), source.name, options)
         if inspector:
@@ -135,8 +127,6 @@ def _judged(
 
 
 def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:
-    from shared.domain.authoring.validation import said
-
     for reference, findings in judged:
         heading = f"{reference}: " if len(judged) > 1 else ""
         if line := said(findings):

@@ -11,6 +11,9 @@ import typer
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.inputs.failures import unwritable
 from eventing.cli.inputs.pulling import pulling
+from shared.adapters import files
+from shared.adapters.judging import judge
+from shared.domain.bundle.annotations import CONFIGS
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the catalog.")]
 TargetArgument = Annotated[
@@ -32,10 +35,8 @@ def build(
     validate: Annotated[bool, typer.Option(help="Check the catalog first.")] = True,
 ) -> None:
     """Build the image of a catalog and push or save it; the same files give the same image. Prints it by digest."""
-    from shared.adapters import files
     from shared.adapters.image_writer import write_image
     from shared.adapters.images import OciError
-    from shared.domain.bundle.annotations import CONFIGS
 
     labels = {CONFIGS: "/configs"} | dict(map(_pair, label or ()))
     if not folder.is_dir():
@@ -58,8 +59,6 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _check(folder: Path) -> None:
-    from shared.adapters.judging import judge
-
     verdict = judge(str(folder))
     if not verdict.is_valid:
         raise CliError(f"{verdict.text()}\nthe catalog is not valid: correct it, or build with --no-validate", NEGATIVE)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from eventing.cli.inputs.failures import told
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
-
-if TYPE_CHECKING:
-    from shared.adapters.content.store import Store
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
+from shared.adapters.content.snapshot.needs import FOLDER, IMAGE
+from shared.adapters.content.store import Store
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image or oci:DIR[:TAG].")]
 _MEGABYTE = 1_000_000
@@ -30,15 +31,11 @@ def register(group: typer.Typer) -> None:
 
 def default_store() -> Store:
     """The store of the verbs that work without a cluster."""
-    from shared.adapters.content.store import Store
-
     return Store.of_user(os.environ)
 
 
 def fill(path: PathArgument) -> None:
     """Index a catalog, so that the next question about it is answered at once."""
-    from shared.adapters.content.anywhere import snapshot_at
-
     with told(path):
         snapshot = snapshot_at(path, default_store())
     sys.stdout.write(f"{path}: {len(snapshot.names)} packages, kept as {snapshot.name}\n")
@@ -46,9 +43,6 @@ def fill(path: PathArgument) -> None:
 
 def list_catalogs(output: OutputOption = "table") -> None:
     """List what is kept."""
-    from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
-    from shared.adapters.content.snapshot.needs import FOLDER, IMAGE
-
     store = default_store()
     rows: list[dict[str, object]] = []
     for name in (*store.names(IMAGE), *store.names(FOLDER)):

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.rendering import rendered
 from eventing.cli.catalog.source import Rendering, check_form, render, written
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
+from shared.adapters.judging import judge
 from shared.adapters.whole_file import write_whole
+from shared.domain.authoring.template import TemplateError
+from shared.domain.authoring.template.composite import steps
 
 if TYPE_CHECKING:
     from shared.domain.authoring.template.composite import Step
@@ -32,9 +36,6 @@ def composite(
     validate: Annotated[bool, typer.Option(help="Judge each folder as soon as it is written.")] = True,
 ) -> None:
     """Build the catalogs that two files describe (olm.composite)."""
-    from shared.domain.authoring.template import TemplateError
-    from shared.domain.authoring.template.composite import steps
-
     check_form(output)
     plan = steps(_content(catalogs, "catalog"), _content(components, "composite"))
     try:
@@ -61,8 +62,6 @@ def _build(step: Step, beside: Path, form: str) -> Path:
 
 
 def _config(step: Step, source: Path) -> Config:
-    from eventing.cli.catalog.rendering import rendered
-
     if step.template:
         return rendered(source.read_bytes(), step.template.rpartition(".")[2], "")
     if not source.exists():
@@ -71,8 +70,6 @@ def _config(step: Step, source: Path) -> Config:
 
 
 def _judge(step: Step, folder: Path) -> None:
-    from shared.adapters.judging import judge
-
     verdict = judge(str(folder))
     if not verdict.is_valid:
         what = f'validating component "{step.catalog}": validation failure in path "{folder}"'

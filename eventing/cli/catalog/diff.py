@@ -10,6 +10,8 @@ from eventing.cli.failure import NEGATIVE
 from eventing.cli.inputs.failures import told
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
+from shared.adapters.judging import compared
+from shared.domain.authoring.judging.comparison import Kind, compare
 
 OlderArgument = Annotated[str, typer.Argument(metavar="A", help="The catalog that is used now.")]
 NewerArgument = Annotated[str, typer.Argument(metavar="B", help="The catalog that shall take its place.")]
@@ -22,9 +24,6 @@ def register(group: typer.Typer) -> None:
 
 def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "table") -> None:
     """Compare two catalogs; the exit code is 1 when somebody loses something or is stuck."""
-    from shared.adapters.judging import compared
-    from shared.domain.authoring.judging.comparison import Kind, compare
-
     with told(older):
         before = compared(older)
     with told(newer):

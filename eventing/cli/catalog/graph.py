@@ -11,9 +11,14 @@ import typer
 from eventing.cli.catalog.source import CATALOGS, Rendering, check_form, render
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.inputs.pulling import pulling
+from shared.domain.authoring.identity import InvalidBundle
+from shared.domain.authoring.pictures.drawing import Undrawable, Wish, draw
+from shared.domain.authoring.pictures.graphviz import graphviz
+from shared.domain.authoring.pictures.mermaid import mermaid
+from shared.domain.authoring.pictures.svg import svg
 
 if TYPE_CHECKING:
-    from shared.domain.authoring.pictures.drawing import Drawing, Wish
+    from shared.domain.authoring.pictures.drawing import Drawing
     from shared.domain.catalog.config import Config
 
 FORMS = ("mermaid", "dot", "svg")
@@ -35,8 +40,6 @@ def graph(
     ] = False,
 ) -> None:
     """Draw the update graph of catalogs. Nothing is validated."""
-    from shared.domain.authoring.pictures.drawing import Wish
-
     check_form(output, FORMS)
     config = render(paths, Rendering(CATALOGS))
     sys.stdout.write(drawn(config, Wish(package, minimum, marks_skipped), output))
@@ -49,9 +52,6 @@ def drawn(config: Config, wish: Wish, form: str) -> str:
 
 def drawing_of(config: Config, wish: Wish) -> Drawing:
     """What the picture shows; warnings go to stderr. CliError when there is none."""
-    from shared.domain.authoring.identity import InvalidBundle
-    from shared.domain.authoring.pictures.drawing import Undrawable, draw
-
     try:
         drawing = draw(config, wish)
     except (InvalidBundle, Undrawable) as error:
@@ -63,13 +63,8 @@ def drawing_of(config: Config, wish: Wish) -> Drawing:
 
 def _language(form: str) -> Callable[[Drawing], str]:
     if form == "dot":
-        from shared.domain.authoring.pictures.graphviz import graphviz
-
         return graphviz
     if form == "svg":
-        from shared.domain.authoring.pictures.svg import svg
-
         return svg
-    from shared.domain.authoring.pictures.mermaid import mermaid
 
     return mermaid

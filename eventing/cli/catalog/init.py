@@ -9,6 +9,8 @@ import typer
 
 from eventing.cli.catalog.source import FormOption, check_form, write
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from shared.domain.authoring.init import NotAnImage, new_package
+from shared.domain.catalog.config import Config
 
 
 def register(group: typer.Typer) -> None:
@@ -28,9 +30,6 @@ def init(
     output: FormOption = "json",
 ) -> None:
     """Print the olm.package of a new package."""
-    from shared.domain.authoring.init import NotAnImage, new_package
-    from shared.domain.catalog.config import Config
-
     check_form(output)
     if not package:
         raise CliError("a package needs a name", USAGE)

@@ -9,6 +9,7 @@ import typer
 from eventing.cli.inputs.failures import told
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, document, table
+from shared.adapters.judging import advise
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, or - for stdin.")]
 
@@ -20,8 +21,6 @@ def register(group: typer.Typer) -> None:
 
 def lint(path: PathArgument, output: OutputOption = "table") -> None:
     """Tell what will hurt: unreachable heads, jumps, deprecated defaults, loose images, large or dropped content."""
-    from shared.adapters.judging import advise
-
     with told(path):
         advice = advise(path)
     rows: list[dict[str, object]] = [

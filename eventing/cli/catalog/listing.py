@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.catalog.cache import default_store
 from eventing.cli.catalog.source import STDIN, CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.inputs.pulling import is_lax, pulling
 from eventing.cli.output import document, heading
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.validated import config_of, is_valid, remember
+from shared.adapters.files import File
+from shared.adapters.judging import judge_files
+from shared.adapters.oci.errors import OciError
+from shared.domain.authoring import listing as tables
+from shared.domain.authoring.listing import UnknownPackage
+from shared.domain.catalog.documents import NotACatalog
 
 if TYPE_CHECKING:
     from shared.adapters.content.snapshot import Snapshot
@@ -40,26 +49,20 @@ def register(group: typer.Typer) -> None:
 
 def packages(path: CatalogArgument, output: TableOption = "table") -> None:
     """List the packages."""
-    from shared.domain.authoring.listing import packages
-
     check_form(output, FORMS)
-    _show(packages(_valid(path, "packages")), output, _PACKAGES)
+    _show(tables.packages(_valid(path, "packages")), output, _PACKAGES)
 
 
 def channels(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
     """List the channels and their heads."""
-    from shared.domain.authoring.listing import channels
-
     check_form(output, FORMS)
-    _show(_of_package(channels, path, package, "channels"), output, _CHANNELS)
+    _show(_of_package(tables.channels, path, package, "channels"), output, _CHANNELS)
 
 
 def bundles(path: CatalogArgument, package: PackageArgument = "", output: TableOption = "table") -> None:
     """List the bundles, once for each channel that they are in."""
-    from shared.domain.authoring.listing import bundles
-
     check_form(output, FORMS)
-    _show(_of_package(bundles, path, package, "bundles"), output, _BUNDLES)
+    _show(_of_package(tables.bundles, path, package, "bundles"), output, _BUNDLES)
 
 
 def head(
@@ -68,10 +71,8 @@ def head(
     channel: Annotated[str, typer.Argument(metavar="[CHANNEL]", help="Else the default channel.")] = "",
 ) -> None:
     """Print the bundle that a channel leads to."""
-    from shared.domain.authoring.listing import channels
-
     config = _valid(path, "channels")
-    rows = _of_package(channels, path, package, config=config)
+    rows = _of_package(tables.channels, path, package, config=config)
     wanted = channel or next(one["defaultChannel"] for one in config.packages if one["name"] == package)
     found = [row["head"] for row in rows if row["channel"] == wanted]
     if not found:
@@ -91,8 +92,6 @@ def _of_package(
     *,
     config: Config | None = None,
 ) -> _Rows:
-    from shared.domain.authoring.listing import UnknownPackage
-
     try:
         return rows(config or _valid(path, listing), package)
     except UnknownPackage as error:
@@ -101,9 +100,6 @@ def _of_package(
 
 def _valid(path: str, listing: Listing) -> Config:
     """As much of the catalog as the list shows; it is judged once per state. CliError when it is none, or not valid."""
-    from eventing.cli.catalog.cache import default_store
-    from shared.adapters.content.validated import config_of, is_valid
-
     store = default_store()
     snapshot = _snapshot(path, store)
     with suppress(FileNotFoundError):  # its files change just now: they are read as they are then
@@ -114,10 +110,6 @@ def _valid(path: str, listing: Listing) -> Config:
 
 def _snapshot(path: str, store: Store) -> Snapshot | None:
     """What is kept of a catalog; None where nothing can be, which is told when it is judged."""
-    from shared.adapters.content.anywhere import snapshot_at
-    from shared.adapters.oci.errors import OciError
-    from shared.domain.catalog.documents import NotACatalog
-
     if path == STDIN or is_lax():
         return None
     try:
@@ -127,10 +119,6 @@ def _snapshot(path: str, store: Store) -> Snapshot | None:
 
 
 def _is_found_valid(snapshot: Snapshot, store: Store) -> bool:
-    from shared.adapters.content.validated import remember
-    from shared.adapters.files import File
-    from shared.adapters.judging import judge_files
-
     if not judge_files([File(path, snapshot.source(path)) for path in snapshot.files]).is_valid:
         return False
     with suppress(OSError):  # a full disk is no reason not to answer
@@ -148,8 +136,6 @@ def _judged(path: str) -> Config:
 
 
 def _check(found: Found) -> None:
-    from shared.adapters.judging import judge_files
-
     verdict = judge_files(found.listed())
     if not verdict.is_valid:
         raise CliError(verdict.text(), NEGATIVE)

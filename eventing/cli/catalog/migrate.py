@@ -22,6 +22,7 @@ from eventing.cli.catalog.source import (
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
 from shared.adapters.whole_file import write_whole
+from shared.domain.authoring.writing.write import Form, Unwritable, files
 
 
 def register(group: typer.Typer) -> None:
@@ -36,8 +37,6 @@ def migrate(
     migrate_level: LevelOption = "",
 ) -> None:
     """Write a catalog as <package>/catalog.<form>, after the migrations that are asked for."""
-    from shared.domain.authoring.writing.write import Form, Unwritable, files
-
     check_form(output)
     check_level(migrate_level)
     if folder.is_dir() and any(folder.iterdir()):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from eventing.cli.catalog.source import render_bundle
 from eventing.cli.failure import NEGATIVE, CliError
+from shared.domain.authoring.template import SCHEMAS, TemplateError, detect, images
+from shared.domain.authoring.template import render as render_template
 
 if TYPE_CHECKING:
     from shared.domain.authoring.template import RenderImage
@@ -21,9 +24,6 @@ _PULLS = 4
 
 def rendered(content: bytes, kind: str, level: str) -> Config:
     """The catalog that a template stands for; its type is found out when none is given. CliError."""
-    from shared.domain.authoring.template import SCHEMAS, TemplateError, detect, images
-    from shared.domain.authoring.template import render as render_template
-
     try:
         schema = SCHEMAS[kind] if kind else detect(content)
     except TemplateError as error:
@@ -39,8 +39,6 @@ def rendered(content: bytes, kind: str, level: str) -> Config:
 @contextmanager
 def _pulled_ahead(images: Iterable[str], level: str) -> Iterator[RenderImage]:
     """Several images are pulled at once; each is asked for in its turn, and fails in its turn."""
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(_PULLS) as pool:
         ahead = {image: pool.submit(copy_context().run, render_bundle, image, level) for image in images}
         try:

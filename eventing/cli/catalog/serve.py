@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from eventing.cli.catalog.cache import default_store
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.inputs.failures import told
 from eventing.cli.inputs.pulling import pulling
-
-if TYPE_CHECKING:
-    from eventing.content.catalog_server import Serving
+from eventing.content import catalog_server
+from eventing.content.catalog_server import Serving
+from shared.adapters.catalog_api.cache_folder import CacheError
+from shared.adapters.catalog_api.errors import PortTakenError
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image or oci:DIR[:TAG].")]
 CacheOption = Annotated[Path | None, typer.Option("--cache-dir", help="Where the index is, apart from all others.")]
@@ -50,9 +52,6 @@ def serve(
     pprof_addr: ProfileOption = "",
 ) -> None:
     """Serve a catalog over gRPC; broken packages are named on stderr, and the others are served."""
-    from eventing.cli.catalog.cache import default_store
-    from eventing.content.catalog_server import Serving
-
     if pprof_addr:
         _tell("there is no profile to look at: --pprof-addr is taken and does nothing")
     if cache_enforce_integrity and cache_dir is None:
@@ -77,18 +76,14 @@ def serve(
 
 
 def _run(serving: Serving, *, is_only_index: bool) -> None:
-    from eventing.content.catalog_server import SickCatalogError, index, serve
-    from shared.adapters.catalog_api.cache_folder import CacheError
-    from shared.adapters.catalog_api.errors import PortTakenError
-
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its log would say of a taken port what we say in a sentence
     with told(serving.path):
         try:
             if is_only_index:
-                index(serving)
+                catalog_server.index(serving)
             else:
-                serve(serving, _tell)
-        except (CacheError, SickCatalogError) as error:
+                catalog_server.serve(serving, _tell)
+        except (CacheError, catalog_server.SickCatalogError) as error:
             raise CliError(str(error), NEGATIVE) from error
         except PortTakenError as error:
             raise CliError(f"failed to listen: {error}", NEGATIVE) from error

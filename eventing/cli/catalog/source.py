@@ -8,18 +8,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.bundle import Source
 from eventing.cli.inputs.failures import told
+from shared.adapters.files import File, files, stdin
 from shared.adapters.paths import image_named_by
-
-if TYPE_CHECKING:
-    from shared.adapters.files import File
-    from shared.domain.authoring.template import Rendered
-    from shared.domain.catalog.config import Config
+from shared.adapters.progress import ended
+from shared.domain.authoring import migrate as migration
+from shared.domain.authoring.bundles.render import ImageTemplateError, blob, image_from
+from shared.domain.authoring.identity import csv_of
+from shared.domain.authoring.migrate import migrate
+from shared.domain.authoring.template import Rendered
+from shared.domain.authoring.writing.arrange import arrange
+from shared.domain.authoring.writing.write import Form, Unwritable, stream
+from shared.domain.catalog.blobs import Unreadable
+from shared.domain.catalog.config import Config, read_config
+from shared.domain.go_types.engine import MisfitError
 
 STDIN: Final = "-"
 CatalogArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, oci:DIR, or - for stdin.")]
@@ -56,8 +64,6 @@ class Found:
 
     def listed(self) -> list[File]:
         """The files of a catalog, in the order in which they are read. CliError when they cannot be."""
-        from shared.adapters.files import File, files
-
         try:
             return [File(STDIN, self.path)] if self.reference == STDIN else files(self.path)
         except OSError as error:
@@ -65,8 +71,6 @@ class Found:
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """The files of a catalog by name, one at a time. CliError when one of them cannot be read."""
-        from shared.adapters.progress import ended
-
         try:
             for file in self.listed():
                 yield file.name, file.read()
@@ -76,9 +80,6 @@ class Found:
 
     def config(self) -> Config:
         """The documents of a catalog. CliError when they cannot be read, or one of them is none."""
-        from shared.domain.catalog.blobs import Unreadable
-        from shared.domain.catalog.config import read_config
-
         try:
             return read_config(self.files())
         except Unreadable as error:
@@ -104,11 +105,6 @@ class Rendering:
 
 def render(references: Iterable[str], rendering: Rendering) -> Config:
     """The documents of all references, in their order. CliError names the reference that cannot be rendered."""
-    from shared.domain.authoring.migrate import migrate
-    from shared.domain.authoring.writing.arrange import arrange
-    from shared.domain.catalog.config import Config
-    from shared.domain.go_types.engine import MisfitError
-
     whole = Config()
     for reference in references:
         with _named(reference), opened(reference, rendering.kinds) as found:
@@ -124,10 +120,6 @@ def render(references: Iterable[str], rendering: Rendering) -> Config:
 
 def render_bundle(reference: str, level: str) -> list[Rendered]:
     """The bundle that an image (or a folder) holds, as templates want it."""
-    from shared.domain.authoring.identity import csv_of
-    from shared.domain.authoring.migrate import migrate
-    from shared.domain.authoring.template import Rendered
-
     config = render((reference,), Rendering(frozenset({Kind.BUNDLE, Kind.BUNDLE_IMAGE}), template=reference))
     csvs = [csv_of(bundle) for bundle in config.bundles]
     migrate(config, level)
@@ -135,17 +127,12 @@ def render_bundle(reference: str, level: str) -> list[Rendered]:
 
 
 def _config(found: Found, rendering: Rendering) -> Config:
-    from shared.domain.catalog.config import Config
-
     if found.kind in CATALOGS:
         return found.config()
     return Config(bundles=[_bundle(found, rendering.template)])
 
 
 def _bundle(found: Found, template: str) -> Mapping[str, object]:
-    from eventing.cli.inputs.bundle import Source
-    from shared.domain.authoring.bundles.render import ImageTemplateError, blob, image_from
-
     bundle = Source(found.reference, found.path).parsed()
     for warning in bundle.warnings:
         sys.stderr.write(f"# {warning}\n")
@@ -171,8 +158,6 @@ def _named(reference: str) -> Iterator[None]:
 def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]:
     """What a reference leads to. NotAllowed when it is of another kind; CliError when it cannot be had."""
     if reference == STDIN:
-        from shared.adapters.files import stdin
-
         with stdin() as found:
             yield _allowed(Found(Kind.CATALOG, reference, found.path), kinds)
         return
@@ -229,8 +214,6 @@ def write(config: Config, form: str) -> None:
 
 def written(config: Config, form: str) -> Iterator[bytes]:
     """The documents of a catalog as text. CliError when one of them belongs to no package."""
-    from shared.domain.authoring.writing.write import Form, Unwritable, stream
-
     try:
         yield from stream(config, Form(form))
     except Unwritable as error:
@@ -247,9 +230,7 @@ def check_form(output: str, forms: tuple[str, ...] = ("json", "yaml")) -> None:
 
 def check_level(level: str) -> None:
     """CliError when there is no such migration."""
-    from shared.domain.authoring import migrate
-
     try:
-        migrate.check_level(level)
-    except migrate.UnknownLevel as error:
+        migration.check_level(level)
+    except migration.UnknownLevel as error:
         raise CliError(str(error), USAGE) from error

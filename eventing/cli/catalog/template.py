@@ -23,6 +23,11 @@ from eventing.cli.catalog.source import (
 )  # fmt: skip
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
+from shared.domain.authoring.pictures.drawing import Wish
+from shared.domain.authoring.template import SCHEMAS, TemplateError
+from shared.domain.authoring.template.convert import TYPES, text
+from shared.domain.authoring.template.convert import convert as converted
+from shared.domain.authoring.writing.write import Form
 
 TemplateArgument = Annotated[str, typer.Argument(metavar="[FILE]", help="The template; else stdin.")]
 PictureOption = Annotated[str, typer.Option("-o", "--output", help="json, yaml or mermaid.")]
@@ -62,8 +67,6 @@ def render(
     migrate_level: LevelOption = "",
 ) -> None:
     """Render a template of any type, found out from its schema (as `opm alpha render-template`)."""
-    from shared.domain.authoring.template import SCHEMAS
-
     given = list(words or ())
     kind = given.pop(0) if given and (given[0] in SCHEMAS or len(given) > 1) else ""
     if len(given) > 1:
@@ -79,11 +82,6 @@ def convert(
     output: FormOption = "json",
 ) -> None:
     """Print the template that a catalog could have been made from."""
-    from shared.domain.authoring.template import TemplateError
-    from shared.domain.authoring.template.convert import TYPES, text
-    from shared.domain.authoring.template.convert import convert as converted
-    from shared.domain.authoring.writing.write import Form
-
     check_form(output)
     if kind not in TYPES:
         raise CliError(f"template convert {kind}: wanted {' or '.join(TYPES)}", USAGE)
@@ -96,8 +94,6 @@ def convert(
 
 
 def _print(kind: str, file: str, output: str, level: str) -> None:
-    from shared.domain.authoring.pictures.drawing import Wish
-
     check_form(output, FORMS)
     check_level(level)
     config = rendered(_content(file), kind, level)

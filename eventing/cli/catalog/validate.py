@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from eventing.cli.catalog.source import check_form
 from eventing.cli.failure import NEGATIVE, UNKNOWN
 from eventing.cli.inputs.pulling import pulling
-
-if TYPE_CHECKING:
-    from shared.domain.catalog.verdict import Verdict
+from shared.adapters.judging import judge
+from shared.adapters.oci.errors import OciError
+from shared.domain.authoring.writing.write_yaml import to_yaml
+from shared.domain.catalog.verdict import Finding, Place, Verdict
 
 PathsArgument = Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, files, images, or - for stdin.")]
 FormatOption = Annotated[
@@ -37,10 +39,6 @@ def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
 
 def _judged(path: str) -> tuple[Verdict, int]:
     """The judgement of one catalog, and the exit code that it asks for."""
-    from shared.adapters.judging import judge
-    from shared.adapters.oci.errors import OciError
-    from shared.domain.catalog.verdict import Finding, Place, Verdict
-
     try:
         verdict = judge(path)
     except OciError as error:
@@ -58,8 +56,6 @@ def _as_opm(verdicts: Sequence[tuple[str, Verdict]]) -> None:
 
 
 def _as_yaml(verdicts: Sequence[tuple[str, Verdict]]) -> None:
-    from shared.domain.authoring.writing.write_yaml import to_yaml
-
     written = (to_yaml(dict(sorted(_result(verdict).items()))) + "\n" for _, verdict in verdicts)
     sys.stdout.write("---\n".join(written))
 
@@ -85,8 +81,6 @@ def _rows(verdict: Verdict) -> list[dict[str, object]]:
 
 
 def _print(value: object) -> None:
-    import json
-
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 

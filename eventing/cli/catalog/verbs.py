@@ -11,18 +11,52 @@ from eventing.cli.group import LongVerbs
 
 class _Catalog(LongVerbs):
     modules: ClassVar = {
-        "eventing.cli.catalog.validate": ("validate",),
-        "eventing.cli.catalog.render": ("render",),
-        "eventing.cli.catalog.listing": ("list", "head"),
-        "eventing.cli.catalog.graph": ("graph",),
-        "eventing.cli.catalog.init": ("init",),
-        "eventing.cli.catalog.template": ("template",),
-        "eventing.cli.catalog.migrate": ("migrate",),
-        "eventing.cli.catalog.lint": ("lint",),
-        "eventing.cli.catalog.diff": ("diff",),
-        "eventing.cli.catalog.build": ("build",),
-        "eventing.cli.catalog.serve": ("serve",),
-        "eventing.cli.catalog.cache": ("cache",),
+        "eventing.cli.catalog.validate": {
+            "validate": "Judge catalogs one by one; the exit code is 0 when all of them are valid.",
+        },
+        "eventing.cli.catalog.render": {
+            "render": (
+                "Print the documents of catalogs and bundles, in the order that `opm render` gives them. Nothing "
+                "is validated."
+            ),
+        },
+        "eventing.cli.catalog.listing": {
+            "list": "Packages, channels or bundles of a catalog.",
+            "head": "Print the bundle that a channel leads to.",
+        },
+        "eventing.cli.catalog.graph": {
+            "graph": "Draw the update graph of catalogs. Nothing is validated.",
+        },
+        "eventing.cli.catalog.init": {
+            "init": "Print the olm.package of a new package.",
+        },
+        "eventing.cli.catalog.template": {
+            "template": "Catalogs from templates: basic, semver, substitutes, composite.",
+        },
+        "eventing.cli.catalog.migrate": {
+            "migrate": "Write a catalog as <package>/catalog.<form>, after the migrations that are asked for.",
+        },
+        "eventing.cli.catalog.lint": {
+            "lint": (
+                "Tell what will hurt: unreachable heads, jumps, deprecated defaults, loose images, large or "
+                "dropped content."
+            ),
+        },
+        "eventing.cli.catalog.diff": {
+            "diff": "Compare two catalogs; the exit code is 1 when somebody loses something or is stuck.",
+        },
+        "eventing.cli.catalog.build": {
+            "build": (
+                "Build the image of a catalog and push or save it; the same files give the same image. Prints it "
+                "by digest."
+            ),
+        },
+        "eventing.cli.catalog.serve": {
+            "serve": "Serve a catalog over gRPC; broken packages are named on stderr, and the others are served.",
+        },
+        "eventing.cli.catalog.cache": {
+            "cache": "Indexed catalogs on this machine.",
+        },
     }
 
 

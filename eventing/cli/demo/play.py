@@ -7,21 +7,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from eventing.cli.demo.screen import Screen, screen
+from eventing.cli.requests.request import Request
+from eventing.cli.requests.subscribing import approve_plan, subscribe, waiting_plan
+from eventing.diagnosis.status.listing import installed
 from eventing.diagnosis.why.causes import short
-from eventing.journal import Run
+from eventing.diagnosis.why.explain import why
+from eventing.diagnosis.why.text import text_of
+from eventing.journal import RedisJournal, Run
 from eventing.local.detach import start_detached, stop
 from eventing.local.processes.interrupt import Interrupt
 from eventing.local.processes.supervisor import StartError
 from eventing.local.state import StateDirectory
-
-if TYPE_CHECKING:
-    from shared.adapters.kube import KubeClient
-
+from shared.adapters.kube import KubeClient
+from shared.kinds import DEPLOYMENT
 
 NAMESPACE = "demo"
 PATIENCE_SECONDS = 180.0
@@ -76,8 +79,6 @@ def _play(directory: StateDirectory, bundles: Path, interrupt: Interrupt) -> Non
 
 
 def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, interrupt: Interrupt) -> None:
-    from shared.adapters.kube import KubeClient
-
     view = screen()
     stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)), interrupt)
     try:
@@ -90,9 +91,6 @@ def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, int
 
 
 def _install(stage: Stage) -> None:
-    from eventing.cli.requests.request import Request
-    from eventing.cli.requests.subscribing import subscribe
-
     stage.screen.say("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
     for line in subscribe(stage.cluster, Request("tide", NAMESPACE, source="olm/local")):
         stage.screen.say(f"   {line}")
@@ -106,9 +104,6 @@ def _upgrade(stage: Stage) -> None:
 
 
 def _approve(stage: Stage) -> None:
-    from eventing.cli.requests.request import Request
-    from eventing.cli.requests.subscribing import approve_plan, subscribe, waiting_plan
-
     stage.screen.say("4. Install `beacon` with Manual approval: its plan waits; `tide` beside it is not concerned")
     for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
         stage.screen.say(f"   {line}")
@@ -118,8 +113,6 @@ def _approve(stage: Stage) -> None:
 
 
 def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool], what: str) -> None:
-    from eventing.diagnosis.status.listing import installed
-
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         stage.interrupt.check()
@@ -132,13 +125,7 @@ def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool]
 
 
 def _explain(stage: Stage) -> None:
-    from contextlib import closing
-
-    from eventing.diagnosis.why.explain import why
-    from eventing.diagnosis.why.text import text_of
-    from eventing.journal import RedisJournal
     from eventing.workqueue import connect
-    from shared.kinds import DEPLOYMENT
 
     addresses = stage.directory.read()
     if addresses is None:

@@ -6,6 +6,8 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
+from eventing.cli.visible import Own
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -56,8 +58,6 @@ class LiveScreen:
     def __init__(self) -> None:
         from rich.console import Console
         from rich.live import Live
-
-        from eventing.cli.visible import Own
 
         self._said: deque[str] = deque(maxlen=12)
         self._rows: list[Row] = []

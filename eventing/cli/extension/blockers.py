@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 
@@ -22,10 +23,13 @@ from eventing.cli.extension.given import (
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
+from shared import names
+from shared.api.manifest import annotations_of, labels_of
 from shared.domain.bundle.shape import name_in
-
-if TYPE_CHECKING:
-    from shared.domain.extension.openshift import Published
+from shared.domain.extension.openshift import Published
+from shared.domain.extension.openshift import blockers as judge
+from shared.domain.extension.phases.revision import newest_active
+from shared.domain.semver import InvalidVersion
 
 
 def register(group: typer.Typer) -> None:
@@ -46,11 +50,6 @@ def blockers(
     extension without any, what is installed is looked up in the catalogs. Exit code 0: none; 1: some, or one that
     cannot be read.
     """
-    from dataclasses import asdict
-
-    from shared.domain.extension.openshift import blockers as judge
-    from shared.domain.semver import InvalidVersion
-
     if not openshift:
         raise CliError("extension blockers: --openshift says what the cluster runs, e.g. --openshift 4.18", USAGE)
     stated = given(file)
@@ -70,11 +69,6 @@ def blockers(
 
 def _published(extension: Mapping[str, Any], stated: Given, words: list[str] | None) -> list[Published]:
     """What the newest active revision says, else what the catalogs say about the installed bundle."""
-    from shared import names
-    from shared.api.manifest import annotations_of, labels_of
-    from shared.domain.extension.openshift import Published
-    from shared.domain.extension.phases.revision import newest_active
-
     name = name_in(extension)
     owned = [one for one in stated.revisions if labels_of(one).get(names.V1_OWNER_NAME) == name]
     with shaped(f"a ClusterObjectSet of {name}", UNKNOWN):

@@ -12,13 +12,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eventing.cli.catalog.cache import default_store
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.oci.errors import OciError
+from shared.adapters.paths import NoSuchPath
 from shared.domain.bundle.shape import defect, name_in
+from shared.domain.catalog.documents import NotACatalog
+from shared.domain.catalog.model import Package
+from shared.domain.crd_safety.judgement import Waiver
+from shared.domain.extension.model import CatalogView, Installed
+from shared.domain.extension.offer import offer_of, offer_of_package
+from shared.domain.go.stream import parts
+from shared.domain.shape import InvalidQuestion
 
 if TYPE_CHECKING:
     from shared.adapters.content.snapshot import Snapshot
-    from shared.domain.crd_safety.judgement import Waiver
-    from shared.domain.extension.model import CatalogView, Installed, Offer
+    from shared.domain.extension.model import Offer
 
 FileOption = Annotated[
     list[str] | None,
@@ -88,8 +98,6 @@ def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def located(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The same, each with the file that it is in."""
-    from shared.domain.go.stream import parts
-
     for path in paths:
         for name, content in _contents(path):
             for part in parts(content):
@@ -150,8 +158,6 @@ def source_of(extension: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def installed_of(extension: Mapping[str, Any], stated: str) -> Installed | None:
     """What is installed, by the option or else by the status. CliError when the option cannot be understood."""
-    from shared.domain.extension.model import Installed
-
     if stated:
         name, mark, version = stated.rpartition("@")
         if not mark or not name or not version:
@@ -187,14 +193,6 @@ def _named(word: str) -> tuple[str, str]:
 
 
 def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_releases: bool) -> CatalogView:
-    from eventing.cli.catalog.cache import default_store
-    from shared.adapters.content.anywhere import snapshot_at
-    from shared.adapters.oci.errors import OciError
-    from shared.adapters.paths import NoSuchPath
-    from shared.domain.catalog.documents import NotACatalog
-    from shared.domain.extension.model import CatalogView
-    from shared.domain.shape import InvalidQuestion
-
     try:
         offer = offer_in(snapshot_at(path, default_store()), package, has_releases=has_releases)
     except NoSuchPath as error:
@@ -215,9 +213,6 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
 
 def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:
     """What an open catalog offers of a package. InvalidQuestion when nobody can make sense of it."""
-    from shared.domain.catalog.model import Package
-    from shared.domain.extension.offer import offer_of, offer_of_package
-
     pages, found = snapshot.documents(package), snapshot.package(package)
     if not isinstance(found, Package):  # OLM v1 minds other defects than OLM does
         return offer_of([pages.value(row) for row in pages.rows()], package, has_releases=has_releases)
@@ -239,9 +234,6 @@ def gates_of(text: str) -> dict[str, bool]:
 
 def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
     """The findings that shall not count. CliError."""
-    from shared.domain.crd_safety.judgement import Waiver
-    from shared.domain.shape import InvalidQuestion
-
     try:
         return list(map(Waiver.parse, words or ()))
     except InvalidQuestion as error:

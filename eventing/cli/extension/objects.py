@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.bundle import opened
+from shared.domain.extension.render.load import load
+from shared.domain.extension.render.model import NotRenderedError
+from shared.domain.extension.render.question import wishes_of
+from shared.domain.extension.render.render import render
+from shared.domain.go import yaml as goyaml
+from shared.domain.shape import InvalidQuestion
 
 CertOption = Annotated[
     str, typer.Option("--cert-provider", help="none, cert-manager or openshift-service-ca: who makes certificates.")
@@ -33,13 +42,6 @@ def rendered(
     reference: str, namespace: str, *, config: object, cert_provider: str, gates: Mapping[str, bool]
 ) -> Rendering:
     """The bundle in a folder or image, rendered. CliError when it cannot be had (3), or gives no objects (1)."""
-    from eventing.cli.inputs.bundle import opened
-    from shared.domain.extension.render.load import load
-    from shared.domain.extension.render.model import NotRenderedError
-    from shared.domain.extension.render.question import wishes_of
-    from shared.domain.extension.render.render import render
-    from shared.domain.shape import InvalidQuestion
-
     question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
     try:
         wishes = wishes_of(question)
@@ -61,7 +63,6 @@ def config_of(file: str) -> object:
     """The configuration in a file; None without one. CliError."""
     if not file:
         return None
-    from shared.domain.go import yaml as goyaml
 
     try:
         found = goyaml.document(Path(file).read_bytes())
@@ -74,8 +75,6 @@ def config_of(file: str) -> object:
 
 def written(objects: Sequence[Mapping[str, Any]], output: str) -> str:
     """Objects as a stream of YAML documents, or as one List in JSON. CliError for another format."""
-    import json
-
     if output == "json":
         return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
     if output != "yaml":
@@ -85,7 +84,6 @@ def written(objects: Sequence[Mapping[str, Any]], output: str) -> str:
 
 def as_yaml(objects: Iterable[Mapping[str, Any]]) -> str:
     """Objects as a stream of YAML documents."""
-    import yaml
 
     class Plain(yaml.CSafeDumper):
         """Writes the same value twice rather than an alias."""

@@ -24,12 +24,18 @@ from eventing.cli.extension.given import (
     shaped,
     waivers_of,
 )
-from eventing.cli.extension.objects import CertOption, Rendering
+from eventing.cli.extension.objects import CertOption, Rendering, rendered
 from eventing.cli.extension.report import Report, as_text, as_value
+from eventing.cli.extension.resolve import resolved
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
+from shared import names
 from shared.domain.bundle.shape import name_in
+from shared.domain.extension.openshift import Published, blockers
+from shared.domain.extension.outlook import changes, losses, misfits, obstacles, present, waived
+from shared.domain.extension.permissions import Installer, least
+from shared.domain.semver import InvalidVersion
 
 if TYPE_CHECKING:
     from shared.domain.crd_safety.judgement import Waiver
@@ -108,8 +114,6 @@ class _Wishes:
 
     def rendered(self, reference: str) -> Rendering:
         """A bundle as the extension would have it. CliError."""
-        from eventing.cli.extension.objects import rendered
-
         namespace = str(at(self.spec, "namespace") or "")
         if not namespace:
             raise CliError("-f: spec.namespace of the ClusterExtension says where to install; it is missing", USAGE)
@@ -124,10 +128,6 @@ class _Wishes:
 
 
 def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
-    from eventing.cli.extension.resolve import resolved
-    from shared.domain.extension.outlook import changes, losses, misfits, obstacles, present, waived
-    from shared.domain.extension.permissions import Installer, least
-
     answer, reasons = resolved(wishes.stated, words, installed, wishes.feature_gates)
     if answer.bundle is None:
         return Report(reasons, blockers=(answer.error,))
@@ -180,10 +180,6 @@ def _image(image: str, name: str) -> str:
 
 
 def _remarks(name: str, new: Rendering, openshift: str) -> tuple[str, ...]:
-    from shared import names
-    from shared.domain.extension.openshift import Published, blockers
-    from shared.domain.semver import InvalidVersion
-
     if not openshift:
         return ()
     try:

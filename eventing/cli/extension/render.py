@@ -20,6 +20,9 @@ from eventing.cli.extension.objects import (
     rendered,
 )
 from eventing.cli.failure import USAGE, CliError
+from eventing.cli.inputs.bundle import read
+from eventing.cli.lines import answer_lines
+from shared.domain.extension.render.question import Loading, answered, wishes_of
 
 if TYPE_CHECKING:
     from shared.domain.bundle.model import Files
@@ -66,9 +69,6 @@ def render(
 
 
 def _answer_all() -> None:
-    from eventing.cli.lines import answer_lines
-    from shared.domain.extension.render.question import Loading, answered, wishes_of
-
     loadings = {True: Loading(is_in_memory=True), False: Loading()}
 
     def answer(question: dict[str, Any]) -> Mapping[str, Any]:
@@ -89,7 +89,6 @@ def _files(question: Mapping[str, Any]) -> Files:
         raise ValueError('a question needs "dir" or "files"')
     if not Path(folder).is_dir():
         raise ValueError(f"{folder}: no such folder")
-    from eventing.cli.inputs.bundle import read
 
     try:
         return read(Path(folder), folder)

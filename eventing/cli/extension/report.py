@@ -8,6 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from eventing.cli.extension.objects import written
+from shared.api.manifest import name_of
+from shared.domain.extension.scopes import scope_of
+
 if TYPE_CHECKING:
     from shared.domain.extension.outlook import Change
 
@@ -26,8 +30,6 @@ class Report:
 
 def as_text(report: Report) -> str:
     """Paragraphs; the verdict is the last, because it is what a terminal still shows."""
-    from eventing.cli.extension.objects import written
-
     lines = [*report.reasons, ""]
     if report.changes:
         lines += ["Objects:", *(f"  {one['effect']:6} {one['object']}" for one in map(_change, report.changes)), ""]
@@ -65,9 +67,6 @@ def as_value(report: Report) -> dict[str, Any]:
 
 
 def _change(change: Change) -> dict[str, Any]:
-    from shared.api.manifest import name_of
-    from shared.domain.extension.scopes import scope_of
-
     manifest = change.manifest
     namespace = scope_of(manifest)
     where = f"{namespace}/" if namespace else ""

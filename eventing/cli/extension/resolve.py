@@ -22,7 +22,12 @@ from eventing.cli.extension.given import (
 )
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
+from eventing.cli.lines import answer_lines
 from eventing.cli.output import TextOption, document
+from shared.domain.extension import resolve as rules
+from shared.domain.extension.question import RELEASES, answered, request_of, shown
+from shared.domain.extension.trace import sentences
+from shared.domain.shape import InvalidQuestion
 
 if TYPE_CHECKING:
     from shared.domain.extension.model import Answer
@@ -52,9 +57,6 @@ def resolve(
     "trace"}.
     """
     if batch:
-        from eventing.cli.lines import answer_lines
-        from shared.domain.extension.question import answered
-
         answer_lines(answered)
         return
     answer, told = resolved(given(file), catalog, installed, feature_gates)
@@ -70,11 +72,6 @@ def resolved(
     stated: Given, words: Sequence[str] | None, installed: str, feature_gates: str
 ) -> tuple[Answer, tuple[str, ...]]:
     """The answer for the extension, and its reasons as sentences. CliError when it cannot be found out."""
-    from shared.domain.extension import resolve as rules
-    from shared.domain.extension.question import request_of
-    from shared.domain.extension.trace import sentences
-    from shared.domain.shape import InvalidQuestion
-
     extension = stated.extension
     if not words:
         raise CliError("name the catalogs: --catalog PATH|IMAGE", USAGE)
@@ -96,12 +93,8 @@ def _heading(answer: Answer) -> list[str]:
 
 
 def _has_releases(feature_gates: str) -> bool:
-    from shared.domain.extension.question import RELEASES
-
     return gates_of(feature_gates).get(RELEASES, False)
 
 
 def _shown(answer: Answer, feature_gates: str) -> dict[str, Any]:
-    from shared.domain.extension.question import shown
-
     return shown(answer, has_releases=_has_releases(feature_gates))

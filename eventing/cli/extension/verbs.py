@@ -11,10 +11,21 @@ from eventing.cli.group import Verbs
 
 class _Extension(Verbs):
     modules: ClassVar = {
-        "eventing.cli.extension.resolve": ("resolve",),
-        "eventing.cli.extension.plan": ("plan",),
-        "eventing.cli.extension.render": ("render",),
-        "eventing.cli.extension.blockers": ("blockers",),
+        "eventing.cli.extension.resolve": {
+            "resolve": "Say which bundle a ClusterExtension gets, and which rule removed each of the others.",
+        },
+        "eventing.cli.extension.plan": {
+            "plan": (
+                "Say what would be installed or changed, whether its definitions are safe, and what permissions "
+                "it takes."
+            ),
+        },
+        "eventing.cli.extension.render": {
+            "render": "Print the objects of a registry+v1 bundle, in the order in which OLM v1 makes them.",
+        },
+        "eventing.cli.extension.blockers": {
+            "blockers": "Say which installed extensions are not for the next minor version of OpenShift.",
+        },
     }
 
 

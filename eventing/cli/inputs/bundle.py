@@ -15,6 +15,8 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import told
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
+from shared.domain.bundle.parse import parse
+from shared.domain.bundle.reading import FILE_BYTES
 
 BundleArgument = Annotated[
     str, typer.Argument(metavar="DIR|IMAGE", help="Folder with manifests/ and metadata/, image, or oci:DIR[:TAG].")
@@ -39,8 +41,6 @@ class Source:
 
     def parsed(self) -> ParsedBundle:
         """What the files say. CliError (the answer is no) when they are no bundle."""
-        from shared.domain.bundle.parse import parse
-
         found = parse(self.files(), self.name, is_complete=True)
         if isinstance(found, BadBundle):
             raise CliError(found.message, NEGATIVE)
@@ -76,8 +76,6 @@ def read(folder: Path, name: str) -> Files:
 
 def contents(paths: Mapping[str, Path], name: str) -> Files:
     """The beginning of each file, which is all of it unless it is too large to be one of a bundle."""
-    from shared.domain.bundle.reading import FILE_BYTES
-
     found: dict[str, bytes] = {}
     left = _BYTES
     for key, path in paths.items():

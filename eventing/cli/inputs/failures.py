@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from shared.adapters.content.store import NoStoreFolder
+from shared.adapters.oci.errors import OciError
+from shared.adapters.paths import NoSuchPath
+from shared.domain.catalog.documents import NotACatalog
 
 
 def unwritable(error: Exception) -> CliError:
     """Why an image could not be written; a name that no image can have is a wrong command."""
-    from shared.adapters.oci.errors import OciError
-
     is_misnamed = isinstance(error, OciError) and error.reason == "Malformed"
     return CliError(str(error), USAGE if is_misnamed else UNKNOWN)
 
@@ -19,11 +21,6 @@ def unwritable(error: Exception) -> CliError:
 @contextmanager
 def told(path: str) -> Iterator[None]:
     """Turn what can be wrong with a PATH into a sentence and an exit code."""
-    from shared.adapters.content.store import NoStoreFolder
-    from shared.adapters.oci.errors import OciError
-    from shared.adapters.paths import NoSuchPath
-    from shared.domain.catalog.documents import NotACatalog
-
     try:
         yield
     except NotACatalog as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from eventing.diagnosis.status.listing import looked_up, offered, package_of, subscription_of
 from shared.api.manifest import ReadOnly
 from shared.kinds import CATALOG_SOURCE
+from shared.ports import Unavailable
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -39,8 +40,6 @@ def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs |
 
 def refusal(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = None) -> str:
     """Why the catalog does not have what a Subscription would ask for; empty when it has, or cannot be read."""
-    from shared.ports import Unavailable
-
     found, name = looked_up(cluster, spec, catalogs), spec.get("name")
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
     if found is None:

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from eventing.cli.requests import hints
 from eventing.cli.requests.request import PackageError, Request
-from eventing.diagnosis.status.listing import content_of, looked_up, subscription_of
+from eventing.cli.requests.sources import asked_source, source_for
+from eventing.diagnosis.catalogs import catalogs_for
+from eventing.diagnosis.status.listing import content_of, looked_up, package_of, subscription_of
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.authoring.identity import install_modes
@@ -70,8 +73,6 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
 
 def _make_group(cluster: KubeClient, request: Request, spec: ReadOnly) -> Made:
     """Make the OperatorGroup; what it selects, in words."""
-    from eventing.diagnosis.catalogs import catalogs_for
-
     name = request.namespace
     targets = list(filter(None, targets_for(cluster, name, spec, catalogs_for(cluster))))
     group = _object(OPERATOR_GROUP, name, name, spec={"targetNamespaces": targets} if targets else {})
@@ -82,10 +83,6 @@ def _make_group(cluster: KubeClient, request: Request, spec: ReadOnly) -> Made:
 
 def _spec(cluster: KubeClient, request: Request) -> Manifest:
     """What to subscribe to. PackageError when the catalog does not have it."""
-    from eventing.cli.requests.hints import refusal
-    from eventing.cli.requests.sources import source_for
-    from eventing.diagnosis.status.listing import package_of
-
     source_namespace, source = source_for(cluster, request)
     spec: Manifest = {
         "name": request.package,
@@ -95,7 +92,7 @@ def _spec(cluster: KubeClient, request: Request) -> Manifest:
         **({"startingCSV": request.starting_csv} if request.starting_csv else {}),
         **({"channel": request.channel} if request.channel else {}),
     }
-    if why := refusal(cluster, spec):
+    if why := hints.refusal(cluster, spec):
         raise PackageError(why)
     if "channel" not in spec and (package := package_of(cluster, {"spec": spec})):
         # why: without a channel, an update may lead from the default one to any other
@@ -105,9 +102,6 @@ def _spec(cluster: KubeClient, request: Request) -> Manifest:
 
 def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> None:
     """PackageError when something else is asked for than the Subscription says; how to change it, as far as it goes."""
-    from eventing.cli.requests.hints import refusal
-    from eventing.cli.requests.sources import asked_source
-
     spec = present["spec"]
     asked = {
         "--channel": (request.channel, spec.get("channel") or "the default"),
@@ -128,7 +122,7 @@ def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> N
     hint = f"`kubectl edit subscription {name_of(present)} -n {request.namespace}` changes what it says"
     if request.channel not in ("", spec.get("channel")):
         words = f"{request.package} -n {request.namespace} --channel {request.channel}"
-        why = refusal(cluster, {**spec, "channel": request.channel, "startingCSV": ""})
+        why = hints.refusal(cluster, {**spec, "channel": request.channel, "startingCSV": ""})
         hint = why or f"`olmf upgrade {words}` switches the channel"
     raise PackageError(f"{request.package} is already subscribed in {request.namespace}; {', '.join(others)}; {hint}")
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
 from eventing.diagnosis.status.progress import Standing, standing, unclaimed
 from eventing.diagnosis.status.remedies import UNRESOLVED, ListedOnce, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.domain.catalog.graph import defect, heads
+from shared.domain.catalog.model import Package
+from shared.domain.image_source import ImageSource
 from shared.domain.objects.subscription import current_csv, installed_csv
 from shared.domain.resolver.explain.findings import in_one_line
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, NAMESPACE, SUBSCRIPTION, Ref
+from shared.ports import Unavailable
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
     from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
-    from shared.domain.catalog.model import Package
-    from shared.domain.image_source import ImageSource
-    from shared.ports import Catalogs, Cluster, Unavailable
+    from shared.ports import Catalogs, Cluster
 
 
 Row = dict[str, object]
@@ -152,9 +155,6 @@ def offered(
 
 
 def _offers(catalog: str, name: str, package: Package | Unavailable | None) -> Iterator[Row]:
-    from shared.domain.catalog.graph import defect, heads
-    from shared.ports import Unavailable
-
     if isinstance(package, Unavailable):
         yield _offer(catalog, name, says=package.message)
     elif package:
@@ -180,16 +180,12 @@ def _offer(
 
 def package_of(cluster: KubeClient, subscription: ReadOnly, catalogs: Catalogs | None = None) -> Package | None:
     """What the catalog of a Subscription offers as its package; None when it does not, or cannot be read."""
-    from shared.domain.catalog.model import Package
-
     found = looked_up(cluster, subscription["spec"], catalogs)
     return found if isinstance(found, Package) else None
 
 
 def looked_up(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = None) -> Package | Unavailable | None:
     """The package that the spec of a Subscription names; None when its catalog was read and has none of that name."""
-    from shared.ports import Unavailable
-
     source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace"))
     reference, image = content_of(source or {"metadata": {}, "spec": {}})
     if not reference:
@@ -199,8 +195,6 @@ def looked_up(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = N
 
 def content_of(source: ReadOnly) -> tuple[str, ImageSource]:
     """The image of a catalog by digest (empty: it was not read yet), and how it is pulled."""
-    from shared.domain.image_source import ImageSource
-
     reference = str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
     secrets = tuple(filter(None, source["spec"].get("secrets") or ()))
     image = ImageSource(str(source["spec"].get("image") or reference), namespace_of(source), secrets)
@@ -208,8 +202,6 @@ def content_of(source: ReadOnly) -> tuple[str, ImageSource]:
 
 
 def _reader(cluster: KubeClient) -> Catalogs:
-    from eventing.diagnosis.catalogs import catalogs_for
-
     return catalogs_for(cluster)
 
 

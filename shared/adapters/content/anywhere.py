@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shared.adapters.content.address_snapshots import Address, snapshot_of_address
 from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.image_snapshots import snapshot_of_image
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
+from shared.adapters.oci.reference import Reference
 from shared.adapters.paths import image_named_by
 
 
@@ -18,17 +21,13 @@ def snapshot_at(path: str, store: Store) -> Snapshot:
     catalog, NotACatalog when a file is not valid, OSError when a file cannot be read.
     """
     if path.startswith("grpc://"):
-        from shared.adapters.content.address_snapshots import Address, snapshot_of_address
-
         return snapshot_of_address(Address.parse(path), store)[1]
     image = image_named_by(path)
     return _of_image(image, store) if image else snapshot_of(Path(path), store)
 
 
 def _of_image(image: str, store: Store) -> Snapshot:
-    from shared.adapters.content.image_snapshots import snapshot_of_image
     from shared.adapters.images import origin_of
-    from shared.adapters.oci.reference import Reference
     from shared.adapters.oci.registry import Registry
 
     with origin_of(image) as (origin, name):

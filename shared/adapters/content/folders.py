@@ -12,6 +12,7 @@ from shared.adapters import files
 from shared.adapters.content.indexing import indexed, older
 from shared.adapters.content.snapshot import Snapshot, Source, identity_of
 from shared.adapters.content.snapshot.needs import FOLDER
+from shared.adapters.content.snapshot.writing import write
 from shared.adapters.content.store import Store
 
 Identify: TypeAlias = Callable[[Path], str]
@@ -32,8 +33,6 @@ def snapshot_of(folder: Path, store: Store, identify: Identify = identity_of) ->
     family, name = names_of(place, sources)
 
     def fill(stream: BinaryIO) -> None:
-        from shared.adapters.content.snapshot.writing import write
-
         write(stream, sources, folder=str(root), older=older(store, family))
 
     return indexed(store, name, fill)

