@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 
-from eventing.local.state import ForeignFileError
 from shared.config import SettingError
 
 NEGATIVE, USAGE, UNKNOWN = 1, 2, 3
@@ -24,6 +23,7 @@ class CliError(Exception):
 
 def told(error: Exception) -> CliError | None:
     """What the world around us refused, as a sentence; None for a bug of ours, which deserves its traceback."""
+    from eventing.local.state import ForeignFileError
     from eventing.workqueue import UNREACHABLE
     from shared.adapters.kube import ApiError, ConnectionSettingError
 
