@@ -79,7 +79,8 @@ def _documents(file: Path) -> Iterable[bytes]:
 _MEMORY: Final = """
 import sys
 from pathlib import Path
-from shared.adapters.content import Store, snapshot_of
+from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.store import Store
 import shared.adapters.content.snapshot.writing
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -19,7 +19,7 @@ from tests.kit.catalogs import one, written
 _INDEXER = """
 import sys
 from pathlib import Path
-from shared.adapters.content import Store
+from shared.adapters.content.store import Store
 from shared.adapters.content.anywhere import snapshot_at
 print("ready", flush=True)
 snapshot_at(sys.argv[1], Store(Path(sys.argv[2])))

@@ -84,9 +84,9 @@ def test_of_many_at_once_one_writes_and_the_others_wait(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from shared.adapters.content import Store
+from shared.adapters.content.store import Store
 from shared.adapters.content.store import NoStoreFolder, file_of
-from shared.adapters.oci import OciError
+from shared.adapters.oci.errors import OciError
 def write(stream):
     stream.write(b"half")
     stream.flush()
