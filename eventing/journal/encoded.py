@@ -26,7 +26,6 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/\s]{16,}={0,2}\s*")
 _YAML_SECRET = re.compile(r"""\bkind["']?\s*:\s*["']?Secret(?:List)?\b""")
 _YAML_DATA = re.compile(r"""\b(?:data|stringData)["']?\s*:""")
 """Many a ClusterServiceVersion names the kind Secret, and takes long to parse."""
-_PHRASES = (b"kind: Secret", b'"kind":"Secret', b'"kind": "Secret')
 
 
 class TooLarge(ValueError):
@@ -134,14 +133,13 @@ def _sealed(data: bytes, *, is_zipped: bool) -> str:
 
 
 def _alignments(phrase: bytes) -> Iterator[bytes]:
-    """What base64 makes of a phrase, wherever it begins: the part that does not depend on its neighbours."""
+    """What base64 makes of a phrase, wherever it begins: the letters (of 6 bits) that its neighbours do not change."""
     for before in range(3):
-        whole = base64.b64encode(b"\0" * before + phrase)
-        first = 4 * -(-before // 3) if before else 0
-        yield whole[first : len(whole) // 4 * 4 - 4]
+        bits = 8 * before
+        yield base64.b64encode(b"\0" * before + phrase)[-(-bits // 6) : (bits + 8 * len(phrase)) // 6]
 
 
-_ONCE = frozenset(each for phrase in _PHRASES for each in _alignments(phrase))
+_ONCE = frozenset(_alignments(b"Secret"))
 _TWICE = frozenset(each for phrase in _ONCE for each in _alignments(phrase))
 MARKS = tuple(
     sorted(
