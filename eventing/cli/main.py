@@ -1,4 +1,4 @@
-"""The command `olmf`: its verbs and where they live; each imports what it needs when it runs."""
+"""The command `olmf`: its verbs and where they live; a module is imported when one of its verbs is asked for."""
 
 from __future__ import annotations
 

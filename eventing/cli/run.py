@@ -15,9 +15,6 @@ import typer
 
 from eventing.cli.failure import USAGE, CliError
 from eventing.endpoint.serve import serve
-from eventing.local.image_registry import Sources
-from eventing.local.image_registry import serve as serve_images
-from eventing.local.image_registry.shelf import name_of
 from eventing.local.kubelet.run import run as run_kubelet
 from eventing.local.processes.tie import READY_FILE, TIED, announce, tie_to_supervisor
 from eventing.local.state import is_alive
@@ -120,11 +117,13 @@ def content(
     ] = None,
 ) -> None:
     """Serve folders as images from a registry on loopback."""
+    from eventing.local import image_registry  # why: the programs of a cluster have no use for it
+
     settings = _settings()
-    folders = {name_of(folder.resolve().name): folder for folder in catalog or ()}
+    folders = {image_registry.name_of(folder.resolve().name): folder for folder in catalog or ()}
     if len(folders) < len(catalog or ()):
         raise CliError(f"--catalog: two folders would be called the same; got {', '.join(folders)}", USAGE)
-    serve_images(Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
+    image_registry.serve(image_registry.Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
 
 
 def api(state: StatePathOption = None) -> None:

@@ -14,7 +14,10 @@ COSTLY = {
 }  # fmt: skip
 """Library to the milliseconds of processor time that its import takes (`python -X importtime`); all of our own modules
 that a verb needs take 50 to 150. `cel_expr_python` is 6 MB of native code that few catalogs ask for."""
-FOR_OTHER_REASONS = {"eventing.cli.entry": "Ctrl-C ends the command in silence even while it is imported"}
+FOR_OTHER_REASONS = {
+    "eventing.cli.entry: from eventing.cli.main import main as run": "Ctrl-C ends the import in silence",
+    "eventing.cli.run: from eventing.local import image_registry": "165 ms, and what judges catalogs, in each pod",
+}
 TOPS = ("functions", "shared", "eventing")
 Node: TypeAlias = ast.Import | ast.ImportFrom
 
@@ -43,8 +46,12 @@ def late_imports(root: Path) -> list[Late]:
 
 def refused(root: Path) -> list[str]:
     """Those that bring nothing costly: they only hide who imports whom."""
-    late = (one for one in late_imports(root) if not one.brings and one.module not in FOR_OTHER_REASONS)
-    return [f"{one.module}: {one.text}" for one in late]
+    return [one for one in free(root) if one not in FOR_OTHER_REASONS]
+
+
+def free(root: Path) -> list[str]:
+    """The imports inside functions that bring nothing costly."""
+    return [f"{one.module}: {one.text}" for one in late_imports(root) if not one.brings]
 
 
 def _modules(root: Path) -> Iterator[tuple[str, Path]]:

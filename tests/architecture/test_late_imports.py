@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.late_imports import COSTLY, FOR_OTHER_REASONS, late_imports, refused
+from tests.architecture.late_imports import COSTLY, FOR_OTHER_REASONS, free, late_imports, refused
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,7 +18,7 @@ def test_every_late_import_brings_a_costly_library() -> None:
 def test_no_library_and_no_exception_is_listed_for_nothing() -> None:
     late = late_imports(ROOT)
     assert set(COSTLY) == {library for one in late for library in one.brings}
-    assert set(FOR_OTHER_REASONS) == {one.module for one in late if not one.brings}
+    assert set(FOR_OTHER_REASONS) == set(free(ROOT))
 
 
 @pytest.mark.parametrize(
