@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 from shared.domain.resolver.channels import in_order
 from shared.domain.resolver.market import Market
@@ -76,12 +76,12 @@ def _pool(subscriber: Subscriber, market: Market, *, is_new: bool) -> tuple[Sequ
         where = f"from catalog {catalog.name} in namespace {catalog.namespace}"
         return _none(Code.CATALOG_EMPTY, f"{where} referenced by subscription {subscriber.name}")
     of_package = f"package {package} in the catalog referenced by subscription {subscriber.name}"
-    pool = tuple(one for key in catalogs for one in market.package(key, package))
+    pool = tuple(chain.from_iterable(market.package(key, package) for key in catalogs))
     if market.is_anywhere(catalog):
         pool += tuple(one for one in market.installed if is_of_package(one, package))
     if not pool:
         return _none(Code.PACKAGE_MISSING, f"in {of_package}")
-    pool = tuple(one for one in pool if subscriber.follows(one.channel))
+    pool = tuple(one for one in pool if one.channel == channel) if channel else pool
     if not pool:
         return _none(Code.CHANNEL_MISSING, f"in channel {channel} of {of_package}")
     if is_new and subscriber.starting_csv:

@@ -105,7 +105,7 @@ class Variable:
     """Whether every answer has it."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "is_anchor", any(isinstance(one, Mandatory) for one in self.constraints))
+        object.__setattr__(self, "is_anchor", Mandatory in map(type, self.constraints))
 
 
 def of_subscription(name: str) -> Id:

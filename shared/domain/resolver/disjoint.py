@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -25,8 +25,10 @@ class Disjoint(Generic[T]):
             parents[one] = one = parents[parent]
         return one
 
-    def join(self, one: T, others: Iterable[T]) -> None:
-        """Make one set of all of them."""
-        first = self.root(one)
-        for other in others:
-            self.parents[self.root(other)] = first
+    def join(self, one: T, others: Sequence[T]) -> None:
+        """Make one set of all of them, known as that of the first other was: so joining most of them again is quick."""
+        parents = self.parents
+        first = self.root(others[0] if others else one)
+        for each in (one, *others):
+            if parents.get(each) is not first:
+                parents[self.root(each)] = first

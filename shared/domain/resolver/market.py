@@ -43,6 +43,7 @@ class Market:
         """Operators that may not be chosen, and why."""
         self._sources = {source.key: source for source in sources}
         self._packages: dict[tuple[CatalogKey, str], Mapping[str, tuple[Operator, ...]]] = {}
+        self._offers: dict[tuple[CatalogKey, str], tuple[Operator, ...]] = {}
         self._ordered: dict[tuple[CatalogKey, _Group], tuple[Operator, ...] | ChannelError] = {}
         self._found: dict[object, tuple[Operator, ...]] = {}
         self._preferred: dict[tuple[object, CatalogKey], tuple[Operator, ...]] = {}
@@ -58,7 +59,9 @@ class Market:
 
     def package(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
         """The operators of a package in all of its channels."""
-        return tuple(one for channel in self._channels(key, name).values() for one in channel)
+        if (key, name) not in self._offers:
+            self._offers[key, name] = tuple(one for channel in self._channels(key, name).values() for one in channel)
+        return self._offers[key, name]
 
     def named(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
         """The operators of that name in all packages and channels."""
@@ -78,7 +81,8 @@ class Market:
         """The operators that pass, as an operator from catalog `home` prefers them. ChannelError as `in_order`."""
         question = (predicate.identity, home)
         if question not in self._preferred:
-            self._preferred[question] = tuple(filter(predicate.holds, self._widened(self.find(predicate), home)))
+            hits = self.find(predicate)  # why: all operators of a package that has a hit were tested
+            self._preferred[question] = tuple(filter(set(hits).__contains__, self._widened(hits, home)))
         return self._preferred[question]
 
     def ordered(self, key: CatalogKey, group: _Group) -> tuple[Operator, ...]:

@@ -43,6 +43,7 @@ class Sat:
         self._numbers: dict[Id, int] = {}
         self._selectors: dict[str, int] = {}
         self._any: dict[int, tuple[int, tuple[Id, ...]]] = {}
+        self._single: dict[tuple[Id, ...], int] = {}
         self._next = 0
         self._max_conflicts = max_conflicts
         self._solver: Any = Glucose4()
@@ -112,7 +113,7 @@ class Sat:
             case Conflict(subject, other):
                 yield [-number(subject), -number(other)]
             case AtMostOne(_, ids, _):
-                yield from self._at_most_one(list(map(number, ids)))
+                yield self._single_of(ids)
             case Excluded(subject, others):
                 yield from ([-number(subject), -number(other)] for other in others)
             case never:
@@ -127,6 +128,14 @@ class Sat:
             self._solver.add_clause([-stands, *map(self._number, options)])
             self._any[id(options)] = stands, options  # why: the tuple is kept, so that its id() is not given away
         return [self._any[id(options)][0]]
+
+    def _single_of(self, ids: tuple[Id, ...]) -> Clause:
+        """At most one of the ids is chosen: a variable stands for it, which all that versions provide alike share."""
+        if ids not in self._single:
+            self._single[ids] = stands = self._fresh()
+            for clause in self._at_most_one(list(map(self._number, ids))):
+                self._solver.add_clause([-stands, *clause])
+        return [self._single[ids]]
 
     def _at_most_one(self, numbers: Clause) -> Iterator[Clause]:
         if len(numbers) <= _FEW:

@@ -265,6 +265,18 @@ def test_many_options_that_several_share_are_options_of_each() -> None:
         solve([*wishes, Variable(Id("c"), (_mandatory("c"), excluded, only)), *map(Variable, options)])
 
 
+def test_limits_of_the_same_ids_hold_each_by_itself() -> None:
+    ids = tuple(Id(f"x{number}") for number in range(9))
+    limits = [AtMostOne(Id(name), ids, f"{name} permits one", Code.ONE_PROVIDER) for name in "ab"]
+    with Sat(limits, selectable=True) as sat:
+        assert sat.is_possible(ids)
+        for limit in limits:
+            assert all(sat.is_possible([one], [limit.text]) for one in ids)
+            assert not any(sat.is_possible([ids[0], one], [limit.text]) for one in ids[1:])
+    with Sat(limits) as sat:
+        assert not sat.is_possible(ids[:2])
+
+
 def test_what_takes_too_long_is_given_up() -> None:
     """Nine pigeons, eight holes: a question that grows harder than exponentially."""
     pigeons, holes = range(9), range(8)
