@@ -41,7 +41,7 @@ def findings(found: Posed, resolution: Resolution) -> tuple[Finding, ...]:
     for one in resolution.components:
         if one.refusal is not None:
             alike.setdefault(one.refusal.message, (one.refusal, []))[1].extend(one.subscribers)
-    namespace = _Namespace(found, Neighbourhoods(found), resolution.refused)
+    namespace = _Namespace(Translator(found.asked, found), Neighbourhoods(found), resolution.refused)
     return tuple(namespace.finding(refusal, sorted(names)) for refusal, names in alike.values())
 
 
@@ -49,16 +49,16 @@ def findings(found: Posed, resolution: Resolution) -> tuple[Finding, ...]:
 class _Namespace:
     """A namespace with refusals."""
 
-    found: Posed
+    translator: Translator
     neighbourhoods: Neighbourhoods
     refused: Set[str]
 
     def finding(self, refusal: Refusal, names: Sequence[str]) -> Finding:
         """Why these Subscriptions are refused."""
-        translator = Translator(self.found.asked, self.found)
-        proposals = _proposals(translator, refusal.facts, names)
+        proposals = _proposals(self.translator, refusal.facts, names)
         fixes = islice(self._working(proposals, names), MAX_FIXES)
-        return Finding(tuple(names), refusal.reason, translator.facts(refusal), tuple(fixes), refusal.advice)
+        facts = self.translator.facts(refusal)
+        return Finding(tuple(names), refusal.reason, facts, tuple(fixes), refusal.advice)
 
     def _working(self, proposals: Iterator[Proposal], names: Sequence[str]) -> Iterator[Fix]:
         seen = set()
