@@ -210,3 +210,15 @@ def test_a_version_that_nobody_claims_any_more_may_be_adopted_by_another() -> No
     found = Neighbourhoods(Posed(inputs)).after(without_a, ["a"])
     assert found == resolve(without_a)
     assert [one.bundle.name for one in found.chosen] == ["a.v1"]
+
+
+def test_a_change_may_lead_to_a_requirement_that_any_might_meet() -> None:
+    choosy = bundle("a", "a.v1", prop("olm.label.required", label="x"))
+    others = [package("b", line("b", 1), v1=[prop("olm.label", label="x")]), package("c", line("c", 1))]
+    offered = catalog(package("a", [entry("a.v2")]), [choosy, channel("a", "old", entry("a.v1"))], *others)
+    inputs = seen(offered, subs=map(sub, "abc"), whole=False)
+    neighbourhoods = Neighbourhoods(Posed(inputs))
+    assert neighbourhoods.after(inputs, ["a"]).reasons.keys() == {"a"}
+    [a, *rest] = inputs.subscribers
+    changed = replace(inputs, subscribers=(replace(a, channel="old"), *rest))
+    assert neighbourhoods.after(changed, ["a"]) == resolve(changed)
